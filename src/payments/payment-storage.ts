@@ -15,6 +15,7 @@ import type {
   GateRecord,
   HitReportRecord,
   IdempotencyRecord,
+  LifeRecord,
   MatterRecord,
   NoticeRecord,
   PaymentRecord,
@@ -78,6 +79,8 @@ export interface AbandonedDeliveries {
 /** What the payment service asks of its tables. */
 export interface PaymentReads {
   fact(id: string): Promise<string | null>;
+  /** The lives of the database, oldest first: a few rows in a year. */
+  lives(): Promise<readonly LifeRecord[]>;
   /** A key by its public id, with the account it belongs to. */
   apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null>;
   account(id: string): Promise<AccountRecord | null>;

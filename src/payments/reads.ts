@@ -38,9 +38,13 @@ function paymentReads(read: Read): PaymentReads {
 
 function identityReads(
   read: Read,
-): Pick<PaymentReads, "fact" | "apiKey" | "account" | "accountsAfter" | "apiKeysOf" | "idempotency"> {
+): Pick<
+  PaymentReads,
+  "fact" | "lives" | "apiKey" | "account" | "accountsAfter" | "apiKeysOf" | "idempotency"
+> {
   return {
     fact: async (id) => (await read.get(tables.facts, id))?.value ?? null,
+    lives: () => read.find({ table: tables.lives }),
     async apiKey(id) {
       const key = await read.get(tables.apiKeys, id);
       const account = key === null ? null : await read.get(tables.accounts, key.accountId);

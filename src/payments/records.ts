@@ -13,6 +13,19 @@ export interface FactRecord {
   readonly value: string;
 }
 
+/**
+ * A stretch of time in which some process was at work on the database. What is between the end of one and the beginning of
+ * the next is a gap: then another copy of the database may have been at work.
+ */
+export interface LifeRecord {
+  readonly id: string;
+  /** Of several processes one notes a sign. */
+  readonly version: number;
+  readonly since: number;
+  /** The last sign of life in it. */
+  readonly until: number;
+}
+
 export interface AccountRecord {
   readonly id: string;
   readonly name: string;
@@ -158,6 +171,8 @@ export interface DepositRecord {
   readonly waitEndedAt: number | null;
   /** Why nothing is signed for it until an operator has looked, null while nothing is wrong. */
   readonly heldReason: string | null;
+  /** The end of the last gap in the lives of the database that the address was checked for, or vouched for; null for none. */
+  readonly checkedTo: number | null;
   readonly createdAt: number;
 }
 
@@ -412,6 +427,7 @@ export interface AuditRecord {
 /** Every table of the payment service and the record it holds. */
 export interface PaymentTables {
   facts: FactRecord;
+  lives: LifeRecord;
   accounts: AccountRecord;
   apiKeys: ApiKeyRecord;
   quotes: QuoteRecord;

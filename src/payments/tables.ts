@@ -8,6 +8,7 @@ import type { PaymentTables } from "./records.ts";
 /** The tables that the payment service brings to its storage. */
 export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables>({
   facts: { columns: { id: "text", value: "text" } },
+  lives: { columns: { id: "text", version: "integer", since: "integer", until: "integer" } },
   accounts: { columns: { id: "text", name: "text", tier: "text", createdAt: "integer" } },
   apiKeys: {
     columns: {
@@ -113,9 +114,11 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       expiresAt: "integer",
       waitEndedAt: "integer?",
       heldReason: "text?",
+      checkedTo: "integer?",
       createdAt: "integer",
     },
     unique: ["transactionId"],
+    migrations: [{ add: { checkedTo: null } }],
     indexes: {
       waiting: ["accountId", "waitEndedAt"],
       // What needs a person is seldom, and looked for often.

@@ -106,7 +106,7 @@ function createPrivateRouting({
   const direct = shared.swapper?.direct ?? null;
   refuseSharedPurses({ sponsor, treasury, desk: direct?.signer.address ?? null });
   const cosigners = direct === null ? [] : [direct.signer];
-  const hasPaidWithoutUs = spendingCheck(shared);
+  const checked = spendingCheck(shared);
   const startPayment = paymentStarter((): PaymentWorkflow => payments, shared.clock);
   const startLeaves = leafStarter({ ...shared, sponsor, startPayment });
   const payments = paymentWorkflow(
@@ -116,7 +116,7 @@ function createPrivateRouting({
       sponsor: terms.sponsor,
       treasury,
       cosigners,
-      hasPaidWithoutUs,
+      spendingCheck: checked,
       startLeaves,
       maxMarkerRent: terms.maxMarkerRent,
       isPriceGood: priceCheck(shared),
@@ -141,7 +141,7 @@ function createPrivateRouting({
     orders,
     addresses,
     workflows: [orders, addresses, payments],
-    watchers: watchersOf({ ...shared, hasPaidWithoutUs }, intervalMs),
+    watchers: watchersOf({ ...shared, spendingCheck: checked }, intervalMs),
     check: (genesisHash) => refuseFixedPrices(genesisHash, prices, "privateRouting.prices"),
     warn: () => checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay }),
   };
@@ -149,7 +149,7 @@ function createPrivateRouting({
 
 /** What watching deposits and attempts takes. */
 interface WatchingParts extends Omit<ServiceContext, "random"> {
-  readonly hasPaidWithoutUs: SpendingCheck;
+  readonly spendingCheck: SpendingCheck;
 }
 
 /** The closer an address is to its deposit, the more often it is looked at. */

@@ -48,7 +48,7 @@ export class ServiceLife {
 
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
-    const { engine, waiters, notices, hits, endpointUse, report, retention, webhooks } = this.#parts;
+    const { engine, waiters, notices, hits, endpointUse, report, retention, webhooks, signs } = this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
     waiters.stop();
@@ -58,6 +58,7 @@ export class ServiceLife {
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
       retention.stop(timeoutMs),
+      signs.stop(),
       this.#waiting,
     ]);
     await notices.stop(timeoutMs);
@@ -65,10 +66,14 @@ export class ServiceLife {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { engine, waiters, notices, hits, endpointUse, report, retention, chain, webhooks } = this.#parts;
+    const { engine, waiters, notices, hits, endpointUse, report, retention, chain, webhooks, signs } =
+      this.#parts;
     const isCompared = await this.#comparison.begin(signal);
     if (signal.aborted) return;
     await (isCompared ? this.#warn() : chain.bindWithoutChain());
+    if (signal.aborted) return;
+    // Before anything is signed or ended: whether another copy of the database may have been at work.
+    await signs.start();
     if (signal.aborted) return;
     waiters.start();
     hits.start();

@@ -11,6 +11,7 @@ import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { paymentStorage } from "../payments/reads.ts";
 import type { PaymentTables } from "../payments/records.ts";
 import { PaymentRetention } from "../payments/retention/payment-retention.ts";
+import { SignsOfLife } from "../payments/signs-of-life.ts";
 import { depositKeys } from "../payments/secrets/deposit-keys.ts";
 import { createSealing, type Sealing } from "../payments/secrets/sealing.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
@@ -78,6 +79,7 @@ export interface ServiceParts extends OperatorParts {
   /** By which the ledgers of the processes share what providers of nodes allow. */
   readonly endpointUse: HitExchange;
   readonly retention: PaymentRetention;
+  readonly signs: SignsOfLife;
   /** What this process sees endpoints tell differently. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
 }
@@ -121,6 +123,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const hits = new HitExchange(context);
   const endpointUse = new HitExchange(context);
   const retention = retentionOf(options, context, charts);
+  const signs = new SignsOfLife(context);
   return {
     options,
     context,
@@ -135,6 +138,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     hits,
     endpointUse,
     retention,
+    signs,
     disputed,
     ...operated,
   };

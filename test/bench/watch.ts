@@ -65,6 +65,7 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
       expiresAt: now + DAY_MS,
       waitEndedAt: null,
       heldReason: null,
+      checkedTo: null,
       createdAt: now,
     };
     const start = startOf(addresses as Workflow<typeof depositAddress, PaymentTables>, address, {

@@ -8,6 +8,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import type { Clock, Logger } from "../../runtime.ts";
+import { smallestAmount, type Assets } from "../assets/assets.ts";
 import { faultOfSwap, isOutdated, isProvidersFault } from "./plans/plan-swap.ts";
 import type { PriceCheck } from "../swap-provider/price-check.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
@@ -17,12 +18,13 @@ import { spendingsOf } from "../purses/sponsor-limit.ts";
 import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
 import type { StartLeaves } from "./start-leaves.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
-import { holdAddress, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
+import { holdAddress, MISSING_HISTORY, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** What signing payments takes. */
 export interface PaymentSurroundings {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
+  readonly assets: Assets;
   readonly clock: Clock;
   readonly log: Logger;
   readonly keys: DepositKeys;
@@ -32,7 +34,7 @@ export interface PaymentSurroundings {
   readonly cosigners: readonly Signer[];
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
-  readonly hasPaidWithoutUs: SpendingCheck;
+  readonly spendingCheck: SpendingCheck;
   /** Whether a swap may still be signed for at the price it was planned at. */
   readonly isPriceGood: PriceCheck;
   readonly startLeaves: StartLeaves;
@@ -75,7 +77,10 @@ export class PaymentEffects {
     const { row, deposit, plan } = inHand;
     refuseHeld(deposit);
     // The marker of what another copy of this database has paid may be closed already: it would refuse nothing.
-    if (await this.#with.hasPaidWithoutUs(deposit.id)) return this.#hold(deposit, UNKNOWN_SPENDING);
+    const doubt = await this.#with.spendingCheck(deposit.id);
+    if (doubt !== null && !(doubt === MISSING_HISTORY && this.#isHarmless(row))) {
+      return this.#hold(deposit, doubt);
+    }
     const unsigned = await ledger.buildTransaction(plan).catch(onlyRangeError);
     if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);
     const found = await ledger.tryTransaction(plan, unsigned);
@@ -165,6 +170,17 @@ export class PaymentEffects {
   async #hold(deposit: DepositRecord, reason: string): Promise<never> {
     await holdAddress(this.#with.storage, deposit.id, reason);
     throw new Error(`deposit address ${deposit.id} is held: ${reason}`);
+  }
+
+  /**
+   * What a collection moves stays at the address, and a sweep takes what is there to where it belongs: neither pays anybody
+   * twice. Nor is an address held for dust that goes back.
+   */
+  #isHarmless({ kind, mint, legs }: PaymentRecord): boolean {
+    if (kind === "sweep" || kind === "collect") return true;
+    const asset = this.#with.assets.ofMint(mint);
+    const amount = legs.reduce((sum, leg) => sum + leg.amount, 0n);
+    return kind === "refund" && asset !== null && amount < smallestAmount(asset);
   }
 
   /** A simulation is of confirmed blocks; only a finalized marker decides. */

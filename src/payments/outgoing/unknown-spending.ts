@@ -1,11 +1,19 @@
-/** Whether a deposit address has paid without us: then this database is an old copy, and nothing more may be signed. */
-import type { PaymentStorage } from "../payment-storage.ts";
-import { knownAddress, type Address } from "../../address.ts";
+/** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { DepositRecord } from "../records.ts";
+import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { uncheckedTime } from "../gaps.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";
 
 /** What a held address says of itself when its own signature is on the chain and in no row. */
 export const UNKNOWN_SPENDING = "unknown_spending";
+
+/** What it says of itself when the nodes lack the history of a gap, so that nothing shows that it has not paid. */
+export const MISSING_HISTORY = "missing_history";
+
+/** Why an address is held that may have paid without us. */
+export type SpendingDoubt = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
 
 interface Asked {
   readonly storage: PaymentStorage;
@@ -24,6 +32,35 @@ export async function unknownSpending(
 ): Promise<readonly string[]> {
   const { transactions } = await ledger.signedBy(address);
   return (await spendingElsewhere(storage, transactions)).unknown;
+}
+
+/**
+ * Why it is not believed that an address has paid nothing but what this database knows; null where it is. After a gap in
+ * the lives of the database an empty list is only believed where enough nodes have the history of it, and then the row
+ * says that it was checked: later looks need not go back as far.
+ */
+export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingDoubt | null> {
+  const { storage, ledger } = asked;
+  const time = uncheckedTime(await storage.lives(), deposit);
+  if (time === null) return (await unknownSpending(asked, deposit.id)).length > 0 ? UNKNOWN_SPENDING : null;
+  const { transactions, isProven } = await ledger.signedWithin(deposit.id, time);
+  if ((await spendingElsewhere(storage, transactions)).unknown.length > 0) return UNKNOWN_SPENDING;
+  if (!isProven) return MISSING_HISTORY;
+  await storage.commit([{ writes: [checked(deposit, time.to)] }]);
+  return null;
+}
+
+/** By which an operator vouches that an address has paid nothing else in all gaps that there were. */
+export async function vouchedWrites(
+  storage: Pick<PaymentStorage, "lives">,
+  deposit: DepositRecord,
+): Promise<readonly PaymentWrite[]> {
+  const time = uncheckedTime(await storage.lives(), deposit);
+  return time === null ? [] : [checked(deposit, time.to)];
+}
+
+function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite {
+  return { table: "deposits", id, set: { checkedTo } };
 }
 
 /** Those of an address's transactions that moved something and were not signed here, vouched for by an operator or not. */
@@ -46,8 +83,8 @@ export function explanationOf(signature: string): string {
   return `explained:${signature}`;
 }
 
-/** Whether an address has paid without us, as far as this process knows. */
-export type SpendingCheck = (address: string) => Promise<boolean>;
+/** Why an address may have paid without us, as far as this process knows; null where nothing hints at it. */
+export type SpendingCheck = (address: string) => Promise<SpendingDoubt | null>;
 
 /** So many are remembered; asking again about a forgotten one costs a call and nothing else. */
 const MAX_REMEMBERED = 10_000;
@@ -57,24 +94,25 @@ const MAX_REMEMBERED = 10_000;
  * restored, which no process at work on it lives to see, and what is signed after that is in it.
  *
  * It is asked before this process signs for an address, ends the wait of one for its deposit, or lets its order be
- * cancelled; planning payouts, refunds and sweeps look at the chain again each time. So every address of a restored copy is
+ * cancelled; planning payouts and refunds look at the chain again each time. So every address of a restored copy is
  * checked before the first thing that could pay twice, or tell a caller that no recipient was paid, and the hundred thousand
  * that are not used cost a start nothing. `reconcile` looks at all of them.
  */
 export function spendingCheck(asked: Asked): SpendingCheck {
   const clean = new Set<string>();
   /** The payouts of a payroll are signed at once, and ask at once. */
-  const underWay = new Map<string, Promise<boolean>>();
+  const underWay = new Map<string, Promise<SpendingDoubt | null>>();
 
-  const look = async (address: string): Promise<boolean> => {
-    if ((await unknownSpending(asked, knownAddress(address))).length > 0) return true;
+  const look = async (address: string): Promise<SpendingDoubt | null> => {
+    const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
+    if (doubt !== null) return doubt;
     if (clean.size >= MAX_REMEMBERED) clean.clear();
     clean.add(address);
-    return false;
+    return null;
   };
 
   return async (address) => {
-    if (clean.has(address)) return false;
+    if (clean.has(address)) return null;
     const looking = underWay.get(address) ?? look(address).finally(() => underWay.delete(address));
     underWay.set(address, looking);
     return looking;
@@ -86,10 +124,16 @@ export async function holdAddress(storage: PaymentStorage, address: string, reas
   await storage.commit([{ writes: [{ table: "deposits", id: address, set: { heldReason: reason } }] }]);
 }
 
-/** Throws, and holds the address, when it has paid without us: an old copy of a database pays no one. */
+/** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */
 export async function refuseUnknownSpending(asked: Asked, address: Address): Promise<void> {
-  const unknown = await unknownSpending(asked, address);
-  if (unknown.length === 0) return;
-  await holdAddress(asked.storage, address, UNKNOWN_SPENDING);
-  throw new Error(`deposit address ${address} is held: it signed ${unknown.join(", ")}, unknown here`);
+  const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
+  if (doubt === null) return;
+  await holdAddress(asked.storage, address, doubt);
+  throw new Error(`deposit address ${address} is held: ${doubt}`);
+}
+
+async function storedDeposit({ storage }: Asked, address: string): Promise<DepositRecord> {
+  const [deposit] = await storage.deposits([address]);
+  if (deposit === undefined) throw new Error(`deposit address ${address} is not stored`);
+  return deposit;
 }

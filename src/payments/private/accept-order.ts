@@ -167,6 +167,7 @@ export class OrderAcceptance {
         expiresAt: createdAt + depositWindowMs,
         waitEndedAt: null,
         heldReason: null,
+        checkedTo: null,
       },
       reservation: {
         id,

@@ -3,6 +3,7 @@ import type { TransactionRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, smallestAmount, type Assets } from "../assets/assets.ts";
+import { holdAddress, spendingDoubt } from "../outgoing/unknown-spending.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
 /**
@@ -22,6 +23,11 @@ export async function hasDeposit(
   // What has paid was paid, though a copy of an older database may be the one that is asked.
   if (deposit.heldReason !== null) return true;
   if ((await ledger.signedBy(deposit.id)).transactions.length > 0) return true;
+  const doubt = await spendingDoubt({ storage, ledger }, deposit);
+  if (doubt !== null) {
+    await holdAddress(storage, deposit.id, doubt);
+    return true;
+  }
   const asset = assets.named(deposit.mint);
   const mint = ledgerMint(asset);
   const [{ funds }, strays] = await Promise.all([

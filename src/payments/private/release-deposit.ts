@@ -7,7 +7,7 @@ import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
-import { explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
+import { explanationOf, unknownSpending, vouchedWrites } from "../outgoing/unknown-spending.ts";
 
 /** What was released. */
 export interface ReleasedDeposit {
@@ -66,6 +66,7 @@ export async function releaseDeposit(
   const writes: PaymentWrite[] = [
     ...order.writes,
     { table: "deposits", id: deposit.id, set: { heldReason: null } },
+    ...(await vouchedWrites(storage, deposit)),
     ...explained.map((signature): PaymentWrite => ({
       table: "facts",
       insert: { id: explanationOf(signature), value: transactionId },

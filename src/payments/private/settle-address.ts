@@ -11,7 +11,7 @@ import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import { knownAddress, type Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
+import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { collectionPlan, strayDeposits } from "./collect-strays.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { otherMints } from "../outgoing/plans/other-mints.ts";
@@ -28,7 +28,12 @@ import type { ScreenPayers } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { termsOf, type Sponsored } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
-import { UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
+import {
+  spendingDoubt,
+  UNKNOWN_SPENDING,
+  unknownSpending,
+  type SpendingDoubt,
+} from "../outgoing/unknown-spending.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
 /** What planning the next payment of an address leads to. */
@@ -41,6 +46,9 @@ export interface AddressSettlement {
   /** Brings what is beside the associated account there, by a block not older than `fromSlot`. */
   readonly collect: (address: string, params: { readonly fromSlot: number }) => Promise<Settled>;
 }
+
+/** A step that makes a payment. */
+type PlannedStep = Exclude<SettlementStep, { readonly do: "wait" | "rest" }>;
 
 interface AddressInHand {
   readonly deposit: DepositRecord;
@@ -120,12 +128,22 @@ export class AddressSettling implements AddressSettlement {
     ) {
       return held(SCREENING);
     }
-    if ((await unknownSpending({ storage, ledger }, deposit.id)).length > 0) return held(UNKNOWN_SPENDING);
+    const doubt = await this.#doubtOf(deposit, step);
+    if (doubt !== null) return held(doubt);
     const type = step.do === "sweep" ? "SWEEP_PLANNED" : "REFUND_PLANNED";
     const { kind, mark, plan } = step;
     const legs = step.amount === 0n ? [] : [{ address: step.to, amount: step.amount }];
     const payment = { kind, mark, plan, legs, mint: step.asset.mint };
     return this.#pay(inHand, payment, (id) => ({ type, payment: id, slot, balances: ours }));
+  }
+
+  /** A sweep, and dust on its way back, pay nobody twice: there the list of what the address signed is enough. */
+  async #doubtOf(deposit: DepositRecord, step: PlannedStep): Promise<SpendingDoubt | null> {
+    const { storage, ledger } = this.#with;
+    if (step.do === "refund" && step.amount >= smallestAmount(step.asset)) {
+      return spendingDoubt({ storage, ledger }, deposit);
+    }
+    return (await unknownSpending({ storage, ledger }, deposit.id)).length > 0 ? UNKNOWN_SPENDING : null;
   }
 
   async #load(address: string): Promise<AddressInHand> {

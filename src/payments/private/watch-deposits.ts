@@ -8,7 +8,7 @@ import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { inLanes } from "../slots.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
-import { holdAddress, UNKNOWN_SPENDING, type SpendingCheck } from "../outgoing/unknown-spending.ts";
+import { holdAddress, type SpendingCheck } from "../outgoing/unknown-spending.ts";
 
 /**
  * What an instance could not hear the first time is said again after so many looks: levels, so that hearing it twice
@@ -27,7 +27,7 @@ interface DepositWatchParts extends Pick<
   ServiceContext,
   "storage" | "ledger" | "assets" | "clock" | "disputes"
 > {
-  readonly hasPaidWithoutUs: SpendingCheck;
+  readonly spendingCheck: SpendingCheck;
 }
 
 /** What a full reading showed of an address. */
@@ -145,10 +145,10 @@ export class DepositWatch implements Watcher {
 
   /** Whether something may be said now. What waits no more has no end: it is settled, which looks at the chain again. */
   async #isUndisputed({ watched: { address }, isOver }: Shown): Promise<boolean> {
-    const { storage, hasPaidWithoutUs } = this.#with;
-    if (!isOver || !(await hasPaidWithoutUs(address))) return true;
-    await holdAddress(storage, address, UNKNOWN_SPENDING);
-    return false;
+    const { storage, spendingCheck } = this.#with;
+    const doubt = isOver ? await spendingCheck(address) : null;
+    if (doubt !== null) await holdAddress(storage, address, doubt);
+    return doubt === null;
   }
 }
 

@@ -21,6 +21,7 @@ type Rows = { readonly [T in keyof PaymentTables]: PaymentTables[T] };
 
 export const fullRows: Rows = {
   facts: { id: "fact", value: TEXT },
+  lives: { id: "life", version: 1, since: 0, until: LATEST },
   accounts: { id: "account", name: TEXT, tier: "enterprise", createdAt: LATEST },
   apiKeys: {
     id: "key",
@@ -109,6 +110,7 @@ export const fullRows: Rows = {
     expiresAt: LATEST,
     waitEndedAt: 0,
     heldReason: TEXT,
+    checkedTo: LATEST,
     createdAt: 1,
   },
   payments: {
@@ -266,7 +268,7 @@ export const nullRows: Rows = {
     cancelledAt: null,
   },
   recipients: { ...fullRows.recipients, signature: null },
-  deposits: { ...fullRows.deposits, waitEndedAt: null, heldReason: null },
+  deposits: { ...fullRows.deposits, waitEndedAt: null, heldReason: null, checkedTo: null },
   payments: { ...fullRows.payments, legs: [], signature: null, reason: null },
   entries: { ...fullRows.entries, signature: null },
   reservations: { ...fullRows.reservations, lapsesAt: null },

@@ -9,6 +9,7 @@ import { commit, either, ok, put, range, refusedWrite } from "./samples.ts";
 /** How the port shows the sample row of each table. */
 const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise<unknown> } = {
   facts: async (storage) => ({ id: "fact", value: await storage.fact("fact") }),
+  lives: async (storage) => (await storage.lives())[0],
   accounts: async (storage) => (await storage.apiKey("key"))?.account,
   apiKeys: async (storage) => (await storage.apiKey("key"))?.key,
   quotes: (storage) => storage.quote("quote"),

@@ -1,4 +1,5 @@
 /** The watch of deposit addresses alone, over a ledger that a test fills: what is asked of the chain, and what is told. */
+import { UNKNOWN_SPENDING } from "../../../src/payments/outgoing/unknown-spending.ts";
 import { addressOf, knownAddress, type Address } from "../../../src/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { DepositRecord } from "../../../src/payments/records.ts";
@@ -77,6 +78,7 @@ export async function watchedWorld(
     expiresAt: clock.now() + WINDOW_MS,
     waitEndedAt: null,
     heldReason: null,
+    checkedTo: null,
     createdAt: 0,
     ...set,
   }));
@@ -116,9 +118,9 @@ export async function watchedWorld(
         assets: assetsWith(MAINNET_STABLECOINS),
         clock,
         disputes: new Disputes(clock),
-        hasPaidWithoutUs: async (address) => {
+        spendingCheck: async (address) => {
           if (world.unreadable.has(address)) throw new LedgerUnavailable("no node answers");
-          return world.spentElsewhere.has(address);
+          return world.spentElsewhere.has(address) ? UNKNOWN_SPENDING : null;
         },
       },
       1_000,

@@ -1,7 +1,7 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { DepositRecord } from "../../records.ts";
-import { UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
+import { MISSING_HISTORY, UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import {
   matterId,
   type AttentionSource,
@@ -21,12 +21,14 @@ const SENTENCES: Readonly<Record<string, string>> = {
   payment_fails: "a payment out of it has failed again and again",
   payment_cannot_be_made: "a payment out of it cannot be made",
   [UNKNOWN_SPENDING]: "it has signed transactions that this database does not know of",
+  [MISSING_HISTORY]:
+    "this database was not at work for a time, and no node has the history to show that the address has not paid meanwhile",
   [RECOVERED]: "it was brought back from its order's id, and who sent the money is not known",
 };
 
 /** The kind of a held address, by the reason it is held for. */
 function kindOfHold(heldReason: string): MatterKind {
-  return heldReason === UNKNOWN_SPENDING ? "unexplained" : "held";
+  return heldReason === UNKNOWN_SPENDING || heldReason === MISSING_HISTORY ? "unexplained" : "held";
 }
 
 /** The id of the matter under which decisions about an address are kept, whether or not it is held. */

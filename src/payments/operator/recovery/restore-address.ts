@@ -139,6 +139,7 @@ function depositOf(derived: DerivedAddress, heldReason: string, now: number): De
     expiresAt: createdAt,
     waitEndedAt: now,
     heldReason,
+    checkedTo: null,
     createdAt,
   };
 }

@@ -1,0 +1,31 @@
+/** Gaps in the lives of a database: times when no process was at work on it, and another copy of it may have been. */
+import type { Period } from "../ledger/routing.ts";
+import type { DepositRecord, LifeRecord } from "./records.ts";
+
+/** A start that finds no younger sign of life comes after a gap. A restart takes less. */
+export const GAP_MS = 3 * 60_000;
+/** The clock that signs are given by and that of the chain's blocks may differ by so much. */
+const CLOCKS_MS = 2 * 60_000;
+
+/**
+ * The time of which the chain must show what an address has signed: from the oldest gap for which it was not checked, or from
+ * its creation where that was later, to the end of the newest. Null where the database missed nothing of it.
+ */
+export function uncheckedTime(
+  lives: readonly LifeRecord[],
+  { createdAt, checkedTo }: Pick<DepositRecord, "createdAt" | "checkedTo">,
+): Period | null {
+  const known = Math.max(createdAt, checkedTo ?? createdAt);
+  const unchecked = gapsBetween(lives).filter(({ to }) => to > known);
+  if (unchecked.length === 0) return null;
+  const oldest = Math.min(...unchecked.map(({ from }) => from));
+  return { from: Math.max(createdAt, oldest - CLOCKS_MS), to: Math.max(...unchecked.map(({ to }) => to)) };
+}
+
+function gapsBetween(lives: readonly LifeRecord[]): readonly Period[] {
+  return lives.flatMap(({ since: to }, index): Period[] => {
+    const from = lives[index - 1]?.until ?? to;
+    // Two processes that start at once may each begin a life.
+    return to - from > GAP_MS ? [{ from, to }] : [];
+  });
+}

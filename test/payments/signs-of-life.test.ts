@@ -1,0 +1,143 @@
+/** M32: the signs of life by which a database knows when no process was at work on it. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import { uncheckedTime } from "../../src/payments/gaps.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { SignsOfLife } from "../../src/payments/signs-of-life.ts";
+import { silentLogger, systemRandom } from "../../src/runtime.ts";
+import { adapters } from "../kit/adapters.ts";
+import { sampled } from "../kit/thorough.ts";
+import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
+
+const MINUTE = 60_000;
+
+describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
+  interface Watched {
+    readonly clock: VirtualClock;
+    readonly storage: PaymentStorage;
+    /** Of all processes. */
+    readonly commits: () => number;
+    readonly process: () => SignsOfLife;
+    /** So many minutes, one after the other. */
+    readonly pass: (minutes: number) => Promise<void>;
+  }
+
+  async function open(): Promise<Watched> {
+    const database = await make();
+    const storage = await database.open();
+    const clock = virtualClock();
+    let commits = 0;
+    const counted: PaymentStorage = {
+      ...storage,
+      commit: (items) => {
+        commits += 1;
+        return storage.commit(items);
+      },
+    };
+    const processes: SignsOfLife[] = [];
+    onTestFinished(async () => {
+      await Promise.all(processes.map((each) => each.stop()));
+      await storage.close();
+      await database.destroy();
+    });
+    return {
+      clock,
+      storage,
+      commits: () => commits,
+      process() {
+        const made = new SignsOfLife({ storage: counted, clock, random: systemRandom, log: silentLogger });
+        processes.push(made);
+        return made;
+      },
+      async pass(minutes) {
+        for (let minute = 0; minute < minutes; minute++) {
+          clock.advance(MINUTE);
+          // What each of them reads and writes takes some turns.
+          await expect.poll(async () => (await storage.lives()).at(-1)?.until).toBe(clock.now());
+        }
+      },
+    };
+  }
+
+  const missed = async ({ storage }: Watched, createdAt = 0) =>
+    uncheckedTime(await storage.lives(), { createdAt, checkedTo: null });
+
+  test("M32: a restart that takes two minutes is no gap, one that takes five is", async () => {
+    const world = await open();
+    const only = world.process();
+    await only.start();
+    await world.pass(3);
+    await only.stop();
+    world.clock.advance(2 * MINUTE);
+    await only.start();
+    expect(await missed(world)).toBeNull();
+    const last = world.clock.now();
+    await only.stop();
+    world.clock.advance(5 * MINUTE);
+    await only.start();
+    expect(await missed(world)).toEqual({ from: last - 2 * MINUTE, to: world.clock.now() });
+  });
+
+  test("M32: while one process is at work, another one that starts comes after no gap", async () => {
+    const world = await open();
+    await world.process().start();
+    const other = world.process();
+    await other.start();
+    await other.stop();
+    await world.pass(6);
+    await other.start();
+    expect(await missed(world)).toBeNull();
+    expect(await world.storage.lives()).toHaveLength(1);
+  });
+
+  test("M32: processes that start at once after a gap know of one", async () => {
+    const world = await open();
+    const both = [world.process(), world.process()];
+    await both[0]?.start();
+    await both[0]?.stop();
+    const last = world.clock.now();
+    world.clock.advance(5 * MINUTE);
+    await Promise.all(both.map((each) => each.start()));
+    await world.pass(3);
+    expect(await missed(world)).toEqual({ from: last - 2 * MINUTE, to: last + 5 * MINUTE });
+  });
+
+  test("M32: three idle processes commit once a minute together", async () => {
+    const world = await open();
+    for (let count = 0; count < 3; count++) await world.process().start();
+    const before = world.commits();
+    await world.pass(1);
+    await world.pass(9);
+    // Of those that come at the same moment one is carried out; the others are refused.
+    expect(world.commits() - before).toBeLessThanOrEqual(3 * 10);
+    expect((await world.storage.lives())[0]?.version).toBe(11);
+  });
+
+  test("M32: a database that an older copy replaces while a process is at work has a gap", async () => {
+    const world = await open();
+    await world.process().start();
+    await world.pass(10);
+    const [life] = await world.storage.lives();
+    const old = world.clock.now() - 8 * MINUTE;
+    await world.storage.commit([{ writes: [{ table: "lives", id: life?.id ?? "", set: { until: old } }] }]);
+    await world.pass(1);
+    expect(await missed(world)).toEqual({ from: old - 2 * MINUTE, to: world.clock.now() });
+  });
+});
+
+describe("the time that an address is checked for", () => {
+  const lives = [
+    { id: "1", version: 1, since: 0, until: 10 * MINUTE },
+    { id: "2", version: 1, since: 20 * MINUTE, until: 30 * MINUTE },
+    { id: "3", version: 1, since: 60 * MINUTE, until: 70 * MINUTE },
+  ];
+  test.each([
+    ["begins at the oldest gap", 0, null, { from: 8 * MINUTE, to: 60 * MINUTE }],
+    ["begins at its creation where that was later", 9 * MINUTE, null, { from: 9 * MINUTE, to: 60 * MINUTE }],
+    ["leaves out gaps before its creation", 25 * MINUTE, null, { from: 28 * MINUTE, to: 60 * MINUTE }],
+    ["leaves out gaps that it was checked for", 0, 20 * MINUTE, { from: 28 * MINUTE, to: 60 * MINUTE }],
+    ["is none where it was checked for all", 0, 60 * MINUTE, null],
+    ["is none where it was created after all", 61 * MINUTE, null, null],
+  ])("M32: %s", (_, createdAt, checkedTo, time) => {
+    expect(uncheckedTime(lives, { createdAt, checkedTo })).toEqual(time);
+  });
+});
