@@ -14,6 +14,7 @@ import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { BY } from "../../kit/by.ts";
+import { spendElsewhere } from "./spend-elsewhere.ts";
 
 /** An order that is over and paid, at whose address a foreign mint has arrived. */
 async function settledWith(
@@ -365,4 +366,24 @@ test("P11: frozen between the word and the payment it stays where it is, and the
     { asset: "USDC", status: "paid" },
   ]);
   await again.stop();
+});
+
+test("R4: tokens of an address that has paid without us are not returned", async ({ world }) => {
+  const { order, foreign } = await settledWith(world, "token");
+  await world.pay(world.alice, order.address, 1_000_000n);
+  await spendElsewhere(world, order);
+  await expect(returned(world, order, foreign.mint)).rejects.toThrow("is held (unknown_spending)");
+  expect(await foreign.heldBy(order.address)).toBe(7_000_000n);
+});
+
+test("R4: nor where it has paid without us after they were ordered to be returned", async ({ world }) => {
+  const { order, foreign } = await settledWith(world, "token");
+  await world.service.stop();
+  await returned(world, order, foreign.mint);
+  await world.pay(world.alice, order.address, 1_000_000n);
+  await spendElsewhere(world, order);
+  await world.service.start();
+  await world.settle(4);
+  expect(await foreign.heldBy(order.address)).toBe(7_000_000n);
+  expect(await world.stateOf(order)).toBe("held");
 });

@@ -8,6 +8,7 @@ import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";
 import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
+import { spendElsewhere } from "./spend-elsewhere.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 async function paymentsOf(
@@ -21,30 +22,6 @@ async function paymentsOf(
 
 async function heldReason(world: Scene, { address }: Ordered): Promise<string | null> {
   return (await world.storage.deposits([address]))[0]?.heldReason ?? null;
-}
-
-/** Moves lamports from the address to the sponsor, as another copy of the database could. */
-async function spendElsewhere(world: Scene, { id, address }: Ordered, lamports = 1n): Promise<void> {
-  const { sponsor, chain, ledger } = world;
-  const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
-  const unsigned = await ledger.buildTransaction({
-    feePayer: sponsor.address,
-    moves: [
-      {
-        does: "transfer",
-        mint: null,
-        decimals: 9,
-        from: address as never,
-        to: sponsor.address,
-        amount: lamports,
-        accountPayer: null,
-      },
-    ],
-  });
-  const signers = [keypairSigner(sponsor.secretKey), keys.signer({ masterVersion: 1, transactionId: id })];
-  const { bytes } = await signTransaction(unsigned, signers);
-  await ledger.broadcast(bytes).catch(() => undefined);
-  chain.advance(35);
 }
 
 test("E4: of two private orders of one quote at once exactly one is taken", async ({ open }) => {

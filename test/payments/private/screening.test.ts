@@ -281,6 +281,28 @@ test("a node that does not list a deposit yet is waited for: no operator is need
   await expectCompletedAfter(world, carol, order);
 });
 
+test("R18: a deposit that a node lists late is waited for, also where an earlier one was", async ({
+  world,
+}) => {
+  const { carol } = world;
+  const order = await world.sendTo();
+  await world.service.cancelTransaction(world.customer, order.id);
+  const refunds = async (): Promise<number> => (await world.shown(order)).refunds.length;
+  for (const count of [1, 2]) {
+    const listed = world.chain.faults.add(LISTS_NOTHING);
+    await payIn(world, carol, order);
+    await world.settle(8);
+    expect(await world.stateOf(order)).toBe("settling");
+    expect(await refunds()).toBe(count - 1);
+    listed();
+    await world.pass(MINUTE);
+    await world.settle(4);
+    expect(await refunds()).toBe(count);
+    await world.pass(11 * MINUTE);
+    await world.settle(4);
+  }
+});
+
 test("M8: money that no transaction explains is held after a while, and the payee gets nothing", async ({
   world,
 }) => {

@@ -1,0 +1,35 @@
+/** Spends of a deposit address as another copy of the database could: no row of this one knows of it. */
+import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
+import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+import type { Ordered } from "./scene.ts";
+
+/** Moves lamports from the address to the sponsor, as another copy of the database could. */
+export async function spendElsewhere(
+  world: Pick<PrivateFixture, "sponsor" | "chain" | "ledger">,
+  { id, address }: Pick<Ordered, "id" | "address">,
+  lamports = 1n,
+): Promise<string> {
+  const { sponsor, chain, ledger } = world;
+  const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
+  const unsigned = await ledger.buildTransaction({
+    feePayer: sponsor.address,
+    moves: [
+      {
+        does: "transfer",
+        mint: null,
+        decimals: 9,
+        from: address as never,
+        to: sponsor.address,
+        amount: lamports,
+        accountPayer: null,
+      },
+    ],
+  });
+  const signers = [keypairSigner(sponsor.secretKey), keys.signer({ masterVersion: 1, transactionId: id })];
+  const { bytes, signature } = await signTransaction(unsigned, signers);
+  await ledger.broadcast(bytes).catch(() => undefined);
+  chain.advance(35);
+  return signature;
+}
