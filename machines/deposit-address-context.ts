@@ -56,12 +56,8 @@ export interface DepositAddressContext extends DepositAddressInput, DepositLevel
   readonly closeAbove: number | null;
   /** What the sponsor may spend on it, in lamports. */
   readonly allowance: string;
-  /** Whether an operator has let its money pass. */
-  readonly isReleased: boolean;
   /** Why an operator has to look. */
   readonly heldReason: string | null;
-  /** Where an operator has sent its refunds, null for the sender. */
-  readonly refundTo: string | null;
 }
 
 /** What an address reacts to. */
@@ -102,8 +98,8 @@ export type DepositAddressEvent =
   | { readonly type: "HELD"; readonly reason: string }
   /** An operator has looked. */
   | { readonly type: "RELEASE" }
-  /** An operator has looked: no recipient is paid, and what is there goes to this address. */
-  | { readonly type: "REDIRECT"; readonly to: string };
+  /** An operator has looked: no recipient is paid, and what is there goes where the operator has said. */
+  | { readonly type: "REDIRECT" };
 
 /**
  * What the next step of settling an address depends on, besides the chain and the landings that it has heard of: those
@@ -113,11 +109,8 @@ export interface SettlementParams {
   /** What the order keeps, in base units of the expected asset. */
   readonly fee: string;
   readonly mayRefund: boolean;
-  readonly isReleased: boolean;
   /** Above which height its markers may be closed, null while they may not. */
   readonly closeAbove: number | null;
-  /** Where refunds go; to the sender when left out. */
-  readonly refundTo?: string;
 }
 
 /** What of another mint goes where, by an operator's word. */
@@ -182,23 +175,11 @@ export function granted({
   return { allowance: String(BigInt(allowance) + BigInt(sponsorCap)), losses: 0 };
 }
 
-/** An operator lets its money pass. */
+/** An operator lets what is there pass. What else comes is for the next look to judge. */
 export function released(
   context: DepositAddressContext,
-): Pick<DepositAddressContext, "isReleased" | "allowance" | "losses" | "heldReason"> {
-  return {
-    ...granted(context),
-    isReleased: true,
-    heldReason: null,
-  };
-}
-
-/** As `released`, with another receiver of what goes back. */
-export function redirected(
-  context: DepositAddressContext,
-  to: string,
-): ReturnType<typeof released> & Pick<DepositAddressContext, "refundTo"> {
-  return { ...released(context), refundTo: to };
+): Pick<DepositAddressContext, "allowance" | "losses" | "heldReason"> {
+  return { ...granted(context), heldReason: null };
 }
 
 /** Whether as much came of any asset as counts as a deposit. */

@@ -5,7 +5,6 @@ import {
   granted,
   hasDeposit,
   isRefund,
-  redirected,
   released,
   rested,
   younger,
@@ -117,9 +116,7 @@ export const depositAddress = setup({
     lane: "lingering",
     closeAbove: null,
     allowance: input.sponsorCap,
-    isReleased: false,
     heldReason: input.isRecovered === true ? "recovered" : null,
-    refundTo: null,
   }),
   initial: "waiting",
   on: {
@@ -256,9 +253,9 @@ export const depositAddress = setup({
           {
             guard: "isOver",
             target: "settling",
-            actions: assign(({ context, event }) => redirected(context, event.to)),
+            actions: assign(({ context }) => released(context)),
           },
-          { target: "declining", actions: assign(({ context, event }) => redirected(context, event.to)) },
+          { target: "declining", actions: assign(({ context }) => released(context)) },
         ],
       },
     },
@@ -291,14 +288,10 @@ export const depositAddress = setup({
     settling: {
       entry: {
         type: "planSettlement",
-        params: ({
-          context: { fee, hasRefunded, isReleased, closeAbove, lane, refundTo },
-        }): SettlementParams => ({
+        params: ({ context: { fee, hasRefunded, closeAbove, lane } }): SettlementParams => ({
           fee,
-          isReleased,
           mayRefund: !hasRefunded,
           closeAbove: lane === "lingering" || lane === "aging" ? null : closeAbove,
-          ...(refundTo === null ? {} : { refundTo }),
         }),
       },
       on: {
@@ -407,7 +400,7 @@ export const depositAddress = setup({
         RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
         REDIRECT: {
           target: "settling",
-          actions: assign(({ context, event }) => redirected(context, event.to)),
+          actions: assign(({ context }) => released(context)),
         },
         RETURN: { target: "returning", actions: [assign(({ context }) => granted(context)), planReturn] },
       },
@@ -439,7 +432,7 @@ export const depositAddress = setup({
         RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
         REDIRECT: {
           target: "settling",
-          actions: assign(({ context, event }) => redirected(context, event.to)),
+          actions: assign(({ context }) => released(context)),
         },
       },
     },

@@ -26,6 +26,7 @@ import type {
   SpendingRecord,
   TransactionRecord,
   TransactionStatus,
+  VouchingRecord,
   WebhookRecord,
 } from "./records.ts";
 
@@ -104,6 +105,8 @@ export interface PaymentReads {
   depositsAfter(after: string, limit: number): Promise<readonly DepositRecord[]>;
   /** The ledger of a deposit address, oldest first. */
   entries(address: string): Promise<readonly EntryRecord[]>;
+  /** What operators have vouched for at a deposit address, the oldest word first. */
+  vouchings(address: string): Promise<readonly VouchingRecord[]>;
   payment(id: string): Promise<PaymentRecord | null>;
   /** What is promised of a resource and not released, oldest first. */
   reservations(resource: string): Promise<readonly ReservationRecord[]>;

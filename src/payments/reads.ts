@@ -116,12 +116,13 @@ function newestFirst({ below, limit }: NewestFirst) {
 
 function depositReads(
   read: Read,
-): Pick<PaymentReads, "deposits" | "depositsAfter" | "entries" | "heldDeposits"> {
-  const { deposits, entries } = tables;
+): Pick<PaymentReads, "deposits" | "depositsAfter" | "entries" | "vouchings" | "heldDeposits"> {
+  const { deposits, entries, vouchings } = tables;
   return {
     deposits: (addresses) => rowsOf(read, deposits, addresses),
     depositsAfter: (after, limit) => read.find({ table: deposits, index: "key", after: [after], limit }),
     entries: (address) => read.find({ table: entries, index: "ofAddress", equals: { address } }),
+    vouchings: (address) => read.find({ table: vouchings, index: "ofAddress", equals: { address } }),
     heldDeposits: (limit) => read.find({ table: deposits, index: "held", limit }),
   };
 }

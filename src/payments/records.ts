@@ -213,6 +213,22 @@ export interface EntryRecord {
   readonly signature: string | null;
 }
 
+/**
+ * What an operator's word on a deposit address covers: the money that had come in when it was given, and nothing that
+ * comes later. `id` is the address and the step of its chart that the word follows.
+ */
+export interface VouchingRecord {
+  readonly id: string;
+  readonly address: string;
+  readonly at: number;
+  /** The transactions that had brought money, as far as the nodes listed them. */
+  readonly signatures: readonly string[];
+  /** Base units of all that had ever come in, as decimal strings, by mint. */
+  readonly came: Readonly<Record<string, string>>;
+  /** Where what is there goes, null for the sender. */
+  readonly refundTo: Address | null;
+}
+
 /** A share of something limited (the sponsor's lamports, the desk's inventory) that is promised to one transaction. */
 export interface ReservationRecord {
   readonly id: string;
@@ -436,6 +452,7 @@ export interface PaymentTables {
   deposits: DepositRecord;
   payments: PaymentRecord;
   entries: EntryRecord;
+  vouchings: VouchingRecord;
   reservations: ReservationRecord;
   attempts: AttemptRecord;
   idempotency: IdempotencyRecord;

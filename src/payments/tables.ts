@@ -155,6 +155,17 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
     },
     indexes: { ofAddress: ["address", "at", "id"] },
   },
+  vouchings: {
+    columns: {
+      id: "text",
+      address: "text",
+      at: "integer",
+      signatures: "json",
+      came: "json",
+      refundTo: "text?",
+    },
+    indexes: { ofAddress: ["address", "at", "id"] },
+  },
   reservations: {
     columns: {
       id: "text",

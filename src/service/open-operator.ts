@@ -75,7 +75,7 @@ function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
 const REDIRECTABLE: ReadonlySet<string> = new Set(["held", "heldBack", "atRest"]);
 
 function depositControl(
-  { storage, ledger, engine, assets, swapper, approvals, bindToChain }: OperatedService,
+  { storage, ledger, engine, assets, clock, swapper, approvals, bindToChain }: OperatedService,
   routing: PrivateRouting,
 ): DepositControl {
   const { keys, addresses, terms } = routing;
@@ -85,7 +85,11 @@ function depositControl(
     canRedirect: async ({ id }) => REDIRECTABLE.has(outermost((await engine.read(id))?.value)),
     async release(transactionId, order) {
       await bindToChain();
-      return releaseDeposit({ storage, ledger, engine, keys, addresses }, transactionId, order);
+      return releaseDeposit(
+        { storage, ledger, assets, clock, engine, keys, addresses },
+        transactionId,
+        order,
+      );
     },
     async returnTokens(command) {
       await bindToChain();

@@ -55,7 +55,7 @@ const events = {
   SWEPT: { type: "AT_REST", isBound: false, height: 0, ...empty },
   HELD: { type: "HELD", reason: "unknown_spending" },
   RELEASE: { type: "RELEASE" },
-  REDIRECT: { type: "REDIRECT", to: "elsewhere" },
+  REDIRECT: { type: "REDIRECT" },
   RETURN: { type: "RETURN", mint: "other", to: "owner" },
   RETURN_PLANNED: { type: "RETURN_PLANNED", payment: "mine", slot: 100, balances: { other: "9" } },
   NOTHING_TO_RETURN: { type: "NOTHING_TO_RETURN" },
@@ -82,19 +82,12 @@ const plan = (
   more: {
     fee?: string;
     mayRefund?: boolean;
-    isReleased?: boolean;
     closeAbove?: number | null;
-    refundTo?: string;
   } = {},
 ): string => {
-  const { fee = "30", isReleased = false } = more;
-  const { mayRefund = true, closeAbove = null } = more;
-  const { refundTo } = more;
-  const to = refundTo === undefined ? {} : { refundTo };
-  return `planSettlement ${JSON.stringify({ fee, isReleased, mayRefund, closeAbove, ...to })}`;
+  const { fee = "30", mayRefund = true, closeAbove = null } = more;
+  return `planSettlement ${JSON.stringify({ fee, mayRefund, closeAbove })}`;
 };
-const redirection = { isReleased: true, refundTo: "elsewhere" };
-const redirected = plan(redirection);
 const returns = `planReturn ${JSON.stringify({ mint: "other", to: "owner", settledSlot: 0 })}`;
 const collect = (fromSlot: number): string => `planCollection ${JSON.stringify({ fromSlot })}`;
 const timer = (delay: string, state: string): string => `xstate.after.${delay}.deposit-address.${state}`;
@@ -114,8 +107,8 @@ const whileAtRest = (delay: string, state: string, aged: object) =>
   ({
     SOME_READ: ["settling", leaves(delay, `atRest.${state}`), plan(aged)],
     ALL_READ: ["settling", leaves(delay, `atRest.${state}`), plan(aged)],
-    RELEASE: ["settling", leaves(delay, `atRest.${state}`), plan({ isReleased: true, ...aged })],
-    REDIRECT: ["settling", leaves(delay, `atRest.${state}`), plan({ ...redirection, ...aged })],
+    RELEASE: ["settling", leaves(delay, `atRest.${state}`), plan(aged)],
+    REDIRECT: ["settling", leaves(delay, `atRest.${state}`), plan(aged)],
     RETURN: ["returning", leaves(delay, `atRest.${state}`), returns],
   }) as const;
 
@@ -211,11 +204,11 @@ describe("deposit-address", () => {
       closed: {
         SOME_READ: ["settling", plan(AGED)],
         ALL_READ: ["settling", plan(AGED)],
-        RELEASE: ["settling", plan({ isReleased: true, ...AGED })],
-        REDIRECT: ["settling", plan({ ...redirection, ...AGED })],
+        RELEASE: ["settling", plan(AGED)],
+        REDIRECT: ["settling", plan(AGED)],
         RETURN: ["returning", returns],
       },
-      held: { RELEASE: ["settling", plan({ isReleased: true })], REDIRECT: ["settling", redirected] },
+      held: { RELEASE: ["settling", plan()], REDIRECT: ["settling", plan()] },
     },
     // With a host that screens; see below.
     passed: ["screening", "heldBack", "declining", "settled"],
@@ -280,10 +273,7 @@ describe("deposit-address", () => {
       tell({ type: "DECLINED", reason: "REFUNDED_BY_OPERATOR" }),
     ]);
     const [settling, planned] = transition(depositAddress, declining, { type: "OVER", fee: "0" });
-    expect([settling.value, ...effectsOf(planned)]).toEqual([
-      "settling",
-      plan({ fee: "0", isReleased: true, refundTo: "elsewhere" }),
-    ]);
+    expect([settling.value, ...effectsOf(planned)]).toEqual(["settling", plan({ fee: "0" })]);
     // Cancelled in the meantime: whatever is decided, it goes back.
     const over = (at: Snapshot, event: Event): unknown =>
       transition(depositAddress, transition(depositAddress, at, events.OVER)[0], event)[0].value;
@@ -349,20 +339,16 @@ describe("deposit-address", () => {
   test("every release grants the sponsor's allowance once more, wherever it is heard", () => {
     for (const place of ["waiting", "spending", "moving", "cooling", "resting", "held", "closed"]) {
       const at = after(place, events.RELEASE, events.RELEASE);
-      expect([place, at.context.allowance, at.context.isReleased]).toEqual([place, "300", true]);
+      expect([place, at.context.allowance]).toEqual([place, "300"]);
     }
   });
 
   test("P11: what an operator returns is booked in and out, grants the sponsor as much again, and pauses no refund", () => {
     const movements = [{ kind: "refund" as const, mint: "other", amount: "9" }];
     const at = after("returning", events.RETURN_PLANNED, landed("mine", movements));
-    const { received, spent, allowance, hasRefunded, isReleased } = at.context;
+    const { received, spent, allowance, hasRefunded } = at.context;
     expect([received["other"], spent["other"]]).toEqual(["9", "9"]);
-    expect({ allowance, hasRefunded, isReleased }).toEqual({
-      allowance: "200",
-      hasRefunded: false,
-      isReleased: false,
-    });
+    expect({ allowance, hasRefunded }).toEqual({ allowance: "200", hasRefunded: false });
   });
 
   test("late news of another payment is booked, and is not taken for what is under way", () => {

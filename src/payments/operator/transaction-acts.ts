@@ -20,10 +20,11 @@ import type { DepositControl } from "./resolve/resolve-deposits.ts";
 export interface TransactionActing {
   /**
    * Releases the deposit address of an order: one that is held for any reason, at rest, closed or written off. A service
-   * at work settles it again. The operator vouches for every transaction that the address has signed and lets its payers
-   * be served; each release grants the sponsor's allowance once more. Rejects with `OperatorRefused` when another decision
-   * about the address is committed first, and for an open order whose address has paid what this database does not know;
-   * with `LedgerUnavailable` when the chain cannot be read.
+   * at work settles it again. The operator vouches for every transaction that the address has signed and for the money
+   * that has come in so far; what comes later is screened as before. Each release grants the sponsor's allowance once
+   * more. Rejects with `OperatorRefused` when another decision about the address is committed first, while a payment out of
+   * it is being written down, and for an open order whose address has paid what this database does not know; with
+   * `LedgerUnavailable` when the chain cannot be read.
    */
   releaseDeposit(transactionId: string, by: ActedBy): Promise<ReleasedDeposit>;
   /**
@@ -75,10 +76,11 @@ export class TransactionActs implements TransactionActing {
     const control = this.#control();
     const deposit = await this.#depositOf(transactionId);
     const guard = await this.#guard(matterOfAddress(deposit));
-    const what = { transactionId, address: deposit.id, heldReason: deposit.heldReason };
-    const audit = this.#parts.writeAct({ by: acted, act: "release", what });
-    const order = { event: { type: "RELEASE" }, writes: [guard, audit] } as const;
-    return control.release(transactionId, order).catch(asRefusal);
+    const writesFor = (what: ReleasedDeposit): readonly PaymentWrite[] => [
+      guard,
+      this.#parts.writeAct({ by: acted, act: "release", what: { ...what } }),
+    ];
+    return control.release(transactionId, { refundTo: null, writesFor }).catch(asRefusal);
   }
 
   async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction> {

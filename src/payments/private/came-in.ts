@@ -9,6 +9,8 @@ import { allStrayDeposits } from "./collect-strays.ts";
 /** What came in, in base units, in the order of the assets. */
 export interface CameIn {
   readonly amounts: readonly bigint[];
+  /** Payments out of the address that landed later may not show in what is there. */
+  readonly slot: number;
   /** Token accounts that are not the associated ones and hold a part of it. */
   readonly strays: readonly Address[];
 }
@@ -31,7 +33,7 @@ export async function cameIn(
   address: Address,
 ): Promise<CameIn> {
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
-  const [{ funds }, { deposits: strays }, entries] = await Promise.all([
+  const [{ slot, funds }, { slot: straysSlot, deposits: strays }, entries] = await Promise.all([
     ledger.funds([address], mints, "finalized"),
     allStrayDeposits({ ledger, assets }, address, { among: assets.tokens, commitment: "finalized" }),
     storage.entries(address),
@@ -46,7 +48,7 @@ export async function cameIn(
     const shown = (held[index] ?? 0n) + beside + gone - lent;
     return shown > written ? shown : written;
   });
-  return { amounts, strays: strays.map((each) => each.address) };
+  return { amounts, slot: Math.min(slot, straysSlot), strays: strays.map((each) => each.address) };
 }
 
 function sumOf(lines: readonly Pick<EntryRecord, "amount">[]): bigint {

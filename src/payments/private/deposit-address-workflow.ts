@@ -8,6 +8,7 @@ import {
 import type { EntryRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { workflow, type Workflow } from "../../engine/index.ts";
+import { fromFirstVersion } from "./deposit-address-migrations.ts";
 import type { ReturnTokens } from "./return-tokens.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/screening.ts";
@@ -39,7 +40,8 @@ export function depositAddressWorkflow({
   orderOf,
 }: AddressEffects): DepositAddressWorkflow {
   return workflow(depositAddress)<PaymentTables>({
-    version: 1,
+    version: 2,
+    migrate: { 1: fromFirstVersion },
     effects: {
       planSettlement: (params, { instance }) => settlement.settle(instance, params),
       planCollection: (params, { instance }) => settlement.collect(instance, params),

@@ -2,12 +2,16 @@
 import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
+import type { Address } from "../../address.ts";
+import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
+import type { Assets } from "../assets/assets.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { explanationOf, unknownSpending, vouchedWrites } from "../outgoing/unknown-spending.ts";
+import { moneyThere, type MoneyThere } from "./vouched-money.ts";
 
 /** What was released. */
 export interface ReleasedDeposit {
@@ -17,6 +21,13 @@ export interface ReleasedDeposit {
   readonly heldReason: string | null;
   /** Transactions of the address that this database did not know and that the operator has hereby vouched for. */
   readonly explained: readonly string[];
+  /** The money that had come in by then. Whatever comes later is judged anew. */
+  readonly vouchedFor: {
+    /** The transactions that brought it, as far as the nodes list them. */
+    readonly signatures: readonly string[];
+    /** In whole units, by mint. */
+    readonly amounts: Readonly<Record<string, string>>;
+  };
 }
 
 /** The address may not be released; the message says what to do. */
@@ -26,13 +37,13 @@ export class ReleaseRefused extends Error {
 
 /** How an address is let go of, and what belongs into the same commit. */
 export interface ReleaseOrder {
-  /** `REDIRECT`: what is there goes to another address, and no recipient is paid. */
-  readonly event: { readonly type: "RELEASE" } | { readonly type: "REDIRECT"; readonly to: string };
-  readonly writes: readonly PaymentWrite[];
+  /** Where what is there goes, and then no recipient is paid; null where recipients are paid and the rest goes to the sender. */
+  readonly refundTo: Address | null;
+  readonly writesFor: (released: ReleasedDeposit) => readonly PaymentWrite[];
 }
 
 /** What releasing needs. */
-export interface Releasing extends Pick<ServiceContext, "storage" | "ledger"> {
+export interface Releasing extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -42,12 +53,12 @@ export interface Releasing extends Pick<ServiceContext, "storage" | "ledger"> {
  * Lets go of an address, for each reason that it can be held for, and has it settled again, closed ones included. Works at any time later. Throws
  * `TRANSACTION_NOT_FOUND` for what is no private transaction, `LedgerUnavailable` when the chain cannot be read.
  *
- * The operator says by it that every transaction the address has signed was rightly signed, that the payers may be
- * served, and that the sponsor may spend as much again as it was allowed at first. Throws `ReleaseRefused` where that
+ * The operator says by it that every transaction the address has signed was rightly signed, that whoever has paid in so far
+ * may be served, and that the sponsor may spend as much again as it was allowed at first. Throws `ReleaseRefused` where that
  * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */
 export async function releaseDeposit(
-  { storage, ledger, keys, engine, addresses }: Releasing,
+  { storage, ledger, assets, clock, keys, engine, addresses }: Releasing,
   transactionId: string,
   order: ReleaseOrder,
 ): Promise<ReleasedDeposit> {
@@ -56,33 +67,57 @@ export async function releaseDeposit(
   if (view === null || deposit === undefined) {
     throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
   }
-  if (order.event.type === "RELEASE" && view.transaction.sender === "") {
+  if (order.refundTo === null && view.transaction.sender === "") {
     throw new ReleaseRefused(
       `deposit address ${deposit.id} was recovered, and its sender is not known: say where its money goes by refundTo`,
     );
   }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
   await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
+  const money = await moneyThere({ storage, ledger, assets }, deposit.id);
+  if (money === null) throw new ReleaseRefused(atWork(deposit.id));
+  const released: ReleasedDeposit = {
+    transactionId,
+    address: deposit.id,
+    heldReason: deposit.heldReason,
+    explained,
+    vouchedFor: { signatures: money.signatures, amounts: shownAmounts(money, assets) },
+  };
+  const word = { ...money, address: deposit.id, at: clock.now(), refundTo: order.refundTo };
   const writes: PaymentWrite[] = [
-    ...order.writes,
+    ...order.writesFor(released),
     { table: "deposits", id: deposit.id, set: { heldReason: null } },
     ...(await vouchedWrites(storage, deposit)),
+    { table: "vouchings", insert: word },
     ...explained.map((signature): PaymentWrite => ({
       table: "facts",
       insert: { id: explanationOf(signature), value: transactionId },
     })),
   ];
-  const sent = await engine.send(addresses, deposit.id, order.event, { writes });
+  const event = { type: order.refundTo === null ? "RELEASE" : "REDIRECT" } as const;
+  const sent = await engine.send(addresses, deposit.id, event, { writes });
   if (sent.kind === "refused") {
     throw new ReleaseRefused(`somebody else has just decided about deposit address ${deposit.id}`);
   }
   if (sent.kind === "unchanged") {
-    throw new ReleaseRefused(`deposit address ${deposit.id} is at work: try again when it has come to rest`);
+    throw new ReleaseRefused(atWork(deposit.id));
   }
   if (sent.kind !== "stepped") {
     throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);
   }
-  return { transactionId, address: deposit.id, heldReason: deposit.heldReason, explained };
+  return released;
+}
+
+function atWork(address: string): string {
+  return `deposit address ${address} is at work: try again when it has come to rest`;
+}
+
+/** What came of each asset, where anything did. */
+function shownAmounts({ came }: MoneyThere, assets: Assets): Readonly<Record<string, string>> {
+  const some = Object.entries(came).filter(([, amount]) => amount !== "0");
+  return Object.fromEntries(
+    some.map(([mint, amount]) => [mint, formatAmount(BigInt(amount), assets.named(mint).decimals)]),
+  );
 }
 
 /**

@@ -7,11 +7,12 @@ import type { Clock } from "../../runtime.ts";
 import { ledgerMint, smallestAmount, type Assets } from "../assets/assets.ts";
 import { cameIn } from "./came-in.ts";
 import { refusedAmong, type Screen, type ScreenedParty } from "../recipients/screening.ts";
+import { vouchedMoney, type VouchedMoney } from "./vouched-money.ts";
 
 /**
  * Whether the money at a deposit address may move: the sender, who gets what is refunded, is not refused, and all that
- * came in came from payers who are not refused. False is final until an operator releases the address. Rejects when it
- * is not known now: the host or the chain cannot be asked, or the nodes do not list yet where the money came from.
+ * came in came from payers who are not refused, but for what an operator has vouched for. False is final until an operator
+ * releases the address. Rejects when it is not known now: the host or the chain cannot be asked, or the nodes do not list yet where the money came from.
  */
 export type ScreenPayers = (address: string, transactionId: string) => Promise<boolean>;
 
@@ -49,13 +50,18 @@ export function payersScreening(
     const view = await storage.transaction(transactionId);
     if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
     // What came in is read first: all of it must be listed by the time the history is read.
+    const vouched = await vouchedMoney(storage, address);
     const { amounts, strays } = await cameIn(shared, address);
-    if (strays.length > MAX_STRAYS) return false;
-    const { inflows, isWhole } = await ledger.payersOf(address, mints, strays);
+    const isMore = cameMore(assets, amounts, vouched);
+    if (isMore && strays.length > MAX_STRAYS) return false;
+    const { inflows, isWhole } = await ledger.payersOf(address, mints, strays.slice(0, MAX_STRAYS));
     // Where one hides among a hundred transactions that bring nothing, an operator has to look.
-    if (!isWhole) return false;
+    if (isMore && !isWhole) return false;
     const fromOutside = inflows.filter((inflow) => !isOurs(inflow, ours));
-    const parties = [{ address: view.transaction.sender, role: "sender" as const }, ...payersIn(fromOutside)];
+    const isNamed = ({ signature }: Inflow): boolean => vouched?.signatures.has(signature) === true;
+    const fresh = fromOutside.filter((inflow) => !isNamed(inflow));
+    const sender = { address: view.transaction.sender, role: "sender" as const };
+    const parties = [...(isMore || weighs(assets, fresh) ? [sender] : []), ...payersIn(fresh)];
     const refused = await refusedAmong(
       screen,
       parties.filter((party) => !ours.includes(party.address)),
@@ -63,16 +69,19 @@ export function payersScreening(
     );
     if (refused.some(({ role }) => role === "sender")) return false;
     const isRefused = new Set(refused.map((party) => party.address));
-    const sums = assets.tokens.map((asset, index) => ({
-      smallest: smallestAmount(asset),
-      came: amounts[index] ?? 0n,
-      ...sumsOf(
-        fromOutside.filter(({ mint }) => mint === ledgerMint(asset)),
-        isRefused,
-      ),
-    }));
+    const sums = assets.tokens.map((asset, index) => {
+      const ofAsset = ({ mint }: Inflow): boolean => mint === ledgerMint(asset);
+      const named = sumsOf(fromOutside.filter(isNamed).filter(ofAsset), isRefused).listed;
+      const covered = vouched?.came.get(asset.mint) ?? 0n;
+      return {
+        smallest: smallestAmount(asset),
+        // What the nodes have never listed is covered by its amount alone.
+        open: (amounts[index] ?? 0n) - (named > covered ? named : covered),
+        ...sumsOf(fresh.filter(ofAsset), isRefused),
+      };
+    });
     if (sums.some(({ unserved, smallest }) => unserved >= smallest)) return false;
-    if (sums.every(({ came, listed, smallest }) => came - listed < smallest)) {
+    if (sums.every(({ open, listed, smallest }) => open - listed < smallest)) {
       gaps.close(address);
       return true;
     }
@@ -81,6 +90,25 @@ export function payersScreening(
       `the nodes do not list all transactions that brought money to deposit address ${address}`,
     );
   };
+}
+
+/** Whether more came in of any asset than operators have vouched for; where none has, whatever came. */
+function cameMore({ tokens }: Assets, amounts: readonly bigint[], vouched: VouchedMoney | null): boolean {
+  return (
+    vouched === null ||
+    tokens.some((asset, index) => {
+      const covered = vouched.came.get(asset.mint) ?? 0n;
+      return (amounts[index] ?? 0n) - covered >= smallestAmount(asset);
+    })
+  );
+}
+
+/** Whether these come to a deposit in any asset. */
+function weighs({ tokens }: Assets, inflows: readonly Inflow[]): boolean {
+  return tokens.some((asset) => {
+    const ofAsset = inflows.filter(({ mint }) => mint === ledgerMint(asset));
+    return ofAsset.reduce((sum, { amount }) => sum + amount, 0n) >= smallestAmount(asset);
+  });
 }
 
 /** The sponsor's loans are no deposits. */

@@ -8,7 +8,7 @@ import {
 import { depositContext } from "../deposit-context.ts";
 import type { DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import { knownAddress, type Address } from "../../address.ts";
+import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
@@ -25,6 +25,7 @@ import {
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
 import type { RefundCost } from "../outgoing/plans/refund-cost.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
+import { vouchedMoney } from "./vouched-money.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { termsOf, type Sponsored } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
@@ -90,7 +91,6 @@ export class AddressSettling implements AddressSettlement {
 
   async settle(address: string, params: SettlementParams): Promise<Settled> {
     const { storage, ledger, configured, assets } = this.#with;
-    const { isReleased } = params;
     // Read at each try, since planning that was refused for want of a landing must see it; and before the payments are
     // read, so that a landing which is heard of between the two is waited for.
     const { landed, settledSlot } = await depositContext(storage, address);
@@ -121,11 +121,7 @@ export class AddressSettling implements AddressSettlement {
       const height = isBound ? (await configured.heights()).highest : 0;
       return { event: { type: "AT_REST", slot, balances, isBound, height } };
     }
-    if (
-      step.do === "refund" &&
-      !isReleased &&
-      !(await this.#with.mayServePayers(address, view.transaction.id))
-    ) {
+    if (step.do === "refund" && !(await this.#with.mayServePayers(address, view.transaction.id))) {
       return held(SCREENING);
     }
     const doubt = await this.#doubtOf(deposit, step);
@@ -194,11 +190,12 @@ export class AddressSettling implements AddressSettlement {
   async #facts(
     inHand: AddressInHand,
     amounts: readonly bigint[],
-    { fee, mayRefund, closeAbove, refundTo }: SettlementParams,
+    { fee, mayRefund, closeAbove }: SettlementParams,
   ): Promise<Settlement> {
     const { deposit, view } = inHand;
     const { transaction, payments } = view;
-    const receiver = refundTo === undefined ? transaction.sender : knownAddress(refundTo);
+    const vouched = await vouchedMoney(this.#with.storage, deposit.id);
+    const receiver = vouched?.refundTo ?? transaction.sender;
     const made = await this.#standingMarkers(inHand);
     const holdings = await Promise.all(
       this.#with.assets.tokens.map((asset, index) =>

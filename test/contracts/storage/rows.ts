@@ -136,6 +136,14 @@ export const fullRows: Rows = {
     amount: LARGEST,
     signature: "signature",
   },
+  vouchings: {
+    id: "address:7",
+    address: "address",
+    at: LATEST,
+    signatures: [TEXT],
+    came: { mint: String(LARGEST) },
+    refundTo: ADDRESS,
+  },
   reservations: {
     id: "reservation",
     version: 3,
@@ -271,6 +279,7 @@ export const nullRows: Rows = {
   deposits: { ...fullRows.deposits, waitEndedAt: null, heldReason: null, checkedTo: null },
   payments: { ...fullRows.payments, legs: [], signature: null, reason: null },
   entries: { ...fullRows.entries, signature: null },
+  vouchings: { ...fullRows.vouchings, signatures: [], came: {}, refundTo: null },
   reservations: { ...fullRows.reservations, lapsesAt: null },
   attempts: { ...fullRows.attempts, bytes: new Uint8Array() },
   notices: { ...fullRows.notices, reason: null, signature: null, blockTime: null, fee: null, body: null },

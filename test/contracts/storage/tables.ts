@@ -18,6 +18,7 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
   deposits: async (storage) => (await storage.deposits(["address"]))[0],
   payments: (storage) => storage.payment("payment"),
   entries: async (storage) => (await storage.entries("address"))[0],
+  vouchings: async (storage) => (await storage.vouchings("address"))[0],
   reservations: async (storage) => (await storage.reservations(fullRows.reservations.resource))[0],
   attempts: async (storage) => (await storage.attempts(["signature"]))[0],
   idempotency: (storage) => storage.idempotency("idempotency"),

@@ -107,6 +107,12 @@ async function hold({ storage }: Scene, address: string): Promise<void> {
 
 const rowsOf = ({ service }: Scene) => service.operator.auditLog();
 
+/** Every release has vouched for what was there, in the same commit. */
+async function expectOneWordEach(world: Scene, { instance }: Prepared): Promise<void> {
+  const releases = (await rowsOf(world)).filter(({ act }) => act === "release");
+  expect(await world.storage.vouchings(instance)).toHaveLength(releases.length);
+}
+
 /** What each of several who act at once got. */
 async function allOf(work: readonly Promise<unknown>[]): Promise<readonly string[]> {
   const settled = await Promise.allSettled(work);
@@ -195,10 +201,12 @@ describe.each(sampled(adapters, "acts on transactions"))("on $name", (adapter) =
         });
         await Promise.race([prepared.perform(mortal, BY), process.died]);
         expect(await rowsOf(world)).toHaveLength((await versionOf(world, prepared)) - before);
+        await expectOneWordEach(world, prepared);
         await allOf([prepared.perform(world.another(), BEA)]);
         const rows = await rowsOf(world);
         expect(rows).toHaveLength((await versionOf(world, prepared)) - before);
         expect(rows.length).toBeGreaterThan(0);
+        await expectOneWordEach(world, prepared);
         return process.isDead();
       } finally {
         await world.close();

@@ -32,7 +32,7 @@ async function settled(nodes: Partial<Ledger>, closeAbove: number | null): Promi
   const { signal } = new AbortController();
   const run = { key: "", instance: order.address, signal, dueAt: 0, crashes: 0, failures: 0 };
   const fee = String(units((await world.shown(order)).fee ?? "", 6));
-  const known = { fee, isReleased: false, mayRefund: true };
+  const known = { fee, mayRefund: true };
   const params: SettlementParams = { ...known, closeAbove };
   return plan(params, run);
 }

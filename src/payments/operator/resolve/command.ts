@@ -14,7 +14,7 @@ export type ResolveCommand =
   | { readonly action: "drop" }
   /**
    * A deposit address may be signed for again: its order pays out, or what is there goes back to the sender. It says that
-   * every transaction the address has signed was rightly signed, and that those who paid in may be served.
+   * every transaction the address has signed was rightly signed, and that those who have paid in so far may be served.
    */
   | { readonly action: "release" }
   /** As `release`, but no recipient is paid: the money goes to this address, which the host's screening has to accept. */

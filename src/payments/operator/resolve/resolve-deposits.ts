@@ -58,8 +58,13 @@ export class DepositResolving {
   async release(resolving: Resolving): Promise<void> {
     const { matter, by } = resolving;
     const { transactionId } = await this.#depositOf(resolving);
-    const audit = this.#parts.writeAct({ by, act: "release", what: { id: matter.id, transactionId } });
-    await this.#releaseBy(resolving, transactionId, { event: { type: "RELEASE" }, writes: [audit] });
+    await this.#releaseBy(resolving, transactionId, {
+      refundTo: null,
+      writesFor: ({ explained, vouchedFor }) => {
+        const what = { id: matter.id, transactionId, explained, vouchedFor };
+        return [this.#parts.writeAct({ by, act: "release", what })];
+      },
+    });
   }
 
   /** Throws `OperatorRefused` unless money may be sent to `text`, and from this matter's address. Returns the address. */
@@ -93,9 +98,13 @@ export class DepositResolving {
     const { matter, by } = resolving;
     const { transactionId } = await this.#depositOf(resolving);
     const asked = requestedBy === null ? {} : { requestedBy };
-    const what = { id: matter.id, transactionId, address: to, ...asked };
-    const audit = this.#parts.writeAct({ by, act: "refund_to", what });
-    await this.#releaseBy(resolving, transactionId, { event: { type: "REDIRECT", to }, writes: [audit] });
+    await this.#releaseBy(resolving, transactionId, {
+      refundTo: to,
+      writesFor: ({ explained, vouchedFor }) => {
+        const what = { id: matter.id, transactionId, address: to, explained, vouchedFor, ...asked };
+        return [this.#parts.writeAct({ by, act: "refund_to", what })];
+      },
+    });
   }
 
   /** Ends the matter: the address stays held, and what was reserved for its order is free. */
@@ -133,7 +142,10 @@ export class DepositResolving {
   /** Releases in one commit with the guard and the audit row. */
   async #releaseBy({ matter, guard }: Resolving, transactionId: string, order: ReleaseOrder): Promise<void> {
     try {
-      await this.#control().release(transactionId, { ...order, writes: [guard, ...order.writes] });
+      await this.#control().release(transactionId, {
+        ...order,
+        writesFor: (released) => [guard, ...order.writesFor(released)],
+      });
     } catch (error) {
       if (error instanceof ReleaseRefused) throw new OperatorRefused(`${matter.id}: ${error.message}`);
       throw error;

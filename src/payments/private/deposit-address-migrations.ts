@@ -1,0 +1,22 @@
+/** How deposit addresses that an older version of their chart has stored go on under the present one. */
+import type { DepositAddressContext } from "../../../machines/index.ts";
+import type { InstanceBefore, Migrated } from "../../engine/index.ts";
+import type { Address } from "../../address.ts";
+import type { PaymentTables } from "../records.ts";
+
+/** In the first version an operator's word stood in the context for good, and served whoever paid in later. */
+interface FirstContext extends DepositAddressContext {
+  readonly isReleased: boolean;
+  readonly refundTo: Address | null;
+}
+
+/** An operator's word that the first version kept covers what that version had counted, and no more. */
+export function fromFirstVersion({
+  id,
+  context: { isReleased, refundTo, ...context },
+  now,
+}: InstanceBefore<FirstContext>): Migrated<never, DepositAddressContext, PaymentTables> {
+  if (!isReleased) return { context };
+  const word = { id: `${id}:1`, address: id, at: now, signatures: [], came: context.received, refundTo };
+  return { context, writes: [{ table: "vouchings", insert: word }] };
+}

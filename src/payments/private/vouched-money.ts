@@ -1,0 +1,76 @@
+/** What operators have vouched for at a deposit address: the money that was there, and nothing that came later. */
+import type { VouchingRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { depositContext } from "../deposit-context.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
+import { cameIn } from "./came-in.ts";
+
+/** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
+export interface VouchedMoney {
+  readonly signatures: ReadonlySet<string>;
+  /** Base units by mint: the most that had come in when a word was given. */
+  readonly came: ReadonlyMap<string, bigint>;
+  /** Where the newest word sends what goes back, null for the sender. */
+  readonly refundTo: Address | null;
+}
+
+/** What operators have vouched for at an address so far, null where none has. */
+export async function vouchedMoney(
+  storage: Pick<PaymentStorage, "vouchings">,
+  address: string,
+): Promise<VouchedMoney | null> {
+  const words = await storage.vouchings(address);
+  if (words.length === 0) return null;
+  const came = new Map<string, bigint>();
+  for (const [mint, amount] of words.flatMap((word) => Object.entries(word.came))) {
+    const units = BigInt(amount);
+    if (units > (came.get(mint) ?? 0n)) came.set(mint, units);
+  }
+  return {
+    signatures: new Set(words.flatMap(({ signatures }) => signatures)),
+    came,
+    refundTo: words.at(-1)?.refundTo ?? null,
+  };
+}
+
+/** The part of a vouching that the chain tells. */
+export type MoneyThere = Pick<VouchingRecord, "id" | "signatures" | "came">;
+
+/** What reading the money at an address needs. */
+export interface MoneyParts {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+}
+
+/** More token accounts beside the associated ones are vouched for by their amounts alone: each costs a call. */
+const MAX_STRAYS = 50;
+
+/**
+ * The money at an address as an operator vouches for it now. Null while a payment out of it is being written down: a payment
+ * that the chain does not show yet would count twice, and a word that covers too much would serve a later payer.
+ */
+export async function moneyThere(
+  { storage, ledger, assets }: MoneyParts,
+  address: Address,
+): Promise<MoneyThere | null> {
+  const before = await stepOf(storage, address);
+  const { settledSlot } = await depositContext(storage, address);
+  const { slot, amounts, strays } = await cameIn({ storage, ledger, assets }, address);
+  const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
+  const { inflows } = await ledger.payersOf(address, mints, strays.slice(0, MAX_STRAYS));
+  if (slot < settledSlot || (await stepOf(storage, address)) !== before) return null;
+  return {
+    id: `${address}:${before}`,
+    signatures: [...new Set(inflows.map(({ signature }) => signature))],
+    came: Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index] ?? 0n)])),
+  };
+}
+
+async function stepOf(storage: Pick<PaymentStorage, "load">, address: string): Promise<number> {
+  const instance = await storage.load(address);
+  if (instance === null) throw new Error(`deposit address ${address} is not stored`);
+  return instance.version;
+}
