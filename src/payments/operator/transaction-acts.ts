@@ -6,10 +6,9 @@ import type { ActedBy } from "../acted-by.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderedReturn, ReturnOrder } from "../private/order-return.ts";
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
-import type { DepositRecord } from "../records.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
 import { readActedBy, readCommand, type WriteAct } from "./act.ts";
-import { matterOfAddress } from "./attention/held-addresses.ts";
+import { decisionOfAddress } from "./attention/held-addresses.ts";
 import { matterId } from "./attention/matter.ts";
 import { OperatorRefused, privateModeIsOff } from "./operator-refused.ts";
 import type { EvidenceControl } from "./resolve/command.ts";
@@ -54,7 +53,7 @@ const returned = z.strictObject({ transactionId: id, mint: id, to: id.optional()
 
 /** What these acts need. */
 export interface TransactionActsParts {
-  readonly storage: Pick<PaymentStorage, "transaction" | "deposits" | "decision">;
+  readonly storage: Pick<PaymentStorage, "decision">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
   /** Null while private mode is off. */
@@ -74,13 +73,11 @@ export class TransactionActs implements TransactionActing {
     const acted = readActedBy(by);
     const { transactionId } = readCommand(released, { transactionId: given });
     const control = this.#control();
-    const deposit = await this.#depositOf(transactionId);
-    const guard = await this.#guard(matterOfAddress(deposit));
+    const guardOf = (address: string): Promise<PaymentWrite> => this.#guard(decisionOfAddress(address));
     const writesFor = (what: ReleasedDeposit): readonly PaymentWrite[] => [
-      guard,
       this.#parts.writeAct({ by: acted, act: "release", what: { ...what } }),
     ];
-    return control.release(transactionId, { refundTo: null, writesFor }).catch(asRefusal);
+    return control.release(transactionId, { refundTo: null, guardOf, writesFor }).catch(asRefusal);
   }
 
   async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction> {
@@ -115,14 +112,6 @@ export class TransactionActs implements TransactionActing {
     const { control } = this.#parts;
     if (control === null) throw privateModeIsOff();
     return control;
-  }
-
-  async #depositOf(transactionId: string): Promise<DepositRecord> {
-    const { storage } = this.#parts;
-    const view = await storage.transaction(transactionId);
-    const [deposit] = await storage.deposits([view?.transaction.depositAddress ?? ""]);
-    if (deposit === undefined) throw noPrivateTransaction(transactionId);
-    return deposit;
   }
 
   /** Of several who decide at once, also by `resolve`, one does; what waits for a second person waits no more. */

@@ -39,6 +39,9 @@ export class ReleaseRefused extends Error {
 export interface ReleaseOrder {
   /** Where what is there goes, and then no recipient is paid; null where recipients are paid and the rest goes to the sender. */
   readonly refundTo: Address | null;
+  /** Read before the address is, and in the same commit: of several who decide at once one does. */
+  readonly guardOf: (address: string) => Promise<PaymentWrite>;
+  /** What else belongs into the same commit. */
   readonly writesFor: (released: ReleasedDeposit) => readonly PaymentWrite[];
 }
 
@@ -63,7 +66,9 @@ export async function releaseDeposit(
   order: ReleaseOrder,
 ): Promise<ReleasedDeposit> {
   const view = await storage.transaction(transactionId);
-  const [deposit] = await storage.deposits([view?.transaction.depositAddress ?? ""]);
+  const address = view?.transaction.depositAddress ?? "";
+  const guard = await order.guardOf(address);
+  const [deposit] = await storage.deposits([address]);
   if (view === null || deposit === undefined) {
     throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
   }
@@ -85,6 +90,7 @@ export async function releaseDeposit(
   };
   const word = { ...money, address: deposit.id, at: clock.now(), refundTo: order.refundTo };
   const writes: PaymentWrite[] = [
+    guard,
     ...order.writesFor(released),
     { table: "deposits", id: deposit.id, set: { heldReason: null } },
     ...(await vouchedWrites(storage, deposit)),

@@ -1,6 +1,8 @@
 /** What an operator does to a transaction by its id: in one commit with its row of the audit log, or not at all. */
 import { describe, expect, test as base } from "vitest";
 import type { ActedBy } from "../../../src/payments/acted-by.ts";
+import { depositContext } from "../../../src/payments/deposit-context.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
@@ -99,9 +101,9 @@ const ACTS = [
 const versionOf = async ({ storage }: Scene, { instance }: Prepared): Promise<number> =>
   (await storage.load(instance))?.version ?? 0;
 
-/** Holds an address as a refused depositor does. */
-async function hold({ storage }: Scene, address: string): Promise<void> {
-  const write = { table: "deposits", id: address, set: { heldReason: "screening" } } as const;
+/** Holds an address, as for a refused depositor. */
+async function hold({ storage }: Scene, address: string, heldReason = "screening"): Promise<void> {
+  const write = { table: "deposits", id: address, set: { heldReason } } as const;
   await storage.commit([{ writes: [write] }]);
 }
 
@@ -226,6 +228,63 @@ describe.each(sampled(adapters, "acts on transactions"))("on $name", (adapter) =
     ];
     expect(await allOf(both)).toEqual(["OperatorRefused", "done"]);
     expect(await rowsOf(world)).toHaveLength(1);
+  });
+
+  test.for([
+    ["by its transaction", "by its matter"],
+    ["by its matter", "by its transaction"],
+  ] as const)(
+    "M29: of two releases at once, the address held for something else meanwhile, the one %s overtaken by the one %s, one is done",
+    async ([first, second], { open }) => {
+      const world = await open(adapter);
+      const { id } = await world.sendTo();
+      await world.passAndSettle(31 * MINUTE);
+      await world.service.stop();
+      const { depositAddress: address } = (await world.storage.transaction(id))?.transaction ?? {};
+      if (address === undefined || address === null) throw new Error("the order has an address");
+      await hold(world, address, "screening");
+      const release = {
+        "by its transaction": ({ operator }: PaymentService, by: ActedBy) => operator.releaseDeposit(id, by),
+        "by its matter": async ({ operator }: PaymentService, by: ActedBy) => {
+          const [matter] = await operator.attention();
+          return operator.resolve(matter?.id ?? "", { action: "release" }, by);
+        },
+      };
+      const allowanceOf = async (): Promise<bigint> =>
+        BigInt((await depositContext(world.storage, address)).allowance);
+      const before = await allowanceOf();
+      const { sponsorCap } = await depositContext(world.storage, address);
+      // While the first looks at the chain the address is held for another reason, and released by the second.
+      const overtaken = world.another({
+        ledger: {
+          ...world.ledger,
+          async signedBy(...asked) {
+            await hold(world, address, "unknown_spending");
+            await release[second](world.another(), BEA);
+            return world.ledger.signedBy(...asked);
+          },
+        },
+      });
+      await expect(release[first](overtaken, BY)).rejects.toThrow("somebody else has just decided");
+      expect((await rowsOf(world)).map(({ actor }) => actor)).toEqual(["bea"]);
+      expect((await allowanceOf()) - before).toBe(BigInt(sponsorCap));
+    },
+  );
+
+  test("M29: a release reads its transaction and its deposit once", async ({ open }) => {
+    const world = await open(adapter);
+    const { perform, instance } = await prepareRelease(world);
+    await hold(world, instance, "screening");
+    const read: string[] = [];
+    const storage: PaymentStorage = {
+      ...world.storage,
+      get(table, key) {
+        if (table.name === "transactions" || table.name === "deposits") read.push(table.name);
+        return world.storage.get(table, key);
+      },
+    };
+    await perform(world.another({ storage }), BY);
+    expect(read).toEqual(["transactions", "deposits"]);
   });
 
   test("M10: what waits for a second person waits no more once the address was released", async ({

@@ -1,6 +1,5 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
 import type { PaymentStorage } from "../../payment-storage.ts";
-import type { DepositRecord } from "../../records.ts";
 import { MISSING_HISTORY, UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import {
   matterId,
@@ -31,9 +30,15 @@ function kindOfHold(heldReason: string): MatterKind {
   return heldReason === UNKNOWN_SPENDING || heldReason === MISSING_HISTORY ? "unexplained" : "held";
 }
 
-/** The id of the matter under which decisions about an address are kept, whether or not it is held. */
-export function matterOfAddress({ id, heldReason }: Pick<DepositRecord, "id" | "heldReason">): string {
-  return matterId(kindOfHold(heldReason ?? ""), id);
+/** Where decisions about an address are kept: in one place, whatever it is held for, since that may change meanwhile. */
+export function decisionOfAddress(address: string): string {
+  return matterId("held", address);
+}
+
+/** Where decisions about a matter are kept. */
+export function decisionOf(matter: string): string {
+  const unexplained = matterId("unexplained", "");
+  return matter.startsWith(unexplained) ? decisionOfAddress(matter.slice(unexplained.length)) : matter;
 }
 
 /** `isRouting`: whether private mode is on; without it nothing can be sent anywhere. */

@@ -57,10 +57,9 @@ export class DepositResolving {
   /** Lets the address be signed for again. */
   async release(resolving: Resolving): Promise<void> {
     const { matter, by } = resolving;
-    const { transactionId } = await this.#depositOf(resolving);
-    await this.#releaseBy(resolving, transactionId, {
+    await this.#releaseBy(resolving, {
       refundTo: null,
-      writesFor: ({ explained, vouchedFor }) => {
+      writesFor: ({ transactionId, explained, vouchedFor }) => {
         const what = { id: matter.id, transactionId, explained, vouchedFor };
         return [this.#parts.writeAct({ by, act: "release", what })];
       },
@@ -96,11 +95,10 @@ export class DepositResolving {
   /** Releases the address, and has its money sent to `to`, which `checkReceiver` has returned. */
   async refundTo(resolving: Resolving, { to, requestedBy }: RefundElsewhere): Promise<void> {
     const { matter, by } = resolving;
-    const { transactionId } = await this.#depositOf(resolving);
     const asked = requestedBy === null ? {} : { requestedBy };
-    await this.#releaseBy(resolving, transactionId, {
+    await this.#releaseBy(resolving, {
       refundTo: to,
-      writesFor: ({ explained, vouchedFor }) => {
+      writesFor: ({ transactionId, explained, vouchedFor }) => {
         const what = { id: matter.id, transactionId, address: to, explained, vouchedFor, ...asked };
         return [this.#parts.writeAct({ by, act: "refund_to", what })];
       },
@@ -140,12 +138,14 @@ export class DepositResolving {
   }
 
   /** Releases in one commit with the guard and the audit row. */
-  async #releaseBy({ matter, guard }: Resolving, transactionId: string, order: ReleaseOrder): Promise<void> {
+  async #releaseBy(
+    { matter, guard }: Resolving,
+    order: Pick<ReleaseOrder, "refundTo" | "writesFor">,
+  ): Promise<void> {
+    const { transactionId } = matter;
+    if (transactionId === undefined) throw new OperatorRefused(`${matter.id}: it is of no transaction`);
     try {
-      await this.#control().release(transactionId, {
-        ...order,
-        writesFor: (released) => [guard, ...order.writesFor(released)],
-      });
+      await this.#control().release(transactionId, { ...order, guardOf: async () => guard });
     } catch (error) {
       if (error instanceof ReleaseRefused) throw new OperatorRefused(`${matter.id}: ${error.message}`);
       throw error;

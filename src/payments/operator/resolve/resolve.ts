@@ -7,6 +7,7 @@ import { readActedBy, readCommand, type WriteAct } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import type { DatedMatter, LookForMatters } from "../attention/list-matters.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
+import { decisionOf } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { isSamePerson } from "../who-acts.ts";
 import {
@@ -72,7 +73,7 @@ export class MatterResolver implements Resolver {
     const acted = readActedBy(by);
     const command = readCommand(resolveCommand, given);
     const { action } = command;
-    const before = await storage.decision(id);
+    const before = await storage.decision(decisionOf(id));
     const matter = await this.#find(id);
     if (!matter.actions.includes(action)) {
       const expected = matter.actions.length === 0 ? "no action" : matter.actions.join(", ");
@@ -91,7 +92,7 @@ export class MatterResolver implements Resolver {
   async approve(id: string, approval: Approval, by: ActedBy): Promise<Resolution> {
     const { storage, deposits } = this.#parts;
     const acted = readActedBy(by);
-    const before = await storage.decision(id);
+    const before = await storage.decision(decisionOf(id));
     if (before === null || before.proposal === null) {
       throw new OperatorRefused(`nothing of ${id} waits for an approval`);
     }
@@ -122,14 +123,14 @@ export class MatterResolver implements Resolver {
   }
 
   #guard(id: string, before: DecisionRecord | null, waiting: string | null): PaymentWrite {
-    return decisionWrite(id, before, { proposal: waiting, decidedAt: this.#parts.clock.now() });
+    return decisionWrite(decisionOf(id), before, { proposal: waiting, decidedAt: this.#parts.clock.now() });
   }
 
   /** Keeps what was asked for until another actor confirms it. */
   async #propose(matter: DatedMatter, by: ActedBy, address: string): Promise<void> {
     const { storage, writeAct } = this.#parts;
     const text = JSON.stringify({ address, actor: by.actor, message: matter.message });
-    const guard = this.#guard(matter.id, await storage.decision(matter.id), text);
+    const guard = this.#guard(matter.id, await storage.decision(decisionOf(matter.id)), text);
     const audit = writeAct({ by, act: "request_refund_to", what: { id: matter.id, address } });
     const [result] = await storage.commit([{ writes: [guard, audit] }]);
     if (result?.ok !== true) throw decidedMeanwhile(matter.id);
