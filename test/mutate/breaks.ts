@@ -5,6 +5,7 @@ import { CONTRACT_BREAKS } from "./breaks/contract.ts";
 import { ENGINE_BREAKS } from "./breaks/engine.ts";
 import { LEDGER_BREAKS } from "./breaks/ledger.ts";
 import { OPERATOR_BREAKS } from "./breaks/operator.ts";
+import { MARKER_BREAKS } from "./breaks/markers.ts";
 import { PRIVATE_BREAKS } from "./breaks/private.ts";
 import { QUOTE_BREAKS } from "./breaks/quotes.ts";
 import { RACE_BREAKS } from "./breaks/races.ts";
@@ -21,6 +22,7 @@ export const ALL_BREAKS: readonly Break[] = [
   ...WEBHOOK_BREAKS,
   ...SWAP_BREAKS,
   ...PRIVATE_BREAKS,
+  ...MARKER_BREAKS,
   ...RACE_BREAKS,
   ...START_BREAKS,
   ...WITNESS_BREAKS,

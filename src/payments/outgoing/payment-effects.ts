@@ -17,6 +17,7 @@ import { PaymentOutcomes } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
 import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
 import type { StartLeaves } from "./start-leaves.ts";
+import { KeptAccounts } from "./kept-accounts.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 import { holdAddress, MISSING_HISTORY, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
@@ -76,6 +77,7 @@ export class PaymentEffects {
     const inHand = await this.#load(paymentId);
     const { row, deposit, plan } = inHand;
     refuseHeld(deposit);
+    if (this.#takesFromMarkers(inHand)) return { event: { type: "REFUSED", fault: AGAINST_MARKERS } };
     // The marker of what another copy of this database has paid may be closed already: it would refuse nothing.
     const doubt = await this.#with.spendingCheck(deposit.id);
     if (doubt !== null && !(doubt === MISSING_HISTORY && this.#isHarmless(row))) {
@@ -181,6 +183,14 @@ export class PaymentEffects {
     const asset = this.#with.assets.ofMint(mint);
     const amount = legs.reduce((sum, leg) => sum + leg.amount, 0n);
     return kind === "refund" && asset !== null && amount < smallestAmount(asset);
+  }
+
+  /** Whether the plan would close or empty an account that the rules of markers keep, whoever ordered it. */
+  #takesFromMarkers({ row, deposit, view: { payments }, plan }: PaymentInHand): boolean {
+    const account = new KeptAccounts(this.#with, { deposit, payments }).takenBy(plan);
+    if (account === null) return false;
+    this.#with.log.warn({ payment: row.id, account }, "a plan that would take from a marker is not signed");
+    return true;
   }
 
   /** A simulation is of confirmed blocks; only a finalized marker decides. */
@@ -312,6 +322,8 @@ function isNobodysToMend({ kind }: TransactionFault): boolean {
   return kind === "source" || kind === "other";
 }
 
+/** Nothing was tried, and the same plan is refused at every time. */
+const AGAINST_MARKERS: PaymentFault = { kind: "other", move: null };
 /** Nothing was tried: the order has to find another price. */
 const OUTDATED: PaymentFault = { kind: "other", move: null };
 /** What its owner has does not do for it: the same as a loan below the rent that is due. */

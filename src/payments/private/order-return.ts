@@ -1,7 +1,7 @@
 /** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
 import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { parseAddress, type Address } from "../../address.ts";
+import { parseAddress, SOL_MINT, type Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
@@ -97,7 +97,7 @@ export async function orderReturn(
   if (to !== sender) await checkElsewhere({ screen, approvals, ownAddresses }, to, transactionId);
   await refuseWhileHeld(shared, deposit);
   const found = await findReturn(shared, { deposit, payments: view.payments, mint, to });
-  if (found === "nothing") throw new ReleaseRefused(`deposit address ${deposit.id} holds nothing of ${mint}`);
+  if (found === "nothing") throw new ReleaseRefused(nothingOf(mint, deposit.id));
   if ("kind" in found) throw new ReleaseRefused(`${mint} cannot be sent to ${to}: ${sentenceOf(found)}`);
   const { amount, held, decimals } = found;
   const ordered = {
@@ -116,6 +116,12 @@ export async function orderReturn(
     );
   }
   return ordered;
+}
+
+function nothingOf(mint: Address, address: Address): string {
+  const nothing = `deposit address ${address} holds nothing of ${mint}`;
+  if (mint !== SOL_MINT) return nothing;
+  return `${nothing} that may be moved: wrapped SOL elsewhere than in its associated account may be the marker of a payment`;
 }
 
 function readMint(assets: Assets, text: string): Address {

@@ -35,6 +35,7 @@ import {
   unknownSpending,
   type SpendingDoubt,
 } from "../outgoing/unknown-spending.ts";
+import { wordsIn } from "../outgoing/kept-accounts.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
 /** What planning the next payment of an address leads to. */
@@ -310,14 +311,6 @@ function sharesOf({ recipients }: TransactionView, indexes: readonly number[] | 
   return recipients
     .filter(({ index }) => indexes === null || indexes.includes(index))
     .reduce((sum, { amount }) => sum + amount, 0n);
-}
-
-/** The words of every marker that a plan makes. */
-function wordsIn({ moves }: StoredPlan): readonly string[] {
-  return moves.flatMap((move) => {
-    if (move.does === "mark") return [move.words];
-    return move.does === "replace" ? [move.words, move.planWords] : [];
-  });
 }
 
 function held(reason: string): Settled {

@@ -4,6 +4,7 @@ import type { Address } from "../../../address.ts";
 import type { Holding, Ledger } from "../../../ledger/ledger.ts";
 import type { TransactionFault } from "../../../ledger/routing.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
+import { KeptAccounts } from "../kept-accounts.ts";
 import { nameOfMint } from "./other-mints.ts";
 import { markOf } from "./routing-terms.ts";
 import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";
@@ -14,7 +15,7 @@ const MAX_ACCOUNTS = 4;
 /** What can be sent on, as one payment. */
 export interface PlannedReturn {
   readonly mark: string;
-  /** Raw units that it moves, and that the address holds in all. */
+  /** Raw units that it moves, and that the address holds in all, but for markers. */
   readonly amount: bigint;
   readonly held: bigint;
   readonly decimals: number;
@@ -39,7 +40,7 @@ export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
 }
 
 /**
- * Reads what the address holds of the mint and tries the transaction that sends it on. Emptied accounts are closed with it,
+ * Reads what the address holds of the mint, but for accounts that the rules of markers keep, and tries the transaction that sends it on. Emptied accounts are closed with it,
  * their rent going to the sponsor, who pays for the receiver's account; where an account cannot be closed (Token-2022 keeps
  * one open that withholds transfer fees) it stays. The sponsor runs no program of a mint's own: nothing of such a mint moves.
  */
@@ -66,9 +67,14 @@ export async function findReturn(
   const holding = holdings.find((each) => each.mint === mint);
   if (holding === undefined) return "nothing";
   const beside = await ledger.strayAccounts(address, [mint], "confirmed");
-  const strays = beside.accounts.map(({ address: fromAccount, amount }) => ({ fromAccount, amount }));
-  const rest = holding.amount - strays.reduce((sum, { amount }) => sum + amount, 0n);
+  const kept = new KeptAccounts({ ledger, keys }, { deposit, payments });
+  const strays = beside.accounts
+    .filter(({ address: account }) => !kept.keeps({ account, mint }))
+    .map(({ address: fromAccount, amount }) => ({ fromAccount, amount }));
+  const rest = holding.amount - sumOf(beside.accounts);
   const associated = rest > 0n ? [{ amount: rest }] : [];
+  const held = sumOf([...associated, ...strays]);
+  if (held === 0n) return "nothing";
 
   const mark = `${MARK}${payments.filter(({ kind }) => kind === "refund").length + 1}`;
   const terms = { address, sponsor, rentMinimum: 0n };
@@ -76,7 +82,7 @@ export async function findReturn(
   for (const sources of waysToTake(associated, strays)) {
     for (const isClosing of [true, false]) {
       const moves = returnMoves(holding, { address, sponsor, to }, { sources, isClosing });
-      const amount = sources.reduce((sum, each) => sum + each.amount, 0n);
+      const amount = sumOf(sources);
       const plan: StoredPlan = {
         feePayer: sponsor,
         moves: [markOf(terms, mark), ...moves],
@@ -87,8 +93,7 @@ export async function findReturn(
       const tried = withSeeds(plan, (words) => keys.seed(deposit, words));
       fault = await ledger.tryTransaction(tried, await ledger.buildTransaction(tried));
       if (fault === null) {
-        const { decimals, amount: held } = holding;
-        return { mark, amount, held, decimals, plan, slot: Math.min(slot, beside.slot) };
+        return { mark, amount, held, decimals: holding.decimals, plan, slot: Math.min(slot, beside.slot) };
       }
       // Another choice of accounts changes nothing about these.
       if (PASSING.has(fault.kind)) return fault;
@@ -111,6 +116,10 @@ function waysToTake(
   const all = [...associated, ...strays].slice(0, MAX_ACCOUNTS);
   if (associated.length === 0 || strays.length === 0) return [all];
   return [all, strays.slice(0, MAX_ACCOUNTS), associated];
+}
+
+function sumOf(sources: readonly { readonly amount: bigint }[]): bigint {
+  return sources.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** Who the tokens are taken from, at whose cost, and who gets them. */
