@@ -7,7 +7,7 @@ import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
-import type { Clock, Logger } from "../../runtime.ts";
+import type { Logger } from "../../runtime.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
 import { faultOfSwap, isOutdated, isProvidersFault } from "./plans/plan-swap.ts";
 import type { PriceCheck } from "../swap-provider/price-check.ts";
@@ -17,16 +17,17 @@ import { PaymentOutcomes } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
 import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
 import type { StartLeaves } from "./start-leaves.ts";
+import { depositContext } from "../deposit-context.ts";
+import { mayClose, type ClosingRules } from "./closing.ts";
 import { KeptAccounts } from "./kept-accounts.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 import { holdAddress, MISSING_HISTORY, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** What signing payments takes. */
-export interface PaymentSurroundings {
+export interface PaymentSurroundings extends ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly keys: DepositKeys;
   readonly sponsor: Signer;
@@ -83,6 +84,7 @@ export class PaymentEffects {
     if (doubt !== null && !(doubt === MISSING_HISTORY && this.#isHarmless(row))) {
       return this.#hold(deposit, doubt);
     }
+    await this.#refuseEarlyClosing(inHand);
     const unsigned = await ledger.buildTransaction(plan).catch(onlyRangeError);
     if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);
     const found = await ledger.tryTransaction(plan, unsigned);
@@ -191,6 +193,15 @@ export class PaymentEffects {
     if (account === null) return false;
     this.#with.log.warn({ payment: row.id, account }, "a plan that would take from a marker is not signed");
     return true;
+  }
+
+  /** Rejects, and the task comes back, while a marker that the plan closes must stand. */
+  async #refuseEarlyClosing({ row, deposit, view: { payments }, plan }: PaymentInHand): Promise<void> {
+    if (!plan.moves.some(({ does }) => does === "unmark")) return;
+    const { closeAbove } = await depositContext(this.#with.storage, deposit.id);
+    const standing = { address: deposit.id, payments, closeAbove: closeAbove ?? Infinity };
+    if (await mayClose(this.#with, standing)) return;
+    throw new Error(`payment ${row.id} closes markers of ${deposit.id} before their time`);
   }
 
   /** A simulation is of confirmed blocks; only a finalized marker decides. */

@@ -6,6 +6,7 @@ import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { signaturesIn } from "./closing.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
 import { isExcess } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
@@ -217,7 +218,7 @@ export class PaymentOutcomes {
 }
 
 function signaturesOf({ row, plan }: Candidate): readonly string[] {
-  return plan.signatures ?? (row.signature === null ? [] : [row.signature]);
+  return signaturesIn(plan, row.signature);
 }
 
 type Moment = Omit<Landing, "signature">;

@@ -27,6 +27,7 @@ import type { ServiceContext } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { depositBody, type DepositBody } from "./deposit-body.ts";
+import { AGING_MS } from "../outgoing/closing.ts";
 import { checkOrderParties } from "./order-parties.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 
@@ -42,7 +43,6 @@ export interface CreatedOrderBody extends DepositBody {
 const MAX_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
 /** How long an address is watched after its order: as closely as before, until its markers may be closed, and after that. */
 export const LINGER_MS = 15 * 60_000;
-export const AGING_MS = 3_600_000;
 export const QUIET_MS = 24 * 3_600_000;
 export const SLOW_MS = 60 * 24 * 3_600_000;
 /** At most one refund per address in this time. */

@@ -1,10 +1,5 @@
 /** Settling a deposit address whose order is over: a look at the chain, and the one payment that comes next. */
-import {
-  BLOCKS_OF_SIGNED_BYTES,
-  type DepositAddressEvent,
-  type Movement,
-  type SettlementParams,
-} from "../../../machines/index.ts";
+import type { DepositAddressEvent, Movement, SettlementParams } from "../../../machines/index.ts";
 import { depositContext } from "../deposit-context.ts";
 import type { DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
@@ -35,6 +30,7 @@ import {
   unknownSpending,
   type SpendingDoubt,
 } from "../outgoing/unknown-spending.ts";
+import { mayClose, type ClosingRules } from "../outgoing/closing.ts";
 import { wordsIn } from "../outgoing/kept-accounts.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
@@ -58,11 +54,9 @@ interface AddressInHand {
 }
 
 /** What settling addresses takes. */
-export interface SettlementSurroundings extends Sponsored {
+export interface SettlementSurroundings extends Sponsored, ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
-  /** The ledger with its own number of witnesses: fewer are never enough to close a marker. */
-  readonly configured: Pick<Ledger, "heights">;
   readonly assets: Assets;
   readonly keys: DepositKeys;
   readonly treasury: Address;
@@ -111,8 +105,8 @@ export class AddressSettling implements AddressSettlement {
     const ours = Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index])]));
     const facts = await this.#facts(inHand, amounts, params);
     const planned = nextSettlementStep(facts);
-    const isTooEarly =
-      planned.do === "sweep" && !(await this.#mayClose(deposit, params.closeAbove ?? Infinity));
+    const standing = { address, payments: view.payments, closeAbove: params.closeAbove ?? Infinity };
+    const isTooEarly = planned.do === "sweep" && !(await mayClose(this.#with, standing));
     const step: SettlementStep = isTooEarly ? { do: "rest" } : planned;
     if (step.do === "wait" || step.do === "rest") {
       // What else was sent here is written down once nothing is left to be done.
@@ -239,17 +233,6 @@ export class AddressSettling implements AddressSettlement {
       throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
     }
     return words.filter((_, index) => markers[index] !== "unmade").toSorted(inOrderOfClosing);
-  }
-
-  /** Closing a marker gives life back to the bytes that it refuses, so those must be dead by every witness's height. */
-  async #mayClose({ id }: DepositRecord, closeAbove: number): Promise<boolean> {
-    const { lowest, highest } = await this.#with.configured.heights();
-    if (lowest > closeAbove) return true;
-    // No chain is that high: a node was wrong when they began to age.
-    if (closeAbove > highest + BLOCKS_OF_SIGNED_BYTES) return false;
-    throw new Error(
-      `the markers of ${id} are closed above height ${closeAbove}, and the chain is at ${lowest}`,
-    );
   }
 
   /** One asset at the address, with what of it is whose. Only what the next step may depend on is asked for. */

@@ -2,6 +2,8 @@
 import type { Break } from "../break.ts";
 
 const KEPT = "src/payments/outgoing/kept-accounts.ts";
+const CLOSING = "src/payments/outgoing/closing.ts";
+const CLOSING_TESTS = ["payments/private/closing.test.ts"];
 const KEPT_TESTS = ["payments/private/kept-markers.test.ts"];
 
 export const MARKER_BREAKS: readonly Break[] = [
@@ -46,5 +48,33 @@ export const MARKER_BREAKS: readonly Break[] = [
     text: "mint === SOL_MINT ? wrapped : amount] as const)",
     replacement: "mint === SOL_MINT && wrapped < 0n ? wrapped : amount] as const)",
     tests: KEPT_TESTS,
+  },
+  {
+    property: "M23: markers stand until every version of their payments can land no more",
+    file: CLOSING,
+    text: "Math.max(closeAbove, ...versions.map(lastHeight))",
+    replacement: "closeAbove",
+    tests: CLOSING_TESTS,
+  },
+  {
+    property: "M23: not the newest version alone decides when markers are closed",
+    file: CLOSING,
+    text: "return signatures ?? (newest === null ? [] : [newest]);",
+    replacement: "return newest === null ? (signatures ?? []) : [newest];",
+    tests: CLOSING_TESTS,
+  },
+  {
+    property: "M23: markers stand for an hour after the last version",
+    file: CLOSING,
+    text: "if (age >= 0 && age < AGING_MS) return false;",
+    replacement: "",
+    tests: CLOSING_TESTS,
+  },
+  {
+    property: "M23: a sweep is signed only while its markers may be closed",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "    await this.#refuseEarlyClosing(inHand);\n",
+    replacement: "",
+    tests: CLOSING_TESTS,
   },
 ];

@@ -3,6 +3,7 @@ import type { Break } from "../break.ts";
 
 const ACCEPT = "src/payments/private/accept-order.ts";
 const SETTLE = "src/payments/private/settle-address.ts";
+const CLOSING = "src/payments/outgoing/closing.ts";
 const EFFECTS = "src/payments/outgoing/payment-effects.ts";
 
 export const PRIVATE_BREAKS: readonly Break[] = [
@@ -239,44 +240,44 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "markers are closed only above the height that their bytes live to",
-    file: "src/payments/private/settle-address.ts",
-    text: "if (lowest > closeAbove) return true;",
+    file: CLOSING,
+    text: "if (lowest > above) return true;",
     replacement: "if (lowest >= 0) return true;",
     tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "markers are not closed at the height itself, which still takes their bytes",
-    file: SETTLE,
-    text: "if (lowest > closeAbove) return true;",
-    replacement: "if (lowest >= closeAbove) return true;",
+    file: CLOSING,
+    text: "if (lowest > above) return true;",
+    replacement: "if (lowest >= above) return true;",
     tests: ["payments/private/closing.test.ts"],
   },
   {
     property: "markers are closed by the lowest height that any node tells",
-    file: SETTLE,
-    text: "if (lowest > closeAbove) return true;",
-    replacement: "if (highest > closeAbove) return true;",
+    file: CLOSING,
+    text: "if (lowest > above) return true;",
+    replacement: "if (highest > above) return true;",
     tests: ["payments/private/closing.test.ts"],
   },
   {
     property: "markers age once more where no node can have been as high as they wait for",
-    file: SETTLE,
-    text: "if (closeAbove > highest + BLOCKS_OF_SIGNED_BYTES) return false;",
+    file: CLOSING,
+    text: "if (above > highest + BLOCKS_OF_SIGNED_BYTES) return false;",
     replacement: "",
     tests: ["payments/private/closing.test.ts"],
   },
   {
     property: "markers wait for a height that a node may have told",
-    file: SETTLE,
-    text: "if (closeAbove > highest + BLOCKS_OF_SIGNED_BYTES) return false;",
-    replacement: "if (closeAbove >= highest + BLOCKS_OF_SIGNED_BYTES) return false;",
+    file: CLOSING,
+    text: "if (above > highest + BLOCKS_OF_SIGNED_BYTES) return false;",
+    replacement: "if (above >= highest + BLOCKS_OF_SIGNED_BYTES) return false;",
     tests: ["payments/private/closing.test.ts"],
   },
   {
     property: "fewer witnesses than configured are never enough to close markers",
     file: SETTLE,
-    text: "const { lowest, highest } = await this.#with.configured.heights();",
-    replacement: "const { lowest, highest } = await this.#with.ledger.heights();",
+    text: "await mayClose(this.#with, standing)",
+    replacement: "await mayClose({ ...this.#with, configured: this.#with.ledger }, standing)",
     tests: ["payments/private/closing.test.ts"],
   },
   {
