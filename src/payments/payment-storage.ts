@@ -110,6 +110,10 @@ export interface PaymentReads {
   payment(id: string): Promise<PaymentRecord | null>;
   /** What is promised of a resource and not released, oldest first. */
   reservations(resource: string): Promise<readonly ReservationRecord[]>;
+  /** One reservation, released or not. */
+  reservation(id: string): Promise<ReservationRecord | null>;
+  /** Up to `limit` of those that lapse by themselves and are not released, the first one to lapse first. */
+  lapsing(resource: string, limit: number): Promise<readonly ReservationRecord[]>;
   /** Attempts by their signatures, in any order; unknown ones are left out. */
   attempts(signatures: readonly string[]): Promise<readonly AttemptRecord[]>;
   /** The attempt with this signature or this message hash. */

@@ -222,7 +222,10 @@ async function abandonedDeliveries(read: Read, limit: number): Promise<Abandoned
 
 function limitReads(
   read: Read,
-): Pick<PaymentReads, "limitWindow" | "hitReports" | "volume" | "reservations" | "spendings"> {
+): Pick<
+  PaymentReads,
+  "limitWindow" | "hitReports" | "volume" | "reservations" | "reservation" | "lapsing" | "spendings"
+> {
   return {
     async limitWindow(accountId, scope, since) {
       const window = {
@@ -251,6 +254,9 @@ function limitReads(
       ).total,
     reservations: (resource) =>
       read.find({ table: tables.reservations, index: "ofResource", equals: { resource, releasedAt: null } }),
+    reservation: (id) => read.get(tables.reservations, id),
+    lapsing: (resource, limit) =>
+      read.find({ table: tables.reservations, index: "lapsing", equals: { resource }, limit }),
     spendings: (purse, since) =>
       read.find({ table: tables.spendings, index: "ofPurse", equals: { purse }, after: [since] }),
   };

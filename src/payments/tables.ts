@@ -176,8 +176,12 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       lapsesAt: "integer?",
       releasedAt: "integer?",
     },
-    indexes: { ofResource: ["resource", "releasedAt", "createdAt", "id"] },
+    indexes: {
+      ofResource: ["resource", "releasedAt", "createdAt", "id"],
+      lapsing: { on: ["resource", "lapsesAt", "id"], where: { releasedAt: null }, present: ["lapsesAt"] },
+    },
     group: { by: ["resource"], open: "releasedAt", sum: "amount" },
+    migrations: [{}],
   },
   attempts: {
     columns: {

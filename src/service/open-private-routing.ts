@@ -28,6 +28,7 @@ import { returnTokens } from "../payments/private/return-tokens.ts";
 import { payersScreening } from "../payments/private/screen-payers.ts";
 import { recipientsScreening, screenedRouting } from "../payments/private/screen-recipients.ts";
 import type { Screen } from "../payments/recipients/screening.ts";
+import { boundSettlement } from "../payments/private/bound-settlement.ts";
 import { AddressSettling } from "../payments/private/settle-address.ts";
 import { leafStarter } from "../payments/outgoing/start-leaves.ts";
 import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
@@ -129,7 +130,10 @@ function createPrivateRouting({
   const mayServePayers = payersScreening(screening, [sponsor]);
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
   const addresses = depositAddressWorkflow({
-    settlement: new AddressSettling({ ...routed, treasury, refundCost, mayServePayers }),
+    settlement: boundSettlement(new AddressSettling({ ...routed, treasury, refundCost, mayServePayers }), {
+      ...routed,
+      treasury,
+    }),
     sendBack: returnTokens(routed),
     mayServePayers,
     orderOf: async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",

@@ -1,5 +1,6 @@
 /** What is promised of money that the service itself moves, by the chain's own books in a world that has come to rest. */
 import { SOL_MINT } from "../../src/address.ts";
+import type { ReservationRecord } from "../../src/payments/records.ts";
 import { brokenMoney } from "../kit/check-money.ts";
 import { CUSTOMER, DESK, SPONSOR, TREASURY } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
@@ -107,6 +108,11 @@ async function recordOf(
   };
 }
 
+/** What counts against an account for a while after its order is over ends by itself. */
+function isSetAside({ resource, lapsesAt }: ReservationRecord): boolean {
+  return !(resource.includes(" bound by ") && lapsesAt !== null);
+}
+
 /** What was set aside for an order, of the sponsor's or of the desk's, is given back when it is over. */
 async function brokenReservations({ log, storage }: World): Promise<string[]> {
   const resources = new Set<string>();
@@ -116,5 +122,8 @@ async function brokenReservations({ log, storage }: World): Promise<string[]> {
     }
   }
   const left = await Promise.all([...resources].map((resource) => storage.reservations(resource)));
-  return left.flat().map(({ resource, amount }) => `${amount} of "${resource}" is still set aside`);
+  return left
+    .flat()
+    .filter(isSetAside)
+    .map(({ resource, amount }) => `${amount} of "${resource}" is still set aside`);
 }

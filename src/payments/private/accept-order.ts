@@ -21,7 +21,7 @@ import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { sponsorCap } from "../purses/sponsor-allowance.ts";
 import { shareOfDay, type ShareOfDay } from "../purses/sponsor-limit.ts";
-import { reserveShare } from "../purses/sponsor-share.ts";
+import { boundBy, releaseUncounted, reserveShares } from "../purses/sponsor-share.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
@@ -67,6 +67,9 @@ interface FreshOrder {
   readonly reservation: ReservationRecord;
   readonly held: bigint;
   readonly share: ShareOfDay;
+  /** Both of the account's shares, and the release of what no longer counts against it. */
+  readonly ofAccount: readonly PaymentWrite[];
+  readonly uncounted: readonly PaymentWrite[];
 }
 
 /** The writes of an order: each of the `limited` ones is refused where there is no room for one more order. */
@@ -154,6 +157,16 @@ export class OrderAcceptance {
     if (keys.address(key) !== address) throw new Error("a deposit address did not derive to itself");
     const begun = begunTransaction(request, { id, createdAt });
     const orderCost = { transactionId: id, sponsor, cost, depositWindowMs };
+    const reservation: ReservationRecord = {
+      id,
+      version: 1,
+      resource: sponsorPurse(sponsor),
+      amount: sponsorCap(cost),
+      createdAt,
+      lapsesAt: null,
+      releasedAt: null,
+    };
+    const bound = boundBy(sponsor, caller.accountId);
     return {
       transaction: { ...begun.transaction, depositAddress: address },
       recipients: begun.recipients,
@@ -169,17 +182,11 @@ export class OrderAcceptance {
         heldReason: null,
         checkedTo: null,
       },
-      reservation: {
-        id,
-        version: 1,
-        resource: sponsorPurse(sponsor),
-        amount: sponsorCap(cost),
-        createdAt,
-        lapsesAt: null,
-        releasedAt: null,
-      },
+      reservation,
       held,
       share: await shareOfDay(storage, orderCost, { mostPerDay, now: createdAt }),
+      ofAccount: reserveShares({ reservation, sponsor, caller, held }),
+      uncounted: await releaseUncounted(storage, bound, createdAt),
     };
   }
 
@@ -211,14 +218,14 @@ export class OrderAcceptance {
 }
 
 function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWrites {
-  const { transaction, recipients, deposit, reservation, held, share } = order;
+  const { transaction, recipients, deposit, reservation, held, share, ofAccount, uncounted } = order;
   return {
     // First: a request that lost the quote to another one is told so, also where the other one took the last room.
-    before: [usedQuote(quote, transaction.id), ...share.makeRoom],
+    before: [usedQuote(quote, transaction.id), ...share.makeRoom, ...uncounted],
     limited: [
       { table: "deposits", insert: deposit, atMost: { count: MAX_WAITING[caller.tier] } },
       { table: "reservations", insert: reservation, atMost: { total: held } },
-      reserveShare(reservation, caller, held),
+      ...ofAccount,
       share.take,
     ],
     after: [

@@ -1,43 +1,125 @@
-/** Limits what the waiting orders of one account may reserve of the sponsor, so that others have room. */
-import type { ReservationRecord } from "../records.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+/**
+ * Limits what the orders of one account may take up of the sponsor, so that others have room: what it has reserved without
+ * a deposit, and twice as much with what it has funded.
+ */
+import type { ReservationRecord, Tier } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
+import { sponsorPurse } from "../spending.ts";
+import { promisesAt } from "../swap-provider/reserve.ts";
 
 /** The most that the waiting orders of one account may reserve, in percent of what the sponsor holds. */
-export const SPONSOR_SHARE_PERCENT: Readonly<Record<Caller["tier"], bigint>> = {
+export const SPONSOR_SHARE_PERCENT: Readonly<Record<Tier, bigint>> = {
   free: 2n,
   pro: 5n,
   enterprise: 20n,
 };
+
+/** Waiting and funded orders together may reserve so many times the share of the waiting ones. */
+const BOUND_SHARES = 2n;
+
+/**
+ * How long an order counts against its account after its payouts are final: longer than its markers need to be taken
+ * away. From then on nothing prolongs it or cuts it short, no matter what is sent to its address.
+ */
+export const COUNTED_MS = 2 * 3_600_000;
+
+/** So many orders that count no longer are released by the one that needs their room. */
+const MAX_LAPSED = 100;
 
 const PERCENT = 100n;
 
 /** A sponsor that holds this many times what an order reserves has room for one order of any account. */
 export const SPONSOR_ORDERS = PERCENT / SPONSOR_SHARE_PERCENT.free;
 
-/** The id of an order's reservation within its account's share. */
+/** The id of an order's reservation within the share of its account's waiting orders. */
 function shareId(transactionId: string): string {
   return `${transactionId}:share`;
 }
 
-/**
- * Reserves what `reservation` reserves of the sponsor within the share of its account too, refused where the share has no
- * room. `held` is what the sponsor holds, in lamports; shares are rounded down.
- */
-export function reserveShare(
-  reservation: ReservationRecord,
-  { accountId, tier }: Pick<Caller, "accountId" | "tier">,
-  held: bigint,
-): PaymentWrite {
-  const { id, resource } = reservation;
-  return {
-    table: "reservations",
-    insert: { ...reservation, id: shareId(id), resource: `${resource} of ${accountId}` },
-    atMost: { total: (held * SPONSOR_SHARE_PERCENT[tier]) / PERCENT },
-  };
+/** The id of what an order counts within the share of its account's waiting and funded orders. */
+export function boundShareId(transactionId: string): string {
+  return `${transactionId}:bound`;
 }
 
-/** Releases the share, but not the sponsor's reservation: the order was funded, cancelled, or its window closed. */
+/** The id of what the first refund of an order counts that was over without a deposit. */
+export function lateShareId(transactionId: string): string {
+  return `${transactionId}:late`;
+}
+
+/** What an account's waiting and funded orders are counted under. */
+export function boundBy(sponsor: string, accountId: string): string {
+  return `${sponsorPurse(sponsor)} bound by ${accountId}`;
+}
+
+/** The most that may be counted under it, where the sponsor holds so many lamports; rounded down. */
+export function mostBound(tier: Tier, held: bigint): bigint {
+  return (held * SPONSOR_SHARE_PERCENT[tier] * BOUND_SHARES) / PERCENT;
+}
+
+/** An order that is to be taken: what it reserves of the sponsor, of which account, and what the sponsor holds in lamports. */
+export interface SharedReservation {
+  readonly reservation: ReservationRecord;
+  readonly sponsor: string;
+  readonly caller: Pick<Caller, "accountId" | "tier">;
+  readonly held: bigint;
+}
+
+/** Both shares of an order, each refused where it has no room. Shares are rounded down. */
+export function reserveShares(order: SharedReservation): readonly PaymentWrite[] {
+  const { reservation, sponsor, caller, held } = order;
+  const { id, resource } = reservation;
+  const { accountId, tier } = caller;
+  return [
+    {
+      table: "reservations",
+      insert: { ...reservation, id: shareId(id), resource: `${resource} of ${accountId}` },
+      atMost: { total: (held * SPONSOR_SHARE_PERCENT[tier]) / PERCENT },
+    },
+    {
+      table: "reservations",
+      insert: { ...reservation, id: boundShareId(id), resource: boundBy(sponsor, accountId) },
+      atMost: { total: mostBound(tier, held) },
+    },
+  ];
+}
+
+/** Releases the share of waiting orders, and nothing else: the order was funded, cancelled, or its window closed. */
 export function releaseShare(transactionId: string, at: number): PaymentWrite {
   return { table: "reservations", id: shareId(transactionId), set: { releasedAt: at } };
+}
+
+/** Releases what counts no longer against an account; belongs before the writes that need its room. */
+export async function releaseUncounted(
+  storage: Pick<PaymentStorage, "lapsing">,
+  resource: string,
+  now: number,
+): Promise<readonly PaymentWrite[]> {
+  const lapsing = await storage.lapsing(resource, MAX_LAPSED);
+  const promises = promisesAt({ reservations: async () => lapsing }, now);
+  await promises.promised(resource);
+  return promises.releaseLapsed();
+}
+
+/** Releases what of an order still counts against its account: an operator has written it off. */
+export async function releaseBound(
+  storage: Pick<PaymentStorage, "reservation">,
+  transactionId: string,
+  at: number,
+): Promise<readonly PaymentWrite[]> {
+  const rows = await Promise.all(
+    [boundShareId(transactionId), lateShareId(transactionId)].map((id) => storage.reservation(id)),
+  );
+  return rows.flatMap((row): readonly PaymentWrite[] =>
+    row === null || row.releasedAt !== null
+      ? []
+      : [
+          {
+            table: "reservations",
+            id: row.id,
+            set: { releasedAt: at, lapsesAt: at },
+            expectedVersion: row.version,
+          },
+        ],
+  );
 }

@@ -154,7 +154,9 @@ test("what was spent within 24 hours counts, what is under way goes on, and a da
   await service.stop();
 });
 
-test("the share of an order that never ends lapses, and makes room for the next", async ({ world }) => {
+test("R17: the day's share of an order that never ends lasts its window and a day, no longer and no shorter", async ({
+  world,
+}) => {
   const one = await worstCase(world);
   const { service, take } = await limited(world, one);
   const { ephemeralAddress } = await take();
@@ -162,7 +164,10 @@ test("the share of an order that never ends lapses, and makes room for the next"
   const set = { heldReason: "screening" };
   await world.storage.commit([{ writes: [{ table: "deposits", id: ephemeralAddress, set }] }]);
   await expectRefusal(take(), "ROUTING_UNAVAILABLE", atCapacity);
-  world.clock.advance(24 * HOUR_MS + 30 * 60_000);
+  // What was refused was seen a moment ago, and nothing has passed since.
+  world.clock.advance(24 * HOUR_MS + 30 * 60_000 - 1);
+  await expectRefusal(take(), "ROUTING_UNAVAILABLE", atCapacity);
+  world.clock.advance(1);
   await take();
   await service.stop();
 });

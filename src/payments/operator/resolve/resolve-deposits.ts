@@ -9,7 +9,7 @@ import type { OrderedReturn, ReturnCommand } from "../../private/order-return.ts
 import { ReleaseRefused, type ReleasedDeposit, type ReleaseOrder } from "../../private/release-deposit.ts";
 import type { Screen } from "../../recipients/screening.ts";
 import { releaseShareOfDay } from "../../purses/sponsor-limit.ts";
-import { releaseShare } from "../../purses/sponsor-share.ts";
+import { releaseBound, releaseShare } from "../../purses/sponsor-share.ts";
 import { checkRecipientsOnChain } from "../../recipients/recipients.ts";
 import type { WriteAct } from "../act.ts";
 import { WRITTEN_OFF } from "../attention/held-addresses.ts";
@@ -31,7 +31,7 @@ export interface DepositControl {
 
 /** What deciding about deposit addresses needs. */
 export interface DepositResolvingParts {
-  readonly storage: Pick<PaymentStorage, "deposits" | "commit">;
+  readonly storage: Pick<PaymentStorage, "deposits" | "reservation" | "commit">;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
@@ -117,7 +117,8 @@ export class DepositResolving {
       { table: "deposits", id, set: { heldReason: WRITTEN_OFF } },
       { table: "reservations", id: transactionId, set: { releasedAt: now } },
       releaseShareOfDay(transactionId, now),
-      // Its account's share ended when it stopped waiting.
+      ...(await releaseBound(this.#parts.storage, transactionId, now)),
+      // The share of waiting orders ended when it stopped waiting.
       ...(waitEndedAt === null ? [releaseShare(transactionId, now)] : []),
       this.#parts.writeAct({ by, act: "write_off", what }),
     ];

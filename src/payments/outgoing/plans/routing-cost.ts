@@ -40,6 +40,13 @@ export interface CostedOrder {
   readonly pricedAccounts: number;
 }
 
+/** What one transaction of each kind costs, and what accounts are made with, in lamports. */
+interface UnitCosts {
+  readonly fee: bigint;
+  readonly emptyRent: bigint;
+  readonly tokenRent: bigint;
+}
+
 /** `pricedAccounts` of the recipients have no token account yet. Everything is counted as if it went as badly as it may. */
 export async function routingCost(
   ledger: RoutingLedger,
@@ -51,6 +58,55 @@ export async function routingCost(
   const plans = payouts > 1 ? 1 : 0;
   const markers = markersFor(payouts, plans);
   const sweeps = sweepsFor(markers);
+  const units = await unitCosts(ledger, { sponsor, treasury }, asset);
+  const { fee, emptyRent, tokenRent } = units;
+  return {
+    networkFees: fee * BigInt(payouts + plans + sweeps),
+    accountRent: tokenRent * BigInt(pricedAccounts),
+    deposits:
+      tokenRent * BigInt(markers - REFUNDS * MARKERS_PER_REPLACEMENT) +
+      (mint === null ? emptyRent * BigInt(payouts * (1 + SPLITS)) : 0n) +
+      costOfRefund(units, asset) * BigInt(REFUNDS) +
+      // The treasury may have to be given its accounts when the address is swept.
+      tokenRent * BigInt(STABLECOINS),
+  };
+}
+
+/** What an order still binds of the sponsor's money once nobody is paid out of it any more. */
+export interface Standing {
+  /** The asset that was deposited. */
+  readonly asset: Token;
+  /** Markers that stand, each with its rent. */
+  readonly markers: number;
+  /** Refunds that are still to be made. */
+  readonly refunds: number;
+}
+
+/** The rent of markers that stand, the sweeps that bring it back, and what the refunds cost at their worst. */
+export async function standingCost(
+  ledger: RoutingLedger,
+  parties: CostParties,
+  { asset, markers, refunds }: Standing,
+): Promise<bigint> {
+  if (markers === 0 && refunds === 0) return 0n;
+  const units = await unitCosts(ledger, parties, asset);
+  const { fee, tokenRent } = units;
+  const sweeps = markers === 0 ? 0 : sweepsFor(markers);
+  return tokenRent * BigInt(markers) + fee * BigInt(sweeps) + costOfRefund(units, asset) * BigInt(refunds);
+}
+
+/** Its markers, itself and its share of the sweep, its receiver's account, and in SOL the loan. */
+function costOfRefund({ fee, emptyRent, tokenRent }: UnitCosts, asset: Token): bigint {
+  const loan = ledgerMint(asset) === null ? emptyRent : 0n;
+  return tokenRent * BigInt(MARKERS_PER_REPLACEMENT) + fee * 2n + tokenRent + loan;
+}
+
+async function unitCosts(
+  ledger: RoutingLedger,
+  { sponsor, treasury }: CostParties,
+  asset: Token,
+): Promise<UnitCosts> {
+  const mint = ledgerMint(asset);
   const [fee, emptyRent, tokenRent] = await Promise.all([
     ledger.feeOf({
       feePayer: sponsor,
@@ -70,14 +126,5 @@ export async function routingCost(
     ledger.rentMinimum(0),
     ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
   ]);
-  return {
-    networkFees: fee * BigInt(payouts + plans + sweeps),
-    accountRent: tokenRent * BigInt(pricedAccounts),
-    deposits:
-      tokenRent * BigInt(markers) +
-      (mint === null ? emptyRent * BigInt(payouts * (1 + SPLITS) + REFUNDS) : 0n) +
-      (fee * 2n + tokenRent) * BigInt(REFUNDS) +
-      // The treasury may have to be given its accounts when the address is swept.
-      tokenRent * BigInt(STABLECOINS),
-  };
+  return { fee, emptyRent, tokenRent };
 }
