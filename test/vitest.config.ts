@@ -33,7 +33,7 @@ const EXPLORATIONS = [
   "test/local/{garbage,snapshots}.test.ts",
   "test/payments/moving.test.ts",
   "test/payments/races/{cancelling,quotes}.test.ts",
-  "test/payments/private/{conservation,lies,lying-lives,two-live-copies}.test.ts",
+  "test/payments/private/{lies,lives,two-live-copies}.test.ts",
   "test/payments/private/{other-mints-crashes,purses-explained,restored-copy}.test.ts",
   "test/payments/swap/swap-under-lies.test.ts",
   "test/payments/webhooks/{catching-up,fair-deliveries,hostile-tenants,tarpit}.test.ts",

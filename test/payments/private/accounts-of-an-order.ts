@@ -1,7 +1,7 @@
 /** The books of one order: whom it paid, what went back, what was kept, and whether it says the same of itself. */
 import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
 import type { Books } from "./books.ts";
-import { stateAt } from "./live-through.ts";
+import { stateAt } from "./come-to-rest.ts";
 import type { LivedOrder } from "./lived-order.ts";
 import { ASSETS, type Asset } from "./random-life.ts";
 
@@ -14,11 +14,14 @@ const MAX_LOST_LOANS = 4n;
 /** What a refund and the sweep after it cost on a chain without priority fees: two signatures each. */
 const NETWORK_FEES = 20_000n;
 
-/** One sentence for each thing that does not add up. */
+/** One sentence for each thing that does not add up, where no database believed what is not so. */
 export async function brokenOrder(books: Books, order: LivedOrder): Promise<readonly string[]> {
-  const { storage, service, caller, wasRestored } = books;
+  const { storage, service, caller } = books;
   const view = await storage.transaction(order.id);
   const broken = brokenAmounts(books, order);
+  if (order.heldFor !== null && !mayBeHeld(books, order)) {
+    broken.push(`it was held for ${order.heldFor}, and nothing was wrong with it`);
+  }
   // An older database may have been put in its place that has never heard of it: its address is as it was left.
   if (view !== null) {
     const shown = await service.transaction(caller, order.id);
@@ -26,10 +29,10 @@ export async function brokenOrder(books: Books, order: LivedOrder): Promise<read
     const state = await stateAt(storage, order.address);
     broken.push(...brokenStory(books, order, shown));
     const isHeld = deposit?.heldReason !== null;
-    if (isHeld && !wasRestored && !mayBeHeld(order)) {
+    if (isHeld && !mayBeHeld(books, order)) {
       broken.push(`it is held for ${String(deposit?.heldReason)}, and nothing is wrong with it`);
     }
-    if (!isHeld && !(state !== "closed" && mayBeHeld(order))) {
+    if (!isHeld && !(state !== "closed" && isSenderFrozen(order))) {
       if (state !== "closed") broken.push(`its address is ${String(state)} at the end`);
       if (!OVER.has(shown.status)) broken.push(`it ends as ${shown.status}`);
       for (const asset of ASSETS) broken.push(...(await brokenKeeping(books, order, asset)));
@@ -39,8 +42,14 @@ export async function brokenOrder(books: Books, order: LivedOrder): Promise<read
 }
 
 /** Whether a refund can fail for ever: what comes to a frozen account. */
-export function mayBeHeld({ words: { sender, asset }, sent }: LivedOrder): boolean {
+export function isSenderFrozen({ words: { sender, asset }, sent }: LivedOrder): boolean {
   return sender === "frozen" && asset !== "SOL" && sent[asset] > 0n;
+}
+
+/** Whether an order may wait for a person: what strangers do is no reason. */
+export function mayBeHeld({ past }: Books, order: LivedOrder): boolean {
+  const isOrdersOwn = isSenderFrozen(order) || order.hasRefusedPayer || order.redirected !== null;
+  return isOrdersOwn || past.wasRestored || past.wasPruned;
 }
 
 /** What all recipients of an order have got of an asset. */
@@ -48,15 +57,25 @@ export function paidOf({ gain }: Books, { payees }: LivedOrder, asset: Asset): b
   return payees.reduce((sum, { wallet }) => sum + gain(wallet.address, asset), 0n);
 }
 
-/** What has become neither payout nor refund, and is not at the address any more: the treasury must have it. */
+/** What has become neither payout nor refund nor swap, and is not at the address any more: the treasury must have it. */
 export function keptOf(books: Books, order: LivedOrder, asset: Asset): bigint {
   const { gain, has } = books;
-  const { sent, sender, address } = order;
-  return sent[asset] - paidOf(books, order, asset) - gain(sender.address, asset) - has(address, asset);
+  const { sent, sender, elsewhere, address } = order;
+  const back = gain(sender.address, asset) + gain(elsewhere.address, asset);
+  return (
+    sent[asset] - paidOf(books, order, asset) - back - has(address, asset) - givenToDesk(books, order, asset)
+  );
 }
 
-/** Whoever is paid, is paid exactly and once; nobody who takes part pays for it. */
-function brokenAmounts({ gain }: Books, { words, payees, sender }: LivedOrder): string[] {
+/** What the desk has got of it; less than nothing for what it has given. */
+export function givenToDesk({ gain }: Books, { swap, sender }: LivedOrder, asset: Asset): bigint {
+  if (swap === null || gain(sender.address, "USDC") === 0n) return 0n;
+  return { SOL: swap.gives, USDC: -swap.gets, USDT: 0n }[asset];
+}
+
+/** Whoever is paid, is paid exactly and once; nobody who takes part pays for it, and nobody else gets what was not approved. */
+export function brokenAmounts({ gain }: Books, order: LivedOrder): string[] {
+  const { words, payees, sender, elsewhere, redirected, swap } = order;
   const broken: string[] = [];
   for (const asset of ASSETS) {
     for (const [index, { wallet, amount }] of payees.entries()) {
@@ -66,6 +85,12 @@ function brokenAmounts({ gain }: Books, { words, payees, sender }: LivedOrder): 
     }
     const back = gain(sender.address, asset);
     if (back < 0n) broken.push(`its sender has lost ${-back} ${asset}`);
+    const [moved, approved] = [gain(elsewhere.address, asset), redirected?.[asset] ?? 0n];
+    if (moved > approved) broken.push(`${moved} ${asset} went elsewhere, and ${approved} were approved`);
+  }
+  const swapped = gain(sender.address, "USDC");
+  if (swap !== null && swapped !== 0n && swapped !== swap.gets) {
+    broken.push(`the swap was promised ${swap.gets} and got ${swapped} USDC`);
   }
   return broken;
 }
@@ -74,8 +99,12 @@ function brokenAmounts({ gain }: Books, { words, payees, sender }: LivedOrder): 
 export function brokenStory({ gain }: Books, order: LivedOrder, shown: TransactionBody): readonly string[] {
   if (!OVER.has(shown.status)) return [];
   const broken: string[] = [];
-  for (const [index, { wallet }] of order.payees.entries()) {
-    const got = gain(wallet.address, order.words.asset);
+  const { words, payees, swap, sender } = order;
+  const paid =
+    swap === null
+      ? payees.map(({ wallet }) => gain(wallet.address, words.asset))
+      : [gain(sender.address, "USDC")];
+  for (const [index, got] of paid.entries()) {
     const said = shown.recipients[index]?.status;
     if ((said === "paid") !== got > 0n) broken.push(`recipient ${index} is ${said} and got ${got}`);
     if (shown.status === "completed" && got === 0n) broken.push(`it is completed without recipient ${index}`);
@@ -85,12 +114,14 @@ export function brokenStory({ gain }: Books, order: LivedOrder, shown: Transacti
 
 /** Of an address that has come to rest: the fee and what refunds cost is kept, and nothing is left but dust. */
 async function brokenKeeping(books: Books, order: LivedOrder, asset: Asset): Promise<readonly string[]> {
-  const { storage, nameOf, has, wasRestored, dearestByte } = books;
+  const { storage, nameOf, has, past } = books;
+  const { wasRestored, dearestByte } = past;
   const payments = (await storage.transaction(order.id))?.payments ?? [];
   const refunds = payments.filter(
     ({ kind, status, mint }) => kind === "refund" && status === "finalized" && mint === nameOf(asset),
   );
-  const due = asset === order.words.asset && paidOf(books, order, asset) > 0n ? order.fee : 0n;
+  const isServed = paidOf(books, order, asset) > 0n || givenToDesk(books, order, asset) > 0n;
+  const due = asset === order.words.asset && isServed ? order.fee : 0n;
   const [least, most] = refundCost(books, order, asset);
   const made = BigInt(refunds.length);
   const left = has(order.address, asset);
@@ -116,7 +147,11 @@ async function brokenKeeping(books: Books, order: LivedOrder, asset: Asset): Pro
 }
 
 /** What a refund holds back, in base units: at least, and at most, should the sender need an account. */
-function refundCost({ dearestByte }: Books, { words }: LivedOrder, asset: Asset): readonly [bigint, bigint] {
+function refundCost(
+  { past: { dearestByte } }: Books,
+  { words }: LivedOrder,
+  asset: Asset,
+): readonly [bigint, bigint] {
   // A SOL is 150 dollars; costs are rounded up.
   const worth = (lamports: bigint): bigint =>
     asset === "SOL" ? lamports : (lamports * 150n + 999n) / 1_000n;

@@ -6,7 +6,10 @@ import type { Address } from "../../../src/address.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { brokenOrder, keptOf, mayBeHeld } from "./accounts-of-an-order.ts";
+import type { Reconciliation } from "../../../src/payments/reconcile/reconcile.ts";
+import { brokenOrder, isSenderFrozen, keptOf } from "./accounts-of-an-order.ts";
+import { brokenSend } from "./accounts-of-a-send.ts";
+import { brokenUnderLies } from "./accounts-under-lies.ts";
 import { openBooks, type Books } from "./books.ts";
 import type { LivedLife } from "./live-through.ts";
 import { feesBurnt, type Photograph } from "./photograph.ts";
@@ -15,35 +18,48 @@ import { ASSETS } from "./random-life.ts";
 /** One sentence for each thing that does not add up; empty when everything does. */
 export async function brokenAccounts(life: LivedLife): Promise<readonly string[]> {
   const books = await openBooks(life);
-  const { world, orders, before, payers, storage, wasRestored } = books;
-  const { chain, sponsor, ledger, mints } = world;
-  const spenders = [sponsor, chain.faucet, ...payers].map(({ address }) => address);
+  const { world, before, outsiders, past } = books;
+  const { chain, sponsor } = world;
+  const spenders = [sponsor, chain.faucet, ...outsiders].map(({ address }) => address);
   const burnt = await feesBurnt(chain, spenders, before.slot);
-  const ofOrders = await Promise.all(orders.map((order) => brokenOrder(books, order)));
-  // What another self of the database has done has no line in this one.
-  const ofOurs = wasRestored
-    ? []
-    : [
-        ...brokenSponsor(books, burnt),
-        ...(await brokenMoney(
-          { storage, ledger, mints: [mints.USDC, mints.USDT] },
-          orders.map(({ address }) => address),
-        )),
-      ];
+  const verdict = past.wasDeceived ? brokenUnderLies(books) : brokenInTruth(books);
   return [
     ...brokenSums(books, burnt),
     ...strangers(books),
+    ...(past.wasRestored ? [] : brokenSponsor(books, burnt)),
+    ...(await verdict),
+  ];
+}
+
+/** Where nothing untrue was ever believed, everything is as it is told. */
+async function brokenInTruth(books: Books): Promise<readonly string[]> {
+  const { world, orders, sends, storage, service, past } = books;
+  const { ledger, mints } = world;
+  const ofOrders = await Promise.all(orders.map((order) => brokenOrder(books, order)));
+  const ofSends = await Promise.all(sends.map((send) => brokenSend(books, send)));
+  const reconciled = await service.reconcile();
+  const { disputes } = await service.health();
+  // What another self of the database has done has no line in this one.
+  const ofOurs = past.wasRestored
+    ? []
+    : await brokenMoney(
+        { storage, ledger, mints: [mints.USDC, mints.USDT] },
+        orders.map(({ address }) => address),
+      );
+  return [
     ...ofOrders.flat(),
+    ...ofSends.flat(),
     ...(await brokenTreasury(books)),
     ...ofOurs,
-    ...(await unexplained(books)),
+    ...unexplained(books, reconciled),
+    ...(disputes === 0 ? [] : [`${disputes} disputes outlive the lies`]),
   ];
 }
 
 type Burnt = ReadonlyMap<string, bigint>;
 
 /** Nothing comes from nowhere and nothing goes there: what all accounts of the chain hold together, and what it burnt. */
-export function brokenSums({ before, after, mintOf }: Books, fees: Burnt): readonly string[] {
+function brokenSums({ before, after, mintOf }: Books, fees: Burnt): readonly string[] {
   const burnt = [...fees.values()].reduce((sum, each) => sum + each, 0n);
   return ASSETS.flatMap((asset) => {
     const gone = allOf(before, mintOf(asset)) - allOf(after, mintOf(asset));
@@ -61,7 +77,7 @@ function allOf({ accounts }: Photograph, mint: string | null): bigint {
 }
 
 /** Whoever has anything is somebody who takes part; and no marker is left behind without a reason. */
-export function strangers({ world, orders, before, after, wasRestored }: Books): readonly string[] {
+function strangers({ world, orders, sends, before, after, past }: Books): readonly string[] {
   const known = new Set<string>([
     ...before.accounts.map(({ owner }) => owner),
     ...orders.flatMap(({ address, sender, payees }) => [
@@ -69,6 +85,7 @@ export function strangers({ world, orders, before, after, wasRestored }: Books):
       sender.address,
       ...payees.map(({ wallet }) => wallet.address),
     ]),
+    ...sends.flatMap(({ sender, payee }) => [sender.address, payee.address]),
   ]);
   const keys = depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
   const markers = new Set<string>(
@@ -80,7 +97,7 @@ export function strangers({ world, orders, before, after, wasRestored }: Books):
     ),
   );
   // Those of another self of the database stay, and those of an address that waits for its operator.
-  const mayStay = wasRestored || orders.some(mayBeHeld);
+  const mayStay = past.wasRestored || orders.some(isSenderFrozen);
   return after.accounts.flatMap(({ address, owner, lamports }) => {
     const isMarker = markers.has(address);
     if (isMarker ? mayStay : known.has(owner)) return [];
@@ -90,7 +107,8 @@ export function strangers({ world, orders, before, after, wasRestored }: Books):
 
 /** The treasury has what all orders have kept, and the lines of their addresses say so. */
 async function brokenTreasury(books: Books): Promise<readonly string[]> {
-  const { world, orders, storage, wasRestored, gain, nameOf } = books;
+  const { world, orders, storage, past, gain, nameOf } = books;
+  const { wasRestored } = past;
   const lines = (await Promise.all(orders.map(({ address }) => storage.entries(address)))).flat();
   return ASSETS.flatMap((asset) => {
     const got = gain(world.treasury.address, asset);
@@ -99,7 +117,7 @@ async function brokenTreasury(books: Books): Promise<readonly string[]> {
       .filter(({ kind, mint }) => (kind === "fee" || kind === "dust") && mint === nameOf(asset))
       .reduce((sum, { amount }) => sum + amount, 0n);
     // The sponsor's loans stay where an address is held, and those of another self of the database are taken for dust.
-    const isWithoutLoans = asset !== "SOL" || !(wasRestored || orders.some(mayBeHeld));
+    const isWithoutLoans = asset !== "SOL" || !(wasRestored || orders.some(isSenderFrozen));
     return [
       ...(got !== kept && isWithoutLoans ? [`the treasury got ${got} ${asset}, and ${kept} were kept`] : []),
       ...(got !== recorded && !wasRestored
@@ -110,7 +128,7 @@ async function brokenTreasury(books: Books): Promise<readonly string[]> {
 }
 
 /** The sponsor has spent its fees, and rent of accounts that are there: nobody has grown rich on its lamports. */
-export function brokenSponsor({ world, orders, before, after, gain }: Books, fees: Burnt): readonly string[] {
+function brokenSponsor({ world, orders, before, after, gain }: Books, fees: Burnt): readonly string[] {
   const { address } = world.sponsor;
   const old = new Set(before.accounts.map((account) => account.address));
   const people = new Set<string>(
@@ -129,15 +147,25 @@ export function brokenSponsor({ world, orders, before, after, gain }: Books, fee
 }
 
 /** What our own reconciliation cannot explain, but for addresses that the service refuses to let go of. */
-async function unexplained({ service, orders }: Books): Promise<readonly string[]> {
-  const { isExplained, findings } = await service.reconcile();
-  if (isExplained) return [];
-  const refused = new Set(orders.filter(({ isRefused }) => isRefused).map(({ address }) => address));
-  return findings
+function unexplained(
+  { orders, past }: Books,
+  { findings, wallet, purses }: Reconciliation,
+): readonly string[] {
+  const refused = new Set<string>(orders.filter(({ isRefused }) => isRefused).map(({ address }) => address));
+  const ofAddresses = findings
     .filter(({ address }) => !refused.has(address))
     .flatMap(({ transactionId, findings: found }) =>
-      found
-        .filter(({ finding }) => finding !== "held" && finding !== "unclaimed")
-        .map((each) => `reconciling order ${transactionId}: ${JSON.stringify(each)}`),
+      found.filter(({ finding }) => !EXPLAINED.has(finding)).map((each) => ({ transactionId, ...each })),
     );
+  const ofPurses = past.wasRestored
+    ? []
+    : purses.flatMap(({ address, unknownSignatures }) =>
+        unknownSignatures.map((signature) => ({ address, signature })),
+      );
+  return [...ofAddresses, ...wallet.findings, ...ofPurses].map(
+    (each) => `the reconciliation finds ${JSON.stringify(each)}`,
+  );
 }
+
+/** They wait for an operator, or for nobody. */
+const EXPLAINED: ReadonlySet<string> = new Set(["held", "unclaimed", "other_mint"]);

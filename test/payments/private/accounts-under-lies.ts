@@ -3,93 +3,78 @@
  * chain must be right, and where the two differ, the reconciliation must say so.
  */
 import { brokenMoney } from "../../kit/check-money.ts";
-import { brokenStory, keptOf } from "./accounts-of-an-order.ts";
-import { brokenSponsor, brokenSums, strangers } from "./accounts-of-everybody.ts";
-import { openBooks, type Books } from "./books.ts";
-import type { LivedUnderLies } from "./live-under-lies.ts";
+import { brokenPayee, brokenWord } from "./accounts-of-a-send.ts";
+import { brokenAmounts, brokenStory, givenToDesk, keptOf } from "./accounts-of-an-order.ts";
+import type { Books } from "./books.ts";
 import type { LivedOrder } from "./lived-order.ts";
-import { feesBurnt } from "./photograph.ts";
+import type { LivedSend } from "./lived-send.ts";
 import { ASSETS } from "./random-life.ts";
 
 /** What of any asset is too little to be sent anywhere. */
 const MAX_DUST = { SOL: 3_000_000n, USDC: 500_000n, USDT: 500_000n } as const;
 
-/** One sentence for each thing that does not add up; empty when everything does. */
-export async function brokenUnderLies(life: LivedUnderLies): Promise<readonly string[]> {
-  const books = await openBooks(life);
-  const { world, orders, before, payers, service } = books;
-  const { chain, sponsor } = world;
-  const spenders = [sponsor, chain.faucet, ...payers].map(({ address }) => address);
-  const burnt = await feesBurnt(chain, spenders, before.slot);
-  const reconciled = await service.reconcile();
-  const told = new Set(
-    reconciled.findings.flatMap(({ address, findings }) => (findings.length === 0 ? [] : [address])),
-  );
-  const ofOrders = await Promise.all(orders.map((order) => brokenOrder(books, life, { order, told })));
-  return [
-    ...brokenSums(books, burnt),
-    ...strangers(books),
-    ...brokenSponsor(books, burnt),
-    ...brokenHouse(books, life),
-    ...ofOrders.flat(),
-  ];
+/** One sentence for each thing that is wrong on the chain, or wrong in the database without a word. */
+export async function brokenUnderLies(books: Books): Promise<readonly string[]> {
+  const { orders, sends, service } = books;
+  const { findings, wallet } = await service.reconcile();
+  const told = new Set<string>([
+    ...findings.flatMap(({ address, findings: found }) => (found.length === 0 ? [] : [address])),
+    ...wallet.findings.map(({ transactionId }) => transactionId),
+  ]);
+  const ofOrders = await Promise.all(orders.map((order) => brokenOrder(books, order, told)));
+  const ofSends = await Promise.all(sends.map((send) => brokenSend(books, send, told)));
+  return [...brokenHouse(books), ...ofOrders.flat(), ...ofSends.flat()];
 }
 
-interface OrderTold {
-  readonly order: LivedOrder;
-  /** The addresses of which the reconciliation says something. */
-  readonly told: ReadonlySet<string>;
-}
-
+/** `told` are those of which the reconciliation says something. */
 async function brokenOrder(
   books: Books,
-  life: LivedUnderLies,
-  { order, told }: OrderTold,
-): Promise<string[]> {
-  const { storage, service, caller, world, gain, has } = books;
-  const broken: string[] = [];
-  for (const [index, { wallet, amount }] of order.payees.entries()) {
-    for (const asset of ASSETS) {
-      const got = gain(wallet.address, asset);
-      const isRight = got === 0n || (asset === order.words.asset && got === amount);
-      if (isRight) continue;
-      broken.push(`recipient ${index} is due ${amount} ${order.words.asset} and got ${got} ${asset}`);
-    }
-  }
-  const promised = life.promised.get(order.sender.address);
-  const swapped = gain(order.sender.address, "USDC");
-  if (promised !== undefined && swapped !== 0n && swapped !== promised) {
-    broken.push(`the swap was promised ${promised} and got ${swapped} USDC`);
-  }
+  order: LivedOrder,
+  told: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const { storage, service, caller, world, has, past } = books;
+  const broken = brokenAmounts(books, order);
+  const isTold = told.has(order.address);
   for (const asset of ASSETS) {
-    const back = gain(order.sender.address, asset);
-    if (back < 0n) broken.push(`its sender has lost ${-back} ${asset}`);
     const left = has(order.address, asset);
-    if (left > MAX_DUST[asset] && !told.has(order.address)) {
+    if (left > MAX_DUST[asset] && !isTold) {
       broken.push(`${left} ${asset} are stuck at its address, and nothing says so`);
     }
     // What came for it is all that was ever spent for it, but for the sponsor's loans.
     const kept = keptOf(books, order, asset);
-    const isShort = asset !== "SOL" && promised === undefined && kept < 0n;
-    if (isShort) broken.push(`${-kept} ${asset} more went than came`);
+    if (asset !== "SOL" && kept < 0n) broken.push(`${-kept} ${asset} more went than came`);
   }
+  if ((await storage.transaction(order.id)) === null) return broken;
   const shown = await service.transaction(caller, order.id);
+  const { USDC, USDT } = world.mints;
   const wrong = [
     ...brokenStory(books, order, shown),
-    ...(await brokenMoney({ storage, ledger: world.ledger, mints: [world.mints.USDC, world.mints.USDT] }, [
-      order.address,
-    ])),
+    ...(past.wasRestored
+      ? []
+      : await brokenMoney({ storage, ledger: world.ledger, mints: [USDC, USDT] }, [order.address])),
   ];
-  if (wrong.length > 0 && !told.has(order.address)) broken.push(`nothing says: ${wrong.join("; ")}`);
+  if (wrong.length > 0 && !isTold) broken.push(`nothing says: ${wrong.join("; ")}`);
   return broken.map((sentence) => `order ${order.id} (${shown.status}): ${sentence}`);
 }
 
+async function brokenSend(
+  books: Books,
+  send: LivedSend,
+  told: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const wrong = told.has(send.taken?.id ?? "") ? [] : await brokenWord(books, send);
+  return [...brokenPayee(books, send), ...wrong.map((each) => `nothing says: ${each}`)];
+}
+
 /** What came and is neither with payees and senders nor at an address is with the treasury and the desk, and nothing else is. */
-function brokenHouse(books: Books, { world }: LivedUnderLies): readonly string[] {
-  const { orders, gain } = books;
+function brokenHouse(books: Books): readonly string[] {
+  const { orders, gain, world } = books;
   return (["USDC", "USDT"] as const).flatMap((asset) => {
     const got = gain(world.treasury.address, asset) + gain(world.desk, asset);
-    const kept = orders.reduce((sum, order) => sum + keptOf(books, order, asset), 0n);
+    const kept = orders.reduce(
+      (sum, order) => sum + keptOf(books, order, asset) + givenToDesk(books, order, asset),
+      0n,
+    );
     return got === kept ? [] : [`treasury and desk got ${got} ${asset}, and ${kept} were kept`];
   });
 }

@@ -5,7 +5,7 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { type PrivateFixture, units } from "../../kit/private-fixture.ts";
 import type { Payers } from "./payers.ts";
 import { ASSETS, type Asset, type Happening, type HowMuch, type OrderWords } from "./random-life.ts";
 import { orderedAs, SOL, type Ordered } from "./scene.ts";
@@ -14,6 +14,8 @@ import { orderedAs, SOL, type Ordered } from "./scene.ts";
 export interface Parties {
   readonly words: OrderWords;
   readonly sender: Wallet;
+  /** Where an operator may have its money sent. */
+  readonly elsewhere: Wallet;
   readonly payees: readonly { readonly wallet: Wallet; readonly amount: bigint }[];
 }
 
@@ -25,13 +27,23 @@ export interface LivedOrder extends Parties, Ordered {
   readonly sent: Record<Asset, bigint>;
   /** The words of every marker that any database knew of. */
   readonly markerWords: Set<string>;
+  /** Of a private swap what it gives and what it was promised, in base units; null of any other. */
+  readonly swap: { readonly gives: bigint; readonly gets: bigint } | null;
+  /** Whether somebody whom the host refuses has paid in. */
+  hasRefusedPayer: boolean;
+  /** By asset: what was there whenever an operator had it sent elsewhere; null before. */
+  redirected: Record<Asset, bigint> | null;
+  /** Why its address was held when an operator first looked at it with care; null when it was not. */
+  heldFor: string | null;
   /** Whether the service would not let go of its address for the operator. */
   isRefused: boolean;
 }
 
-const decimalsOf = (asset: Asset): number => (asset === "SOL" ? 9 : 6);
+/** How many decimals a whole unit has. */
+export const decimalsOf = (asset: Asset): number => (asset === "SOL" ? 9 : 6);
 /** Amounts of a life are base units of the stablecoins. */
-const inUnits = (amount: number, asset: Asset): bigint => BigInt(amount) * (asset === "SOL" ? 1_000n : 1n);
+export const inUnits = (amount: number, asset: Asset): bigint =>
+  BigInt(amount) * (asset === "SOL" ? 1_000n : 1n);
 
 /** Nobody in it has anything to do with another order. */
 export function partiesOf(world: PrivateFixture, words: OrderWords, order: number): Parties {
@@ -40,6 +52,7 @@ export function partiesOf(world: PrivateFixture, words: OrderWords, order: numbe
   return {
     words,
     sender: world.wallet(`sender ${order}`, sender),
+    elsewhere: world.wallet(`elsewhere ${order}`, everything),
     payees: words.payees.map(({ amount, kind }, index) => ({
       wallet: world.wallet(`payee ${order} ${index}`, kind === "new" ? {} : everything),
       amount: inUnits(amount, words.asset),
@@ -81,12 +94,50 @@ export async function placeOrder(
     if (words.sender === "frozen") await world.freeze(sender, asset);
   }
   const ordered = orderedAs(body as CreatedOrderBody);
+  return { ...parties, ...ordered, ...untouched(), fee: ordered.due - sum, swap: null };
+}
+
+/** So much is swapped, in SOL, of which the fee is taken. */
+const SWAPPED = "0.2";
+
+/** Quotes and posts a private swap of SOL for USDC. */
+export async function placeSwap(
+  service: PaymentService,
+  caller: Caller,
+  parties: Parties,
+): Promise<LivedOrder> {
+  const { address } = parties.sender;
+  const { body: quote } = await service.createQuote(caller, {
+    inputAsset: "SOL",
+    outputAsset: "USDC",
+    amount: SWAPPED,
+    mode: "private",
+    sender: address,
+  });
+  const { body } = await service.createTransaction(caller, {
+    type: "swap",
+    mode: "private",
+    quoteId: quote.quoteId,
+    sender: address,
+    recipients: [{ address, amount: quote.outputAmount }],
+  });
+  const ordered = orderedAs(body as CreatedOrderBody);
+  const fee = units(quote.fee, 9);
+  const swap = { gives: ordered.due - fee, gets: units(quote.outputAmount, 6) };
+  return { ...parties, ...ordered, ...untouched(), fee, swap };
+}
+
+/** Nothing has happened to it. */
+function untouched(): Pick<
+  LivedOrder,
+  "sent" | "markerWords" | "hasRefusedPayer" | "redirected" | "heldFor" | "isRefused"
+> {
   return {
-    ...parties,
-    ...ordered,
-    fee: ordered.due - sum,
     sent: { SOL: 0n, USDC: 0n, USDT: 0n },
     markerWords: new Set(),
+    hasRefusedPayer: false,
+    redirected: null,
+    heldFor: null,
     isRefused: false,
   };
 }
@@ -94,21 +145,24 @@ export async function placeOrder(
 /** Pays in for an order, in so many parts. What the chain does not take, such as too few lamports, was not sent. */
 export async function payIn(
   people: Payers,
-  { address, due, sent, words }: LivedOrder,
+  order: LivedOrder,
   { howMuch, asset: which, by }: Extract<Happening, { does: "deposit" }>,
 ): Promise<void> {
+  const { address, due, sent, words } = order;
   const to = address as Address;
   const asset = ASSETS[(ASSETS.indexOf(words.asset) + which) % ASSETS.length] ?? "SOL";
   // Of an asset that is not asked for, two dollars or so.
   const amount = amountOf(howMuch, asset, which === 0 ? due : inUnits(2_000_000, asset), sent[asset]);
-  const parts = by === "stray" ? 1n : BigInt(by);
+  const parts = typeof by === "number" ? BigInt(by) : 1n;
+  const first = by === "refused" ? people.refused : 0;
   for (let part = 0n; part < parts; part++) {
     const share = (amount * (part + 1n)) / parts - (amount * part) / parts;
     if (share <= 0n) continue;
     const hasLanded = await (by === "stray" && asset !== "SOL"
       ? people.payBeside(0, to, asset, share)
-      : people.pay(Number(part), to, asset, share));
+      : people.pay(first + Number(part), to, asset, share));
     if (hasLanded) sent[asset] += share;
+    if (hasLanded && by === "refused") order.hasRefusedPayer = true;
   }
 }
 

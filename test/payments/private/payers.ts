@@ -18,16 +18,20 @@ const WEALTH = { lamports: 10_000_000_000_000n, usdc: 1_000_000_000_000n, usdt: 
 
 export interface Payers {
   readonly wallets: readonly Wallet[];
+  /** The number of the one whom the host refuses, if it refuses anybody. */
+  readonly refused: number;
   /** Pays, opening the associated account where there is none; false when the chain did not take it. */
   pay(by: number, to: Address, asset: Asset, amount: bigint): Promise<boolean>;
   /** Pays into a new token account of this owner that is not its associated one. */
   payBeside(by: number, to: Address, asset: Exclude<Asset, "SOL">, amount: bigint): Promise<boolean>;
 }
 
-/** Three of them. */
+const REFUSED = 3;
+
+/** Three of them, and one who is refused. */
 export function payers(world: ServiceFixture): Payers {
   const { ledger, mints } = world;
-  const wallets = [0, 1, 2].map((each) => world.wallet(`payer ${each}`, WEALTH));
+  const wallets = [0, 1, 2, REFUSED].map((each) => world.wallet(`payer ${each}`, WEALTH));
   let payments = 0;
   let strays = 0;
   const decimalsOf = (asset: Asset): number => (asset === "SOL" ? 9 : 6);
@@ -46,6 +50,7 @@ export function payers(world: ServiceFixture): Payers {
 
   return {
     wallets,
+    refused: REFUSED,
     async pay(by, to, asset, amount) {
       payments += 1;
       const { address: from, secretKey } = payer(by);

@@ -2,12 +2,13 @@
 import fc from "fast-check";
 import type { Fault, RpcRequest } from "../../../src/local/index.ts";
 import type { OddRule } from "../../kit/odd-endpoints.ts";
+import { anyMutation, mutated, type Mutation } from "./mutated-answers.ts";
 
 /** What a node says instead of the truth, about some of what it is asked for. */
 export type Lie =
   | { readonly about: "statuses"; readonly says: "unknown" | "failed" | "final" | "processed" }
   | { readonly about: "receipts"; readonly says: "unknown" | "failed" | "nothing moved" }
-  | { readonly about: "listings"; readonly says: "empty" | "failed" | "halved" }
+  | { readonly about: "listings"; readonly says: "empty" | "failed" | "halved" | "invented" }
   | { readonly about: "accounts"; readonly says: "absent" | "rich" | "poor" | "others" }
   | { readonly about: "heights"; readonly blocks: number }
   | { readonly about: "slots"; readonly slots: number }
@@ -19,7 +20,9 @@ export type Lie =
   /** It was restored from a snapshot of so many slots ago. */
   | { readonly about: "history"; readonly slots: number }
   | { readonly about: "lag"; readonly slots: number }
-  | { readonly about: "everything"; readonly says: "null" | "refusal" };
+  | { readonly about: "everything"; readonly says: "null" | "refusal" | "error" | "silence" }
+  /** Anything in the answers to one method is something else. */
+  | { readonly about: "fields"; readonly mutation: Mutation };
 
 /** Whom it is told by, and of which of the things that are asked for: one in so many, chosen by `grain`. */
 export interface ToldLie {
@@ -36,7 +39,7 @@ const saying = <A extends Lie["about"], T extends string>(about: A, ...all: read
 const anyLie: fc.Arbitrary<Lie> = fc.oneof(
   saying("statuses", "unknown", "failed", "final", "processed"),
   saying("receipts", "unknown", "failed", "nothing moved"),
-  saying("listings", "empty", "failed", "halved"),
+  saying("listings", "empty", "failed", "halved", "invented"),
   saying("accounts", "absent", "rich", "poor", "others"),
   fc.record({ about: fc.constant("heights" as const), blocks: fc.constantFrom(-200, 151, 1_000, 1_000_000) }),
   fc.record({ about: fc.constant("slots" as const), slots: fc.constantFrom(-100, 40, 5_000) }),
@@ -47,12 +50,13 @@ const anyLie: fc.Arbitrary<Lie> = fc.oneof(
   fc.record({ about: fc.constant("rent" as const), times: fc.constantFrom(0, 2, 1_000) }),
   fc.record({ about: fc.constant("history" as const), slots: fc.integer({ min: 0, max: 300 }) }),
   fc.record({ about: fc.constant("lag" as const), slots: fc.constantFrom(3, 40, 100) }),
-  saying("everything", "null", "refusal"),
+  saying("everything", "null", "refusal", "error", "silence"),
 );
+const anyMutated: fc.Arbitrary<Lie> = anyMutation.map((mutation) => ({ about: "fields", mutation }));
 
 /** Most are told by all endpoints at once. */
 export const anyToldLie: fc.Arbitrary<ToldLie> = fc.record({
-  lie: anyLie,
+  lie: fc.oneof({ weight: 2, arbitrary: anyLie }, { weight: 1, arbitrary: anyMutated }),
   by: fc.constantFrom<(0 | 1 | "all")[]>("all", "all", "all", 0, 1),
   oneIn: fc.constantFrom<(1 | 2 | 4)[]>(1, 1, 2, 4),
   grain: fc.nat({ max: 1_000 }),
@@ -75,12 +79,15 @@ function faultOf(told: ToldLie, request: RpcRequest, slot: number): Fault | unde
   if (lie.about === "lag") return { kind: "lag", slots: lie.slots };
   if (lie.about === "sending") return request.method === "sendTransaction" ? SENDING[lie.says] : undefined;
   if (lie.about === "everything") {
-    if (!isChosen(told, JSON.stringify(request.params))) return undefined;
-    return lie.says === "null" ? retold(() => null) : { kind: "refuse", status: 503 };
+    return isChosen(told, JSON.stringify(request.params)) ? EVERYTHING[lie.says] : undefined;
   }
+  if (lie.about === "fields") return retold(mutated(lie.mutation, request, (name) => isChosen(told, name)));
   const tell = RETELLINGS[lie.about];
   return tell(lie as never, request.method, (name) => isChosen(told, name), request.params);
 }
+
+/** A transaction that never was. */
+const INVENTED = { signature: "5".repeat(87), slot: 1, err: null, confirmationStatus: "finalized" };
 
 const retold = (answer: (honest: never) => unknown): Fault => ({ kind: "lie", answer: answer as never });
 
@@ -88,6 +95,13 @@ const SENDING: Readonly<Record<"dropped" | "error" | "answer lost", Fault>> = {
   dropped: { kind: "drop" },
   error: { kind: "error", code: -32_002, message: "Transaction simulation failed: Blockhash not found" },
   "answer lost": { kind: "lose-answer", status: 502 },
+};
+
+const EVERYTHING: Readonly<Record<"null" | "refusal" | "error" | "silence", Fault>> = {
+  null: retold(() => null),
+  refusal: { kind: "refuse", status: 503 },
+  error: { kind: "error", code: -32_603, message: "Internal error" },
+  silence: { kind: "hang" },
 };
 
 /** Chance that answers the same for the same thing as long as the lie is told. */
@@ -122,7 +136,7 @@ type Retelling<L> = (
   isMeant: (name: string) => boolean,
   params: readonly unknown[],
 ) => Fault | undefined;
-type Retold = Exclude<Lie["about"], "history" | "lag" | "sending" | "everything">;
+type Retold = Exclude<Lie["about"], "history" | "lag" | "sending" | "everything" | "fields">;
 
 const RETELLINGS: { readonly [A in Retold]: Retelling<Extract<Lie, { about: A }>> } = {
   statuses({ says }, method, isMeant, params) {
@@ -159,6 +173,7 @@ const RETELLINGS: { readonly [A in Retold]: Retelling<Extract<Lie, { about: A }>
     if (method !== "getSignaturesForAddress" || !isMeant(String(params[0]))) return undefined;
     return retold((honest: readonly object[]) => {
       if (says === "failed") return honest.map((row) => ({ ...row, err: FAILED }));
+      if (says === "invented") return [{ ...honest[0], ...INVENTED }, ...honest];
       return says === "empty" ? [] : honest.filter((_, index) => index % 2 === 0);
     });
   },
