@@ -189,6 +189,7 @@ export type {
   OutgoingTransaction,
   Payers as AddressPayers,
   SignedHistory,
+  Holder,
   Period,
   WitnessedHistory,
   StrayAccount,

@@ -76,6 +76,10 @@ export const READS = {
       "the innocence of an address after a gap in the lives of the database; what any endpoint lists counts",
   },
   markedBy: { belief: "every", decides: "the transaction that made a marker" },
+  changesOf: {
+    belief: "evidence",
+    decides: "what a swap of another copy of the database has paid, once an operator has vouched for it",
+  },
   payersOf: {
     belief: "evidence",
     decides: "the payers who are screened; a transaction that any endpoint lists must be explained",

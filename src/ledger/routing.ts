@@ -262,6 +262,13 @@ export const TOKEN_ACCOUNT_BYTES = 165;
  */
 export const ANY_SEED = "0".repeat(32);
 
+/** One holder of one asset. */
+export interface Holder {
+  readonly owner: Address;
+  /** Null for lamports. */
+  readonly mint: Address | null;
+}
+
 /** What routing asks of the chain. */
 export interface RoutingLedger {
   /**
@@ -342,6 +349,12 @@ export interface RoutingLedger {
    * of it was signed by `base`: another party put lamports there. Null when the nodes tell neither, which proves nothing.
    */
   markedBy(base: Address, seed: string): Promise<OutgoingTransaction | "foreign" | null>;
+  /**
+   * By how much a finalized transaction has changed what each of these holders has, in base units and in their order: over all
+   * token accounts of a mint, and of lamports what the owner's own account has. Null where fewer endpoints than must agree have it. Throws
+   * `LedgerUnavailable` where endpoints differ about it.
+   */
+  changesOf(signature: string, holders: readonly Holder[]): Promise<readonly bigint[] | null>;
   /**
    * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
    * ones, and are not frozen; the fullest first. One call per mint, which must be one. At `finalized` agreed on as in

@@ -181,6 +181,7 @@ function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "di
     tryTransaction: async (plan, unsigned) => (await loaded()).tryTransaction(plan, unsigned),
     explainError: async (plan, error) => (await loaded()).explainError(plan, error),
     signedBy: async (address) => (await loaded()).signedBy(address),
+    changesOf: async (signature, holders) => (await loaded()).changesOf(signature, holders),
     signedWithin: async (address, period) => (await loaded()).signedWithin(address, period),
     markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),
     strayAccounts: async (owner, mints, commitment) =>

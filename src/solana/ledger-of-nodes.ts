@@ -17,6 +17,7 @@ import { namedLanding } from "./named-landing.ts";
 import { mints } from "./mints.ts";
 import { paymentCost, rentMinimum } from "./payment-cost.ts";
 import { amountsIn } from "./routing/amounts-in.ts";
+import { balanceChanges } from "./routing/balance-changes.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
 import { explainError } from "./routing/explain-error.ts";
 import { fundsOfOwner } from "./routing/funds-of-owner.ts";
@@ -138,6 +139,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     signedBy: surveyed(signedBy),
     signedWithin: configured(signedWithin),
     markedBy: surveyed(markedBy),
+    changesOf: surveyed(balanceChanges),
     markers: surveyed(markers),
     heights: surveyed(heights),
     payersOf: (owner, of, accounts) => read.payersOf({ owner, mints: of, accounts }),

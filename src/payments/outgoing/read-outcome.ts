@@ -2,13 +2,13 @@
 import type { RivalPayment } from "../../../machines/index.ts";
 import type { DepositRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
+import { knownAddress, SOL_MINT, type Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { signaturesIn } from "./closing.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
-import { isExcess } from "./plans/words.ts";
+import { isExcess, ORDER_WORDS } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
@@ -27,11 +27,11 @@ export interface Landing {
 }
 
 /**
- * `unmade`: not landed; `isDead` when none of its bytes can land any more. `unknown`: the marker was made by something that
+ * `made` with `amount`: by another copy of the database, which paid the recipient so much. `unmade`: not landed; `isDead` when none of its bytes can land any more. `unknown`: the marker was made by something that
  * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
  */
 export type PaymentOutcome =
-  | ({ readonly kind: "made" } & Landing)
+  | ({ readonly kind: "made"; readonly amount?: bigint } & Landing)
   | ({ readonly kind: "overtaken" } & RivalPayment)
   | { readonly kind: "unmade"; readonly isDead: boolean }
   | { readonly kind: "unknown" }
@@ -42,6 +42,12 @@ interface Candidate {
   readonly row: PaymentRecord;
   readonly plan: StoredPlan;
   readonly proof: Proof;
+}
+
+/** A swap of another copy of this database: its transaction, and what it paid the recipient in base units. */
+interface SwapElsewhere {
+  readonly signature: string;
+  readonly amount: bigint;
 }
 
 /** Kinds whose words do not say the amount: which of several payments landed is known by its signature. */
@@ -90,6 +96,8 @@ export class PaymentOutcomes {
     const paid = candidates.filter((each) => each.proof.planWords === null);
     const found = await this.#whichLanded(deposit, paid);
     if (found !== null) return this.#landedAs(question, found, reading);
+    const swapped = await this.#swappedElsewhere(question, paid);
+    if (swapped !== null) return { kind: "made", ...(await this.#landingOf(swapped, reading)) };
     return { kind: (await this.#isForeclosed(deposit, paid)) ? "foreclosed" : "unknown" };
   }
 
@@ -111,6 +119,37 @@ export class PaymentOutcomes {
     if (!isExcess(words) || refunds.some(({ row }) => row.signature !== null)) return false;
     const maker = await this.#makerOf(deposit, words);
     return maker !== null && (await this.#storage.fact(explanationOf(maker))) !== null;
+  }
+
+  /**
+   * What another copy of this database has swapped under these words, once an operator has vouched for that copy's
+   * transaction. Every swap of an order gives the same and gets what it got at its price, which the chain tells. This database has
+   * signed none.
+   */
+  async #swappedElsewhere(
+    { row, deposit, view }: PaymentInQuestion,
+    swaps: readonly Candidate[],
+  ): Promise<SwapElsewhere | null> {
+    const [payee] = view.recipients;
+    const isOurs = row.kind !== "swap" || swaps.some((each) => each.row.signature !== null);
+    if (isOurs || payee === undefined) return null;
+    const signature = await this.#makerOf(deposit, ORDER_WORDS);
+    if (signature === null || (await this.#storage.fact(explanationOf(signature))) === null) return null;
+    const given = readPlan(row.plan).movements.find(({ kind }) => kind === "payout");
+    const changes = await this.#ledger.changesOf(signature, [
+      { owner: deposit.id, mint: mintOnChain(given?.mint ?? "") },
+      { owner: payee.address, mint: mintOnChain(row.mint) },
+    ]);
+    const [spent = 0n, amount = 0n] = changes ?? [];
+    // Lamports that the sponsor lends the address come in with the same transaction.
+    return spent < 0n && amount > 0n ? { signature, amount } : null;
+  }
+
+  async #landingOf(
+    { signature, amount }: SwapElsewhere,
+    { slot, blockTime }: Moment,
+  ): Promise<Landing & { readonly amount: bigint }> {
+    return { signature, amount, slot, blockTime: (await this.#blockTimeOf(signature)) ?? blockTime };
   }
 
   /** A drain moves money to where it belongs anyway; it has landed when the markers that it closes are gone. */
@@ -222,6 +261,11 @@ function signaturesOf({ row, plan }: Candidate): readonly string[] {
 }
 
 type Moment = Omit<Landing, "signature">;
+
+/** The mint as the ledger names it: null for SOL. */
+function mintOnChain(mint: string): Address | null {
+  return mint === SOL_MINT ? null : knownAddress(mint);
+}
 
 function candidatesFor(words: string, { payments }: TransactionView): readonly Candidate[] {
   return payments.flatMap((row) => {

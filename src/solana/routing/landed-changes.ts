@@ -68,18 +68,25 @@ function textOf({ lamports, tokens, ...rest }: LandedChanges): string {
 }
 
 function changesOf({ signature, slot }: ListedTransaction): Question<ToldChanges> {
-  return async ({ rpc, name: endpoint, isArchive }) => {
+  return async (endpoint) => {
+    const { rpc, name, isArchive } = endpoint;
+    const changes = (await changesAsTold(signature)(endpoint)) ?? (await whyMissing(rpc, slot));
+    return { endpoint: name, changes, isArchive };
+  };
+}
+
+/** The question for the balances that a finalized transaction changed; null where the endpoint does not have it. */
+export function changesAsTold(signature: string): Question<LandedChanges | null> {
+  return async ({ rpc }) => {
     const landed = await rpc.getTransaction(signature);
     const meta = landed?.meta ?? null;
-    if (landed === null || meta === null) {
-      return { endpoint, changes: await whyMissing(rpc, slot), isArchive };
-    }
+    if (landed === null || meta === null) return null;
     expectShape(signatureOf(landed.transaction) === signature, "signature");
     const { signers, accounts } = participantsOf(landed.transaction);
     const { preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses, fee } = meta;
     const keys = [...accounts, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
     expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
-    const changes = {
+    return {
       signature,
       signers,
       fee: BigInt(fee),
@@ -92,7 +99,6 @@ function changesOf({ signature, slot }: ListedTransaction): Question<ToldChanges
         ...(postTokenBalances ?? []).map((held) => tokenChange(keys, held, 1n)),
       ],
     };
-    return { endpoint, changes, isArchive };
   };
 }
 

@@ -8,6 +8,20 @@ const EFFECTS = "src/payments/outgoing/payment-effects.ts";
 
 export const PRIVATE_BREAKS: readonly Break[] = [
   {
+    property: "a swap of another copy is booked with what it paid",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "amount === undefined ? [] : swappedWrites(row, amount)",
+    replacement: "amount === undefined ? swappedWrites(row, 0n) : []",
+    tests: ["payments/swap/restored-swap.test.ts"],
+  },
+  {
+    property: "a swap of another copy is booked only once an operator has vouched for it",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: "if (signature === null || (await this.#storage.fact(explanationOf(signature))) === null) return null;",
+    replacement: "if (signature === null) return null;",
+    tests: ["payments/swap/restored-swap.test.ts"],
+  },
+  {
     property: "a gap that was explained begins anew",
     file: "src/payments/private/screen-payers.ts",
     text: "gaps.close(address);",
