@@ -183,6 +183,7 @@ export type {
   Heights as BlockHeights,
   Inflow,
   InflowShare,
+  PayerSearch,
   Marker,
   MarkersReading,
   Move,

@@ -243,11 +243,22 @@ export interface Inflow {
   readonly feePayer: Address;
 }
 
+/** Where the payers of an address are sought, and when enough of them are found. */
+export interface PayerSearch {
+  /** Token accounts of the owner beside the associated ones. */
+  readonly accounts: readonly Address[];
+  /** Whether these inflows explain the money: then no older transaction is read. */
+  readonly isExplained: (inflows: readonly Inflow[]) => boolean;
+}
+
 /** Whose money came to an address, as far as the nodes list it. */
 export interface Payers {
   /** One for each transaction and asset, in no order. What the owner moved between its own accounts is none. */
   readonly inflows: readonly Inflow[];
-  /** False when more transactions name an account than were looked through: then a payer may be missing. */
+  /**
+   * True when the money is explained, or every transaction that is listed was read. False when the look came to its bound
+   * before: then the next one goes on where this one stopped.
+   */
   readonly isWhole: boolean;
 }
 
@@ -363,10 +374,13 @@ export interface RoutingLedger {
   strayAccounts(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<StrayReading>;
   /**
    * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed, as the
-   * endpoints tell it that must agree. What any endpoint lists counts. Throws `EndpointsDiffer` where they differ. It looks
-   * through the newest 100 transactions that name `owner`, its associated token accounts of `mints`, each of `accounts`,
-   * and each other token account of `mints` that the owner itself has paid from. An attribution and no proof: nodes have
-   * left entries out, so compare its sum with what the accounts hold; and exchanges pay for many.
+   * endpoints tell it that must agree. What any endpoint lists counts. Throws `EndpointsDiffer` where they differ.
+   *
+   * It reads the transactions that name `owner`, its associated token accounts of `mints`, each of `search.accounts`, and
+   * each other token account of `mints` that the owner itself has paid from, from the newest back, until the money is
+   * explained. A transaction that only names an account brings nothing. One look reads about 1,000 transactions; the next
+   * one goes on there, and reads none of them again while the ledger is open. An attribution and no proof: nodes have left
+   * entries out, so compare its sum with what the accounts hold; and exchanges pay for many.
    */
-  payersOf(owner: Address, mints: readonly Address[], accounts: readonly Address[]): Promise<Payers>;
+  payersOf(owner: Address, mints: readonly Address[], search: PayerSearch): Promise<Payers>;
 }

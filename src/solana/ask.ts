@@ -6,6 +6,7 @@ import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./
 import type { Disputes } from "../ledger/disputes.ts";
 import type { BlockWalk, DeathProof, LandingWindow } from "./landing-window.ts";
 import type { Remembered } from "./remembered.ts";
+import type { PayerReadings } from "./routing/payer-readings.ts";
 import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
 
 /** All that a part of the ledger needs in order to ask. */
@@ -29,6 +30,8 @@ export interface Nodes extends HealthWatch {
   readonly disputes: Disputes;
   /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
   readonly signers: Map<string, readonly string[]>;
+  /** What was found out about the payers of addresses. */
+  readonly payers: PayerReadings;
 }
 
 /** What a node is asked: one call, or several that must be answered by the same node. */

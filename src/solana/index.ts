@@ -186,7 +186,7 @@ function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "di
     markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),
     strayAccounts: async (owner, mints, commitment) =>
       (await loaded()).strayAccounts(owner, mints, commitment),
-    payersOf: async (owner, mints, accounts) => (await loaded()).payersOf(owner, mints, accounts),
+    payersOf: async (owner, mints, search) => (await loaded()).payersOf(owner, mints, search),
     restricted: async (restriction) => (await loaded()).restricted(restriction),
   };
 }

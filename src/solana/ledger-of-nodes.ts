@@ -25,6 +25,7 @@ import { funds } from "./routing/funds.ts";
 import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
 import { heights } from "./routing/heights.ts";
 import { markers } from "./routing/markers.ts";
+import { PayerReadings } from "./routing/payer-readings.ts";
 import { payersOf } from "./routing/payers-of.ts";
 import { markedBy, signedBy } from "./routing/signed-by.ts";
 import { signedWithin } from "./routing/signed-within.ts";
@@ -142,7 +143,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     changesOf: surveyed(balanceChanges),
     markers: surveyed(markers),
     heights: surveyed(heights),
-    payersOf: (owner, of, accounts) => read.payersOf({ owner, mints: of, accounts }),
+    payersOf: (owner, of, search) => read.payersOf({ owner, mints: of, search }),
     funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
     fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
     strayAccounts: (owner, of, commitment) => read.strayAccounts({ owner, mints: of, commitment }),
@@ -167,5 +168,6 @@ function openNodes(
     handedOut: new Map(),
     disputes: new Disputes(clock),
     signers: new Map(),
+    payers: new PayerReadings(),
   };
 }

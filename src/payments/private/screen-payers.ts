@@ -4,8 +4,8 @@ import { knownAddress } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
-import { ledgerMint, smallestAmount, type Assets } from "../assets/assets.ts";
-import { cameIn } from "./came-in.ts";
+import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
+import { cameIn, type CameIn } from "./came-in.ts";
 import { refusedAmong, type Screen, type ScreenedParty } from "../recipients/screening.ts";
 import { vouchedMoney, type VouchedMoney } from "./vouched-money.ts";
 
@@ -26,8 +26,6 @@ export interface PayersScreening {
   readonly screen: Screen | null;
 }
 
-/** Each account costs a call, and opening one costs its stranger rent. */
-const MAX_STRAYS = 50;
 /** Nodes list a finalized transaction a moment after they show its money; another node may be seconds behind. */
 const PATIENCE_MS = 2 * 60_000;
 
@@ -53,13 +51,21 @@ export function payersScreening(
     const vouched = await vouchedMoney(storage, address);
     const { amounts, strays } = await cameIn(shared, address);
     const isMore = cameMore(assets, amounts, vouched);
-    if (isMore && strays.length > MAX_STRAYS) return false;
-    const { inflows, isWhole } = await ledger.payersOf(address, mints, strays.slice(0, MAX_STRAYS));
-    // Where one hides among a hundred transactions that bring nothing, an operator has to look.
-    if (isMore && !isWhole) return false;
-    const fromOutside = inflows.filter((inflow) => !isOurs(inflow, ours));
+    const outsideOf = (inflows: readonly Inflow[]): readonly Inflow[] =>
+      inflows.filter((inflow) => !isOurs(inflow, ours));
     const isNamed = ({ signature }: Inflow): boolean => vouched?.signatures.has(signature) === true;
-    const fresh = fromOutside.filter((inflow) => !isNamed(inflow));
+    const isExplained = (inflows: readonly Inflow[]): boolean => {
+      const outside = outsideOf(inflows);
+      const open = beyondWord(assets, { amounts, vouched }, outside.filter(isNamed));
+      return isAllListed(
+        assets,
+        open,
+        outside.filter((inflow) => !isNamed(inflow)),
+      );
+    };
+    const { inflows, isWhole } = await ledger.payersOf(address, mints, { accounts: strays, isExplained });
+    if (!isWhole) throw new Error(`the search for who paid in to deposit address ${address} goes on`);
+    const fresh = outsideOf(inflows).filter((inflow) => !isNamed(inflow));
     const sender = { address: view.transaction.sender, role: "sender" as const };
     const parties = [...(isMore || weighs(assets, fresh) ? [sender] : []), ...payersIn(fresh)];
     const refused = await refusedAmong(
@@ -69,19 +75,8 @@ export function payersScreening(
     );
     if (refused.some(({ role }) => role === "sender")) return false;
     const isRefused = new Set(refused.map((party) => party.address));
-    const sums = assets.tokens.map((asset, index) => {
-      const ofAsset = ({ mint }: Inflow): boolean => mint === ledgerMint(asset);
-      const named = sumsOf(fromOutside.filter(isNamed).filter(ofAsset), isRefused).listed;
-      const covered = vouched?.came.get(asset.mint) ?? 0n;
-      return {
-        smallest: smallestAmount(asset),
-        // What the nodes have never listed is covered by its amount alone.
-        open: (amounts[index] ?? 0n) - (named > covered ? named : covered),
-        ...sumsOf(fresh.filter(ofAsset), isRefused),
-      };
-    });
-    if (sums.some(({ unserved, smallest }) => unserved >= smallest)) return false;
-    if (sums.every(({ open, listed, smallest }) => open - listed < smallest)) {
+    if (!isServed(assets, fresh, isRefused)) return false;
+    if (isExplained(inflows)) {
       gaps.close(address);
       return true;
     }
@@ -103,12 +98,31 @@ function cameMore({ tokens }: Assets, amounts: readonly bigint[], vouched: Vouch
   );
 }
 
+/** What came and what of it operators have vouched for. */
+interface CameAndVouched extends Pick<CameIn, "amounts"> {
+  readonly vouched: VouchedMoney | null;
+}
+
+/** What came of each asset beyond the words of operators. What the nodes have never listed is covered by its amount alone. */
+function beyondWord(
+  { tokens }: Assets,
+  { amounts, vouched }: CameAndVouched,
+  named: readonly Inflow[],
+): readonly bigint[] {
+  return tokens.map((asset, index) => {
+    const listed = sumOf(inflowsOf(asset, named));
+    const covered = vouched?.came.get(asset.mint) ?? 0n;
+    return (amounts[index] ?? 0n) - (listed > covered ? listed : covered);
+  });
+}
+
 /** Whether these come to a deposit in any asset. */
 function weighs({ tokens }: Assets, inflows: readonly Inflow[]): boolean {
-  return tokens.some((asset) => {
-    const ofAsset = inflows.filter(({ mint }) => mint === ledgerMint(asset));
-    return ofAsset.reduce((sum, { amount }) => sum + amount, 0n) >= smallestAmount(asset);
-  });
+  return tokens.some((asset) => sumOf(inflowsOf(asset, inflows)) >= smallestAmount(asset));
+}
+
+function sumOf(inflows: readonly Inflow[]): bigint {
+  return inflows.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** The sponsor's loans are no deposits. */
@@ -126,19 +140,26 @@ function payersIn(inflows: readonly Inflow[]): readonly ScreenedParty[] {
   return [...payers].map((address) => ({ address, role: "depositor" }));
 }
 
-/** Of one asset's inflows: what they come to, and how much of it has no payer who is known and served. */
-function sumsOf(
-  inflows: readonly Inflow[],
-  isRefused: ReadonlySet<string>,
-): { readonly listed: bigint; readonly unserved: bigint } {
-  let listed = 0n;
-  let unserved = 0n;
-  for (const { amount, from, feePayer, unattributed } of inflows) {
-    listed += amount;
-    const isServed = [feePayer, ...from.map(({ payer }) => payer)].every((payer) => !isRefused.has(payer));
-    unserved += isServed ? unattributed : amount;
-  }
-  return { listed, unserved };
+/** Whether these inflows bring all that came, but for less than the smallest deposit of each asset. */
+function isAllListed({ tokens }: Assets, amounts: CameIn["amounts"], inflows: readonly Inflow[]): boolean {
+  return tokens.every((asset, index) => {
+    return (amounts[index] ?? 0n) - sumOf(inflowsOf(asset, inflows)) < smallestAmount(asset);
+  });
+}
+
+/** Whether these inflows have payers who are known and served, but for less than the smallest deposit of each asset. */
+function isServed({ tokens }: Assets, inflows: readonly Inflow[], isRefused: ReadonlySet<string>): boolean {
+  return tokens.every((asset) => {
+    const unserved = inflowsOf(asset, inflows).reduce((sum, { amount, from, feePayer, unattributed }) => {
+      const isOfRefused = [feePayer, ...from.map(({ payer }) => payer)].some((payer) => isRefused.has(payer));
+      return sum + (isOfRefused ? amount : unattributed);
+    }, 0n);
+    return unserved < smallestAmount(asset);
+  });
+}
+
+function inflowsOf(asset: Token, inflows: readonly Inflow[]): readonly Inflow[] {
+  return inflows.filter(({ mint }) => mint === ledgerMint(asset));
 }
 
 /** So many addresses are remembered; one that is forgotten is waited for once more. */

@@ -4,7 +4,8 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { depositContext } from "../deposit-context.ts";
-import { ledgerMint, type Assets } from "../assets/assets.ts";
+import type { Inflow } from "../../ledger/routing.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { cameIn } from "./came-in.ts";
 
 /** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
@@ -45,9 +46,6 @@ export interface MoneyParts {
   readonly assets: Assets;
 }
 
-/** More token accounts beside the associated ones are vouched for by their amounts alone: each costs a call. */
-const MAX_STRAYS = 50;
-
 /**
  * The money at an address as an operator vouches for it now. Null while a payment out of it is being written down: a payment
  * that the chain does not show yet would count twice, and a word that covers too much would serve a later payer.
@@ -60,13 +58,24 @@ export async function moneyThere(
   const { settledSlot } = await depositContext(storage, address);
   const { slot, amounts, strays } = await cameIn({ storage, ledger, assets }, address);
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
-  const { inflows } = await ledger.payersOf(address, mints, strays.slice(0, MAX_STRAYS));
+  // What the search has not found by then is vouched for by its amount alone.
+  const { inflows } = await ledger.payersOf(address, mints, {
+    accounts: strays,
+    isExplained: (found) =>
+      assets.tokens.every((asset, index) => broughtOf(asset, found) >= (amounts[index] ?? 0n)),
+  });
   if (slot < settledSlot || (await stepOf(storage, address)) !== before) return null;
   return {
     id: `${address}:${before}`,
     signatures: [...new Set(inflows.map(({ signature }) => signature))],
     came: Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index] ?? 0n)])),
   };
+}
+
+function broughtOf(asset: Token, inflows: readonly Inflow[]): bigint {
+  return inflows
+    .filter(({ mint }) => mint === ledgerMint(asset))
+    .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 async function stepOf(storage: Pick<PaymentStorage, "load">, address: string): Promise<number> {

@@ -1,60 +1,149 @@
 /** Reads whose money came to an address: every transaction that names one of its accounts, and what it took from whom. */
 import type { Address } from "../../address.ts";
-import type { Inflow, Payers } from "../../ledger/routing.ts";
-import type { Nodes } from "../ask.ts";
+import type { Payers, PayerSearch } from "../../ledger/routing.ts";
+import { ask, type Nodes, type Question } from "../ask.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
+import type { Listed } from "../rpc/rpc-node.ts";
 import { inflowsIn, type LandedChanges } from "./attribute-inflows.ts";
 import { landedChanges } from "./landed-changes.ts";
-import { inBatches, naming } from "./signed-by.ts";
+import type { ListReading, Stretch } from "./list-reading.ts";
+import type { PayerReading } from "./payer-readings.ts";
+import { inBatches } from "./signed-by.ts";
 
-// Each costs a call. An account that is flooded shows in `isWhole`.
-const MAX_TRANSACTIONS = 100;
+// Lists and transactions, each of which every endpoint is asked for. A stranger who floods an address pays the chain for
+// each transaction; we read each once.
+const MAX_READS_PER_LOOK = 1_000;
+// The transactions of a page are all read before the next one is asked for.
+const PAGE = 100;
+const ACCOUNTS_AT_ONCE = 8;
 
-/** To whom money came, in which mints, and into which accounts besides the associated ones. */
+/** To whom money came, in which mints, and what is sought of it. */
 export interface PayersQuestion {
   readonly owner: Address;
   readonly mints: readonly Address[];
-  readonly accounts: readonly Address[];
+  readonly search: PayerSearch;
 }
 
 /**
  * See `RoutingLedger.payersOf`. Accounts out of which the owner itself paid are looked at too: an account that was emptied
  * may be gone by now, and its history is still listed.
  */
-export async function payersOf(nodes: Nodes, { owner, mints, accounts }: PayersQuestion): Promise<Payers> {
-  const looked = new Set<Address>();
-  const landed = new Map<string, LandedChanges>();
-  let isWhole = true;
-  let unlooked = [owner, ...mints.map((mint) => associatedTokenAccount(owner, mint)), ...accounts];
-  while (unlooked.length > 0) {
-    const lists = await inBatches(unlooked, (account) => naming(nodes, account, MAX_TRANSACTIONS));
-    for (const account of unlooked) looked.add(account);
-    isWhole &&= lists.every((list) => list.isWhole);
-    const listed = lists
-      .flatMap(({ named }) => named)
-      .filter(({ error, signature }) => error === null && !landed.has(signature));
-    const unread = [...new Map(listed.map((each) => [each.signature, each])).values()];
-    for (const changes of await inBatches(unread, (each) => landedChanges(nodes, each))) {
-      landed.set(changes.signature, changes);
-    }
-    unlooked = accountsPaidFrom(owner, mints, landed.values()).filter((account) => !looked.has(account));
+export async function payersOf(nodes: Nodes, { owner, mints, search }: PayersQuestion): Promise<Payers> {
+  const reading = nodes.payers.of([owner, ...mints].join(" "), nodes.witnesses);
+  reading.add([owner, ...mints.map((mint) => associatedTokenAccount(owner, mint)), ...search.accounts]);
+  const look = new Look(nodes, reading, { owner, mints });
+  for (;;) {
+    const accounts = look.unread().slice(0, ACCOUNTS_AT_ONCE);
+    if (accounts.length === 0) return { inflows: reading.inflows, isWhole: true };
+    if (look.reads >= MAX_READS_PER_LOOK) return { inflows: reading.inflows, isWhole: false };
+    await look.read(accounts);
+    if (search.isExplained(reading.inflows)) return { inflows: reading.inflows, isWhole: true };
   }
-  const inflows = [...landed.values()].flatMap((each): readonly Inflow[] =>
-    inflowsIn(owner, [null, ...mints], each),
-  );
-  return { inflows, isWhole };
+}
+
+/** A page of one endpoint's list. */
+interface Page {
+  readonly list: ListReading;
+  readonly stretch: Stretch;
+  readonly listed: readonly Listed[];
+}
+
+/** One look at the histories of an owner's accounts, which goes on where the last one stopped. */
+class Look {
+  reads = 0;
+  readonly #nodes: Nodes;
+  readonly #reading: PayerReading;
+  readonly #of: Pick<PayersQuestion, "owner" | "mints">;
+  readonly #opened = new Set<Address>();
+  /** The lists whose endpoint did not answer: its silence is no contradiction. */
+  readonly #silent = new Set<ListReading>();
+  /** Signatures; a transaction is listed for each account that it names. */
+  readonly #read = new Set<string>();
+
+  constructor(nodes: Nodes, reading: PayerReading, of: Pick<PayersQuestion, "owner" | "mints">) {
+    this.#nodes = nodes;
+    this.#reading = reading;
+    this.#of = of;
+  }
+
+  /** The accounts of which something is left to read, the one read longest ago first. */
+  unread(): readonly Address[] {
+    return this.#reading.accounts.filter(
+      (account) => !this.#opened.has(account) || this.#lists(account).some(([, list]) => this.#hasMore(list)),
+    );
+  }
+
+  /** Reads a page of each account at each endpoint, and the transactions in it. What any endpoint lists counts. */
+  async read(accounts: readonly Address[]): Promise<void> {
+    const pages = (await Promise.all(accounts.map((account) => this.#pagesOf(account)))).flat();
+    const listed = new Map(pages.flatMap((page) => page.listed.map((each) => [each.signature, each])));
+    const unread = [...listed.values()].filter(
+      ({ err, signature }) => err === null && !this.#read.has(signature) && !this.#reading.has(signature),
+    );
+    for (const changes of await inBatches(unread, (each) => landedChanges(this.#nodes, each))) {
+      this.#keep(changes);
+    }
+    // A stretch is passed when all of it is known: a look that fails before is repeated from there.
+    for (const { list, stretch, listed: page } of pages) list.passed(stretch, page, page.length >= PAGE);
+    for (const account of accounts) this.#reading.postpone(account);
+    this.reads += accounts.length + unread.length;
+  }
+
+  #keep(changes: LandedChanges): void {
+    const { owner, mints } = this.#of;
+    this.#read.add(changes.signature);
+    this.#reading.keep(changes.signature, inflowsIn(owner, [null, ...mints], changes));
+    this.#reading.add(accountsPaidFrom(owner, mints, changes));
+  }
+
+  /** The next page of each endpoint that answers. Throws the reason where none does. */
+  async #pagesOf(account: Address): Promise<readonly Page[]> {
+    if (!this.#opened.has(account)) for (const [, list] of this.#lists(account)) list.open();
+    this.#opened.add(account);
+    const open = this.#lists(account).filter(([, list]) => this.#hasMore(list));
+    const pages = await Promise.allSettled(
+      open.map(([endpoint, list]) => this.#page(account, endpoint, list)),
+    );
+    const failed = pages.find((page) => page.status === "rejected");
+    const isSilent = this.#lists(account).every(([, list]) => this.#silent.has(list));
+    if (isSilent && failed !== undefined) throw failed.reason;
+    return pages.flatMap((page) => (page.status === "fulfilled" ? (page.value ?? []) : []));
+  }
+
+  async #page(account: Address, endpoint: Endpoint, list: ListReading): Promise<Page | null> {
+    const stretch = list.next();
+    if (stretch === undefined) return null;
+    try {
+      const listed = await ask({ ...this.#nodes, endpoints: [endpoint] }, pageOf(account, stretch));
+      return { list, stretch, listed };
+    } catch (error) {
+      this.#silent.add(list);
+      throw error;
+    }
+  }
+
+  #lists(account: Address): readonly (readonly [Endpoint, ListReading])[] {
+    return this.#nodes.endpoints.map((endpoint) => [endpoint, this.#reading.listOf(account, endpoint.name)]);
+  }
+
+  #hasMore(list: ListReading): boolean {
+    return list.hasMore && !this.#silent.has(list);
+  }
+}
+
+function pageOf(account: Address, stretch: Stretch): Question<readonly Listed[]> {
+  return ({ rpc }) => rpc.getSignaturesForAddress(account, { ...stretch, limit: PAGE });
 }
 
 /** Only where the owner signed: a stranger could name any number of accounts. */
 function accountsPaidFrom(
   owner: Address,
   mints: readonly Address[],
-  landed: Iterable<LandedChanges>,
-): Address[] {
-  const found = [...landed]
-    .filter(({ signers }) => signers.includes(owner))
-    .flatMap(({ tokens }) => tokens)
+  { signers, tokens }: LandedChanges,
+): readonly Address[] {
+  if (!signers.includes(owner)) return [];
+  return tokens
     .filter((each) => each.owner === owner && mints.includes(each.mint))
     .map(({ account }) => account);
-  return [...new Set(found)];
 }

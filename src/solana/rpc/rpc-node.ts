@@ -80,6 +80,17 @@ export interface AccountQuery extends Query {
   readonly dataSlice?: { readonly offset: number; readonly length: number };
 }
 
+/** Which of the transactions that name an address are listed, newest first. */
+export interface ListQuery {
+  /** At most 1,000. */
+  readonly limit: number;
+  /** Only older ones than this signature. */
+  readonly before?: string;
+  /** Only newer ones than this signature. */
+  readonly until?: string;
+  readonly minContextSlot?: number;
+}
+
 /** What a node says of a signature. */
 export type StatusTold = z.output<typeof SHAPES.statuses>["value"][number];
 /** A transaction that names an address. */
@@ -176,10 +187,7 @@ export class RpcNode {
   }
 
   /** Finalized ones that name the address, newest first. */
-  async getSignaturesForAddress(
-    address: string,
-    query: { readonly limit: number; readonly minContextSlot?: number },
-  ): Promise<readonly Listed[]> {
+  async getSignaturesForAddress(address: string, query: ListQuery): Promise<readonly Listed[]> {
     const params = [address, { ...query, commitment: "finalized" }];
     return await this.#ask(SHAPES.listed, "getSignaturesForAddress", params);
   }

@@ -214,10 +214,11 @@ export const routingReadCases: readonly LedgerContractCase[] = [
       const everybody = await parties(world, { native: PLENTY, tokens: 50n });
       const { sponsor, payer: carol } = everybody;
       const target = await world.wallet({ native: PLENTY });
-      const before = await ledger.payersOf(target.address, [token.mint], []);
+      const everything = { accounts: [], isExplained: () => false };
+      const before = await ledger.payersOf(target.address, [token.mint], everything);
       const pay = units(world, carol, target.address, 20n, sponsor.address);
       const { signature } = await succeed(world, planOf(everybody, pay), sponsor, carol);
-      const paid = await ledger.payersOf(target.address, [token.mint], []);
+      const paid = await ledger.payersOf(target.address, [token.mint], everything);
       assert(paid.isWhole);
       const known = new Set(before.inflows.map((each) => each.signature));
       assert.deepEqual(
@@ -235,10 +236,13 @@ export const routingReadCases: readonly LedgerContractCase[] = [
       );
       const back = planOf({ sponsor: target }, coin(target, (await world.wallet({})).address, AMOUNT));
       await succeed(world, back, target);
-      const after = await ledger.payersOf(target.address, [token.mint], []);
+      const after = await ledger.payersOf(target.address, [token.mint], everything);
       assert.equal(after.inflows.length, paid.inflows.length);
       const nobody = (await world.wallet({})).address;
-      assert.deepEqual(await ledger.payersOf(nobody, [token.mint], []), { inflows: [], isWhole: true });
+      assert.deepEqual(await ledger.payersOf(nobody, [token.mint], everything), {
+        inflows: [],
+        isWhole: true,
+      });
     },
   ),
 ];

@@ -176,10 +176,10 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/private-promises.test.ts"],
   },
   {
-    property: "an incomplete history of payers is refused",
+    property: "M25: nothing is held before the search for payers has come to its end",
     file: "src/payments/private/screen-payers.ts",
-    text: "if (!isWhole) return false;",
-    replacement: "",
+    text: "if (!isWhole) throw",
+    replacement: "if (isWhole === undefined) throw",
     tests: ["payments/private/screening.test.ts"],
   },
   {

@@ -8,10 +8,11 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { expect } from "vitest";
+import { describe, expect } from "vitest";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { flood } from "../../kit/flood.ts";
 import { land } from "../../solana/signed-transaction.ts";
 import { BY } from "../../kit/by.ts";
 import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
@@ -32,13 +33,20 @@ interface Screened extends Scene {
   readonly refusals: Refusals;
   readonly carol: Wallet;
   readonly dave: Wallet;
+  /** Brings nothing. */
+  readonly mallory: Wallet;
 }
 
 const test = sceneTest.extend("world", async ({ open }): Promise<Screened> => {
   const refusals = new Refusals();
   const world = await open({}, { screen: refusals.screen });
   const wealth = { lamports: 5n * SOL, usdc: 50_000_000n };
-  return { ...world, refusals, carol: world.wallet("carol", wealth), dave: world.wallet("dave", wealth) };
+  const [carol, dave, mallory] = [
+    world.wallet("carol", wealth),
+    world.wallet("dave", wealth),
+    world.wallet("mallory", wealth),
+  ];
+  return { ...world, refusals, carol, dave, mallory };
 });
 
 const keyOf = ({ address }: { readonly address: string }): PublicKey => new PublicKey(address);
@@ -86,6 +94,18 @@ async function payBeside(
 async function payIn(world: Screened, from: Wallet, order: Ordered, amount = order.due): Promise<void> {
   await world.openAccount({ ...from, address: order.address as Wallet["address"] }, "USDC");
   await world.payTokens(from, order.address, "USDC", amount);
+}
+
+/** The order's associated account. */
+function depositAccount(world: Screened, { address }: Ordered): string {
+  return world.tokenAccountOf({ ...world.carol, address: address as Wallet["address"] }, "USDC");
+}
+
+/** What the node lists of an account. */
+async function listed({ chain }: Screened, account: string): Promise<readonly unknown[]> {
+  const call = { jsonrpc: "2.0", id: 1, method: "getSignaturesForAddress", params: [account] };
+  const answer = await chain.fetch("http://local", { body: JSON.stringify(call) });
+  return ((await answer.json()) as { result: unknown[] }).result;
 }
 
 /** A node that shows balances and lists no transaction that made them. */
@@ -326,13 +346,88 @@ test("M8: late money that no transaction explains is not refunded, though nothin
   expect(await world.shown(order)).toMatchObject({ status: "cancelled", refunds: [] });
 });
 
-test("M8: an incomplete history of payers is refused: a hundred gifts hide nobody", async ({ world }) => {
+describe("M25: transactions that only name a deposit address", () => {
+  const SLOW = { timeout: 90_000 };
+
+  async function flooded(world: Screened, order: Ordered, count: number): Promise<void> {
+    await flood(world, world.mallory, { address: order.address, count: count / 2 });
+    await flood(world, world.mallory, { address: depositAccount(world, order), count: count / 2 });
+  }
+
+  test.for([100, 1_000])("hold no clean order: %i of them", SLOW, async (count, { world }) => {
+    const { carol } = world;
+    const order = await world.sendTo();
+    await flooded(world, order, count / 2);
+    await payIn(world, carol, order);
+    await flooded(world, order, count / 2);
+    await world.pass(MINUTE);
+    await expectCompletedAfter(world, carol, order);
+  });
+
+  test("hide no refused depositor", SLOW, async ({ world }) => {
+    const { refusals, dave } = world;
+    const order = await world.sendTo();
+    refusals.refused.add(dave.address);
+    await payIn(world, dave, order);
+    await flooded(world, order, 200);
+    await expectHeld(world, order);
+  });
+
+  test(
+    "cost a bounded number of calls a look, and hold nothing before the search is at its end",
+    SLOW,
+    async ({ world }) => {
+      const { carol, chain } = world;
+      const order = await world.sendTo();
+      const account = depositAccount(world, order);
+      await flood(world, world.mallory, { address: account, count: 100 });
+      const page = await listed(world, account);
+      // How many pages each look asks for: the list of the account never ends, each page is the same.
+      const looks: number[] = [];
+      const endless: FaultRule = ({ method, params }) => {
+        const { limit = 0, before } = (params[1] ?? {}) as { limit?: number; before?: string };
+        if (method !== "getSignaturesForAddress" || params[0] !== account || limit > 100) return undefined;
+        if (before === undefined) looks.push(0);
+        looks.push((looks.pop() ?? 0) + 1);
+        return { kind: "lie", answer: () => page };
+      };
+      const lift = chain.faults.add(endless);
+      await payIn(world, carol, order);
+      for (let time = 0; time < 3; time += 1) {
+        world.clock.advance(3 * MINUTE);
+        await world.service.settled();
+      }
+      expect(looks.length).toBeGreaterThan(1);
+      expect(Math.max(...looks)).toBeLessThanOrEqual(1_000);
+      expect(await heldFor(world, order)).toBeNull();
+      expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [] });
+      lift();
+      await world.pass(2 * MINUTE);
+      await expectCompletedAfter(world, carol, order);
+    },
+  );
+});
+
+test(
+  "M25: many token accounts that strangers opened in the name of an address hold no clean order",
+  { timeout: 90_000 },
+  async ({ world }) => {
+    const { carol, dave } = world;
+    const order = await world.sendTo();
+    for (let account = 0; account < 51; account += 1) await payBeside(world, dave, order, 1_000n);
+    await payIn(world, carol, order);
+    await world.settle(12);
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  },
+);
+
+test("many gifts of dust hold nobody's order", async ({ world }) => {
   const { carol } = world;
   const order = await world.sendTo();
   for (let index = 0; index < 100; index++) world.chain.fund(order.address, { usdc: 1n });
   world.chain.advance(35);
   await world.payTokens(carol, order.address, "USDC", order.due);
-  await expectHeld(world, order, order.due + 100n);
+  await expectCompletedAfter(world, carol, order);
 });
 
 test("the sender, who gets what is refunded, is asked about again when money moves", async ({ world }) => {

@@ -10,14 +10,17 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
-import { expect } from "vitest";
+import { describe, expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import type { Inflow } from "../../../src/ledger/routing.ts";
+import { flood } from "../../kit/flood.ts";
 import { land, signed } from "../signed-transaction.ts";
 import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { routingTest as test } from "./routing-test.ts";
 
 const SOL = 1_000_000_000n;
+/** Reads all that is listed. */
+const EVERYTHING = { accounts: [], isExplained: () => false };
 /** More than a token account needs. */
 const TOKEN_ACCOUNT_RENT = 3_000_000;
 
@@ -28,7 +31,10 @@ async function inflowsOf(
   mint: Address | null,
   accounts: readonly Address[] = [],
 ): Promise<readonly Omit<Inflow, "signature">[]> {
-  const { inflows, isWhole } = await world.ledger.payersOf(owner, [world.mints.USDC], accounts);
+  const { inflows, isWhole } = await world.ledger.payersOf(owner, [world.mints.USDC], {
+    ...EVERYTHING,
+    accounts,
+  });
   expect(isWhole).toBe(true);
   return inflows
     .filter((each) => each.mint === mint)
@@ -152,13 +158,13 @@ test("M8: tokens in an account that is not the associated one are attributed to 
       paying(world, carol, ata(carol.address), stray.publicKey, 20n),
     ],
   });
+  // Not named, and not paid out of by its owner: nobody looks there, and the sum of the attribution shows it.
+  expect(await inflowsOf(world, target.address, mints.USDC)).toEqual([]);
   const brought = [{ payer: carol.address, amount: 20n }];
   const account = stray.publicKey.toBase58() as Address;
   expect(await inflowsOf(world, target.address, mints.USDC, [account])).toMatchObject([
     { amount: 20n, from: brought, unattributed: 0n },
   ]);
-  // Not named, and not paid out of by its owner: nobody looks there, and the sum of the attribution shows it.
-  expect(await inflowsOf(world, target.address, mints.USDC)).toEqual([]);
 });
 
 test("M8: what the owner collected from an account is attributed by that account's history, though it is gone", async ({
@@ -286,10 +292,98 @@ test("M8: lamports that a program let go of are nobody's: a nonce account's", as
   ]);
 });
 
-test("P15: a hundred dust transactions make an attribution that says it is not whole", async ({ world }) => {
-  const { ledger, mints, chain, nobody } = world;
-  const flooded = nobody();
-  for (let index = 0; index < 100; index++) chain.fund(flooded, { lamports: SOL });
-  chain.advance(33);
-  expect((await ledger.payersOf(flooded, [mints.USDC], [])).isWhole).toBe(false);
+describe("M25: a flood of transactions that only name an address", () => {
+  const FLOOD = 150;
+
+  /** Carol pays 20 units of USDC, and the flood comes before and after it. */
+  async function flooded(world: RoutingFixture): Promise<{ readonly carol: Party; readonly target: Party }> {
+    const { party, ata } = world;
+    const [carol, mallory] = [party({ lamports: SOL, usdc: 50n }), party({ lamports: SOL })];
+    const target = party({ usdc: 1n });
+    const to = ata(target.address);
+    await flood(world, mallory, { address: to.toBase58(), count: FLOOD });
+    await land(world, {
+      signers: [carol],
+      instructions: [paying(world, carol, ata(carol.address), to, 20n)],
+    });
+    await flood(world, mallory, { address: to.toBase58(), count: FLOOD });
+    return { carol, target };
+  }
+
+  /** Counts what the node is asked for from now on. */
+  function callsOf({ chain }: RoutingFixture): (method: string) => number {
+    const asked: string[] = [];
+    chain.faults.add(({ method }) => void asked.push(method));
+    return (method) => asked.filter((each) => each === method).length;
+  }
+
+  /** What came of USDC, without the first unit, which the faucet made. */
+  const amountIn = (inflows: readonly Inflow[]): bigint =>
+    inflows.reduce((sum, { amount, mint }) => (mint === null || amount === 1n ? sum : sum + amount), 0n);
+
+  test("hides nobody: the search goes back to the payer and stops there", async ({ world }) => {
+    const { carol, target } = await flooded(world);
+    const calls = callsOf(world);
+    const { inflows, isWhole } = await world.ledger.payersOf(target.address, [world.mints.USDC], {
+      accounts: [],
+      isExplained: (found) => amountIn(found) >= 20n,
+    });
+    expect(isWhole).toBe(true);
+    const brought = { amount: 20n, from: [{ payer: carol.address, amount: 20n }] };
+    expect(inflows).toContainEqual(expect.objectContaining(brought));
+    expect(calls("getTransaction")).toBeLessThan(FLOOD + 100);
+  });
+
+  test("is read once: what was read before is not asked for again, and new money is found at once", async ({
+    world,
+  }) => {
+    const { carol, target } = await flooded(world);
+    const look = { accounts: [], isExplained: (found: readonly Inflow[]) => amountIn(found) >= 20n };
+    await world.ledger.payersOf(target.address, [world.mints.USDC], look);
+    const { ata } = world;
+    const more = paying(world, carol, ata(carol.address), ata(target.address), 7n);
+    await land(world, { signers: [carol], instructions: [more] });
+    const calls = callsOf(world);
+    const { inflows } = await world.ledger.payersOf(target.address, [world.mints.USDC], {
+      ...look,
+      isExplained: (found) => amountIn(found) >= 27n,
+    });
+    expect(amountIn(inflows)).toBe(27n);
+    expect(calls("getTransaction")).toBeLessThan(10);
+    expect((await world.ledger.payersOf(target.address, [world.mints.USDC], EVERYTHING)).isWhole).toBe(true);
+    expect(calls("getTransaction")).toBeLessThan(2 * FLOOD);
+  });
+});
+
+test("M25: one look makes about a thousand calls, and the next look goes on where it stopped", async ({
+  world,
+}) => {
+  const { party, ata, mints, ledger, chain } = world;
+  const [carol, mallory] = [party({ lamports: SOL, usdc: 50n }), party({ lamports: SOL })];
+  const target = party({ usdc: 1n });
+  const to = ata(target.address);
+  await land(world, { signers: [carol], instructions: [paying(world, carol, ata(carol.address), to, 20n)] });
+  await flood(world, mallory, { address: to.toBase58(), count: 100 });
+  const search = { accounts: [], isExplained: () => false };
+  // Between the newest page and the others the node lists the newest one again and again.
+  const cursors: unknown[] = [];
+  let page: unknown = [];
+  const lift = chain.faults.add(({ method, params: [account, query] }) => {
+    if (method !== "getSignaturesForAddress" || account !== to.toBase58()) return undefined;
+    const { before } = query as { readonly before?: string };
+    cursors.push(before);
+    return { kind: "lie", answer: (honest) => (before === undefined ? (page = honest) : page) };
+  });
+  const first = await ledger.payersOf(target.address, [mints.USDC], search);
+  expect(first.isWhole).toBe(false);
+  expect(cursors.length).toBeGreaterThan(800);
+  expect(cursors.length).toBeLessThanOrEqual(1_000);
+  lift();
+  const asked: string[] = [];
+  chain.faults.add(({ method }) => void asked.push(method));
+  const second = await ledger.payersOf(target.address, [mints.USDC], search);
+  expect(second.isWhole).toBe(true);
+  const brought = { amount: 20n, from: [{ payer: carol.address, amount: 20n }] };
+  expect(second.inflows).toContainEqual(expect.objectContaining(brought));
+  expect(asked.length).toBeLessThan(20);
 });

@@ -48,7 +48,10 @@ const test = routingTest.extend("world", async ({ open }): Promise<World> => {
 
 /** Who paid 20 units to the target, as this ledger tells. */
 async function payerOf({ target, mints }: World, ledger: Ledger): Promise<Address | undefined> {
-  const { inflows } = await ledger.payersOf(target.address, [mints.USDC], []);
+  const { inflows } = await ledger.payersOf(target.address, [mints.USDC], {
+    accounts: [],
+    isExplained: () => false,
+  });
   return inflows.find(({ amount }) => amount === 20n)?.from[0]?.payer;
 }
 
@@ -127,5 +130,23 @@ test("M19: an archive node is enough where the other has forgotten, and not wher
   expect(await payerOf(world, ledger)).toBe(dave.address);
   await expect(payerOf(world, world.ledgerOf([one.option, two.option]))).rejects.toThrow(EndpointsDiffer);
   two.rule = lyingAbout("getTransaction", () => null);
-  await expect(payerOf(world, ledger)).rejects.toThrow(EndpointsDiffer);
+  await expect(payerOf(world, world.ledgerOf([archive, two.option]))).rejects.toThrow(EndpointsDiffer);
+});
+
+test("M25: payers that one node told while one was enough are asked for again when two must agree", async ({
+  world,
+}) => {
+  const { one, two, dave, erin } = world;
+  const ledger = world.ledgerOf([one.option, two.option]);
+  const [lowered, again] = [
+    await ledger.restricted({ witnesses: 1, without: ["two.example"] }),
+    await ledger.restricted({ witnesses: null, without: [] }),
+  ];
+  one.rule = renaming(dave.address, erin.address);
+  const search = { accounts: [], isExplained: () => false };
+  const told = await lowered.payersOf(world.target.address, [world.mints.USDC], search);
+  expect(told.inflows.find(({ amount }) => amount === 20n)?.from[0]?.payer).toBe(erin.address);
+  one.rule = undefined;
+  const agreed = await again.payersOf(world.target.address, [world.mints.USDC], search);
+  expect(agreed.inflows.find(({ amount }) => amount === 20n)?.from[0]?.payer).toBe(dave.address);
 });

@@ -1,0 +1,50 @@
+/** Remembers how far one endpoint's list of an account's transactions was read, so that the next look goes on there. */
+import type { Listed } from "../rpc/rpc-node.ts";
+
+/** A stretch of a list that is left to read, newest first, between two signatures. */
+export interface Stretch {
+  /** Left out at the newest end of the list. */
+  readonly before?: string;
+  /** Left out where the stretch goes to the oldest end. */
+  readonly until?: string;
+}
+
+/** One list. Each look opens what was listed since the last one; a stretch that was read to its end is left behind. */
+export class ListReading {
+  /** The oldest stretch first. */
+  #left: readonly Stretch[] = [];
+  #newest: Pick<Stretch, "until"> = {};
+  #isOldestNext = false;
+
+  /** Whether a stretch is left to read. */
+  get hasMore(): boolean {
+    return this.#left.length > 0;
+  }
+
+  /** Adds the stretch above the newest transaction that was read. */
+  open(): void {
+    const last = this.#left.at(-1);
+    if (last === undefined || last.before !== undefined) this.#left = [...this.#left, this.#newest];
+  }
+
+  /**
+   * The stretch to read from now: the newest and the oldest take turns. So new money is found at once, and what is listed
+   * meanwhile, however much, does not keep the reading from older money.
+   */
+  next(): Stretch | undefined {
+    const stretch = this.#isOldestNext ? this.#left[0] : this.#left.at(-1);
+    this.#isOldestNext = !this.#isOldestNext;
+    return stretch;
+  }
+
+  /** Moves on behind a page of this stretch, which is over when the page is not full. */
+  passed(stretch: Stretch, page: readonly Listed[], isFull: boolean): void {
+    // Another look may have read the same page.
+    if (!this.#left.includes(stretch)) return;
+    const [first] = page;
+    if (stretch.before === undefined && first !== undefined) this.#newest = { until: first.signature };
+    const last = page.at(-1);
+    const rest = isFull && last !== undefined ? [{ ...stretch, before: last.signature }] : [];
+    this.#left = this.#left.flatMap((each) => (each === stretch ? rest : [each]));
+  }
+}
