@@ -458,8 +458,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "a refused payer's money is not served",
     file: "src/payments/private/screen-payers.ts",
-    text: "unserved += isServed ? unattributed : amount;",
-    replacement: "unserved += isServed ? unattributed : 0n;",
+    text: "isOfRefused ? amount : unattributed",
+    replacement: "isOfRefused ? 0n : unattributed",
     tests: ["payments/private/screening.test.ts"],
   },
   {
