@@ -154,6 +154,8 @@ export interface Receipt {
 export interface Attempt {
   /** First signature, base58. */
   readonly signature: string;
+  /** The signed bytes: another landing of their message is listed for the accounts that it writes. Empty where unknown. */
+  readonly bytes: Uint8Array;
   /** SHA-256 of the message, hex: the same message may land under another signature. */
   readonly messageHash: string;
   readonly blockhash: string;

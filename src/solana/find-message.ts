@@ -1,37 +1,95 @@
 /** Finds a message that landed under another signature than the one it was submitted with. */
 import type { Address } from "../address.ts";
+import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
-import { messageHashOf, signatureOf } from "./rpc/landed-transaction.ts";
+import { messageHashOf, signatureOf, writtenAccounts } from "./rpc/landed-transaction.ts";
+import type { Listed } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
 
 // A reference key belongs to one quote, whose refreshes give out a few transactions at most. More are strangers' noise.
 const MAX_LISTED = 10;
+// The fee payer and its token account are among the first; a busier one is passed over.
+const MAX_ACCOUNTS = 4;
+const PAGE = 1_000;
+const MAX_PAGES = 3;
+// Transactions of the window that are read. Each costs a call.
+const MAX_IN_WINDOW = 100;
+// Far more slots than a blockhash lives, even where many are skipped.
+const MAX_SLOTS = 5_000;
 
-/** What the listing of a reference key says: the landing of this very message, nothing of it, or too much to tell. */
+/** What the lists of a node say: the landing of this very message, nothing of it, or too much to tell. */
 export type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**
- * Looks through the finalized transactions that name a reference key. A sender can sign one message under as many
- * signatures as it likes, and the chain takes one of them. `notBefore` is a slot that the node must have reached.
+ * Looks through the finalized transactions that name the message's reference key, and for a message of others' making,
+ * which has none, through those that name an account that it writes, in the slots where it could land. A sender can sign
+ * one message under as many signatures as it likes, and the chain takes one of them. `notBefore` is a slot that the node
+ * must have reached.
  */
 export async function findMessage(
   endpoint: Endpoint,
-  { reference, messageHash }: { readonly reference: Address; readonly messageHash: string },
+  attempt: Attempt,
   notBefore: number,
 ): Promise<MessageSearch> {
-  const listed = await endpoint.rpc.getSignaturesForAddress(reference, {
-    limit: MAX_LISTED + 1,
-    minContextSlot: notBefore,
-  });
-  for (const { signature, slot, err } of listed.slice(0, MAX_LISTED)) {
+  const { reference } = attempt;
+  const listed =
+    reference === null
+      ? await listedInWindow(endpoint, attempt, notBefore)
+      : await listedFor(endpoint, reference, notBefore);
+  if (listed === null) return "unclear";
+  for (const { signature, slot, err } of listed.slice(0, reference === null ? MAX_IN_WINDOW : MAX_LISTED)) {
     const found = await landedMessageHash(endpoint, signature);
     // Listed, and yet not to be had: this node's index and its ledger contradict each other.
     if (found === null) return "unclear";
-    if (found === messageHash) return { signature, slot, error: errorText(err) };
+    if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
   }
-  return listed.length > MAX_LISTED ? "unclear" : "absent";
+  return reference !== null && listed.length > MAX_LISTED ? "unclear" : "absent";
+}
+
+async function listedFor(
+  { rpc }: Endpoint,
+  reference: Address,
+  notBefore: number,
+): Promise<readonly Listed[]> {
+  return await rpc.getSignaturesForAddress(reference, { limit: MAX_LISTED + 1, minContextSlot: notBefore });
+}
+
+/** All that the node lists of the window for one account that the message writes; null where each is too busy. */
+async function listedInWindow(
+  endpoint: Endpoint,
+  attempt: Attempt,
+  notBefore: number,
+): Promise<readonly Listed[] | null> {
+  for (const account of writtenAccounts(attempt.bytes).slice(0, MAX_ACCOUNTS)) {
+    const listed = await windowOf(endpoint, { account, firstSlot: attempt.firstSlot }, notBefore);
+    if (listed !== null) return listed;
+  }
+  return null;
+}
+
+/** Null where the window is too long a way back, or holds too much. */
+async function windowOf(
+  { rpc }: Endpoint,
+  { account, firstSlot }: { readonly account: Address; readonly firstSlot: number },
+  notBefore: number,
+): Promise<readonly Listed[] | null> {
+  const found: Listed[] = [];
+  let query: { readonly before?: string } = {};
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const listed = await rpc.getSignaturesForAddress(account, {
+      ...query,
+      limit: PAGE,
+      minContextSlot: notBefore,
+    });
+    found.push(...listed.filter(({ slot }) => slot >= firstSlot && slot <= firstSlot + MAX_SLOTS));
+    if (found.length > MAX_IN_WINDOW) return null;
+    const oldest = listed.at(-1);
+    if (listed.length < PAGE || oldest === undefined || oldest.slot < firstSlot) return found;
+    query = { before: oldest.signature };
+  }
+  return null;
 }
 
 /** The hash of a finalized transaction's message; null where the node does not have the transaction. */

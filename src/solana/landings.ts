@@ -34,7 +34,7 @@ export async function landings(
   return result;
 }
 
-/** What one endpoint says of each attempt: its own signature first, then another one under its reference key. */
+/** What one endpoint says of each attempt: its own signature first, then another one of the same message. */
 function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
   return async (endpoint) => {
     const { rpc, isArchive } = endpoint;
@@ -50,10 +50,8 @@ function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
           const own = { signature: attempt.signature, slot: landedAt, error };
           return { landing: status.commitment === "finalized" ? own : null, hasNoHistory, isArchive };
         }
-        const { reference, messageHash } = attempt;
         // The slot is that of the tip, which the finalized block that is asked of here has not reached.
-        const other =
-          reference === null ? "absent" : await findMessage(endpoint, { reference, messageHash }, 0);
+        const other = await findMessage(endpoint, attempt, 0);
         return { landing: typeof other === "string" ? null : other, hasNoHistory, isArchive };
       }),
     );

@@ -1,5 +1,4 @@
 /** Asks one endpoint about attempts, in one look: seen, landed, or all the evidence that they can never land. */
-import type { Address } from "../address.ts";
 import type { Attempt, SignatureStatus } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Nodes, Question } from "./ask.ts";
@@ -123,15 +122,10 @@ class Look {
 
   /** What else than its signature could tell of an attempt. */
   async #traces(attempt: Attempt): Promise<Finding> {
-    const { reference, messageHash } = attempt;
-    const listed = reference === null ? "absent" : await this.#search(reference, messageHash);
+    const listed = await findMessage(this.#endpoint, attempt, this.#finalized.slot);
     if (listed === "unclear") return { kind: "unclear" };
     if (listed !== "absent") return { kind: "landed", landing: listed, isPast: true };
     return this.#nodes.deathProof === "blocks" ? await this.#walk(attempt) : { kind: "dead" };
-  }
-
-  #search(reference: Address, messageHash: string): ReturnType<typeof findMessage> {
-    return findMessage(this.#endpoint, { reference, messageHash }, this.#finalized.slot);
   }
 
   async #walk(attempt: Attempt): Promise<Finding> {

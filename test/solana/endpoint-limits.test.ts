@@ -52,6 +52,7 @@ test("E7: a null in a later, smaller call proves nothing when an earlier call of
       getGenesisHash: result("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"),
       getEpochInfo: result({ absoluteSlot: 50, blockHeight: 11, epoch: 0, slotIndex: 0, slotsInEpoch: 1 }),
       getFirstAvailableBlock: result(0),
+      getSignaturesForAddress: result([]),
       isBlockhashValid: result({ context: { slot: 60 }, value: false }),
     };
     const node = scriptedNode((call) => (answers[call.method] ?? count)(call));

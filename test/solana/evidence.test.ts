@@ -1,8 +1,10 @@
 /** What it takes to call caller-signed bytes landed, dead, or neither: endpoints that lie, differ, or have forgotten. */
+import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { type Attempt, type Ledger, LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import type { Fault, RpcRequest } from "../../src/local/index.ts";
 import { solanaLedger, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import { blockClock, signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import {
@@ -13,6 +15,7 @@ import {
   restoredAt,
   type OddEndpoint,
 } from "../kit/odd-endpoints.ts";
+import { flood } from "../kit/flood.ts";
 import { signAgain } from "../kit/sign-again.ts";
 import { signatureOf } from "../payments/wallet/wallet-world.ts";
 import { chainTest } from "../kit/chain-test.ts";
@@ -356,6 +359,9 @@ describe("a look whose answers do not fit together proves nothing", () => {
   });
 });
 
+/** An entry of a list, in this slot. */
+const LISTED_IN = (slot: number): object => ({ signature: "1".repeat(64), slot, err: null });
+
 describe("the same message under another signature", () => {
   test("is found by its reference key: not dead, landed under that signature", async ({ world }) => {
     const { alice } = world;
@@ -370,10 +376,79 @@ describe("the same message under another signature", () => {
     expect(await ledger.landings([attempt])).toMatchObject([
       { signature: signatureOf(again), slot, error: null, fee: 5_000n },
     ]);
-    // Without the key nothing but the blocks tells.
-    const foreign = { ...attempt, reference: null };
-    expect(await fateOf(ledger, foreign)).toBe("dead");
-    expect(await fateOf(ledgerOver(world, { deathProof: "blocks" }), foreign)).toBe("landed");
+  });
+
+  describe("M21: of a transaction of the caller's own making", () => {
+    /** Others' payments of Alice in the same minute. */
+    async function busy(world: TwoNodes, count: number): Promise<void> {
+      const self = new PublicKey(world.alice.address);
+      await flood(world, world.alice, { address: self.toBase58(), count });
+    }
+
+    test("is found among the transactions of an account that the message writes", async ({ world }) => {
+      const { alice, one, two } = world;
+      const { attempt, transaction } = await signed(world);
+      const foreign = { ...attempt, reference: null };
+      await busy(world, 3);
+      const again = signAgain(transaction, alice.secretKey);
+      await send(world, again);
+      const slot = world.chain.slot();
+      await busy(world, 3);
+      expire(world, attempt);
+      const ledger = ledgerOver(world);
+      expect(await fateOf(ledger, foreign)).toBe("landed");
+      expect(await ledger.landings([foreign])).toMatchObject([
+        { signature: signatureOf(again), slot, error: null, fee: 5_000n },
+      ]);
+      // One node that hides it makes nothing dead.
+      two.rule = lyingAbout("getSignaturesForAddress", () => []);
+      expect(await fateOf(ledgerOver(world), foreign)).toBe("unprovable");
+      one.rule = two.rule;
+      expect(await fateOf(ledgerOver(world, { deathProof: "blocks" }), foreign)).toBe("landed");
+    });
+
+    test("is dead where no account lists it, at the cost of one list and the transactions of that minute", async ({
+      world,
+    }) => {
+      const { one } = world;
+      const { attempt } = await signed(world);
+      const foreign = { ...attempt, reference: null };
+      await busy(world, 3);
+      expire(world, attempt);
+      await fateOf(ledgerOver(world), { ...foreign, messageHash: "0".repeat(64) });
+      one.calls.length = 0;
+      expect(await fateOf(ledgerOver(world), foreign)).toBe("dead");
+      const counted = (method: string): number => one.calls.filter((each) => each === method).length;
+      expect(counted("getSignaturesForAddress")).toBe(1);
+      expect(counted("getTransaction")).toBe(3);
+    });
+
+    test("is sought at the next account where one is too busy, and is unprovable where all are", async ({
+      world,
+    }) => {
+      const { bob, one } = world;
+      const { attempt, transaction } = await signed(world);
+      const foreign = { ...attempt, reference: null };
+      await busy(world, 110);
+      await send(world, signAgain(transaction, world.alice.secretKey));
+      world.chain.advance(33);
+      expire(world, attempt);
+      expect(await fateOf(ledgerOver(world), foreign)).toBe("landed");
+      const other = { ...foreign, messageHash: "0".repeat(64), signature: "1".repeat(64) };
+      expect(await fateOf(ledgerOver(world), other)).toBe("dead");
+      one.rule = ({ method, params }) =>
+        method === "getSignaturesForAddress" && params[0] === bob.address
+          ? { kind: "lie", answer: () => Array.from({ length: 101 }, () => LISTED_IN(attempt.firstSlot)) }
+          : undefined;
+      expect(await fateOf(ledgerOver(world), other)).toBe("unprovable");
+    });
+
+    test("is unprovable where its bytes are unknown", async ({ world }) => {
+      const { attempt } = await signed(world);
+      expire(world, attempt);
+      const unknown = { ...attempt, bytes: new Uint8Array(), reference: null };
+      expect(await fateOf(ledgerOver(world), unknown)).toBe("unprovable");
+    });
   });
 
   test("other transactions under the key are not it, and too many of them leave it open", async ({
@@ -415,12 +490,14 @@ describe('deathProof "blocks"', () => {
     expect(one.calls.filter((method) => method === "getBlock").length).toBeLessThanOrEqual(read + 4);
   });
 
-  test("a status that was denied is found in its block", async ({ world }) => {
+  test("a landing whose status and lists were denied is found in its block", async ({ world }) => {
     const { one, two } = world;
     const { attempt, transaction } = await signed(world);
     await send(world, transaction);
     expire(world, attempt);
-    [one.rule, two.rule] = [noStatuses, noStatuses];
+    const lists = lyingAbout("getSignaturesForAddress", () => []);
+    const denied = (request: RpcRequest): Fault | undefined => noStatuses(request) ?? lists(request);
+    [one.rule, two.rule] = [denied, denied];
     const foreign = { ...attempt, reference: null };
     expect(await fateOf(ledgerOver(world), foreign)).toBe("dead");
     expect(await fateOf(byBlocks(world), foreign)).toBe("landed");

@@ -6,18 +6,19 @@ import type { Attempt, Landing } from "../../ledger/ledger.ts";
 /** What the ledger needs to know of an attempt. */
 export function attemptOf({
   id,
+  bytes,
   messageHash,
   blockhash,
   lastValidBlockHeight,
   firstSlot,
   reference,
 }: AttemptRecord): Attempt {
-  return { signature: id, messageHash, blockhash, lastValidBlockHeight, firstSlot, reference };
+  return { signature: id, bytes, messageHash, blockhash, lastValidBlockHeight, firstSlot, reference };
 }
 
 /** An attempt whose row is lost: how it landed can still be asked for, whether it is dead cannot. */
 export function lostAttempt(signature: string): Attempt {
-  const unknown = { messageHash: "", blockhash: "", reference: null };
+  const unknown = { bytes: new Uint8Array(), messageHash: "", blockhash: "", reference: null };
   return { signature, ...unknown, lastValidBlockHeight: Number.MAX_SAFE_INTEGER, firstSlot: 0 };
 }
 

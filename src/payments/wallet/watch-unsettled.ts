@@ -38,7 +38,8 @@ export function watchExpired(watching: UnsettledWatching): Watcher {
     intervalMs: EXPIRED_INTERVAL_MS,
     poll: async (watches) => {
       const attempts = await attemptsOf(watching, watches);
-      const bySignature = attempts.map((attempt): Attempt => ({ ...attempt, reference: null }));
+      const bytes = new Uint8Array();
+      const bySignature = attempts.map((attempt): Attempt => ({ ...attempt, bytes, reference: null }));
       return eventsFor(watches, await landedOf(watching, bySignature));
     },
   };

@@ -85,6 +85,16 @@ export interface Participants {
   readonly accounts: readonly Address[];
 }
 
+/** The accounts that signed bytes write, without those of lookup tables: the fee payer first. Empty where there are none. */
+export function writtenAccounts(bytes: Uint8Array): readonly Address[] {
+  const message = splitTransaction(bytes)?.message;
+  if (message === undefined) return [];
+  const parsed = VersionedMessage.deserialize(message);
+  return parsed.staticAccountKeys
+    .filter((_, index) => parsed.isAccountWritable(index))
+    .map((key) => addressOf(key.toBytes()));
+}
+
 /** Reads the message's own keys. */
 export function participantsOf(bytes: Uint8Array): Participants {
   const { header, staticAccountKeys } = VersionedMessage.deserialize(taken(bytes).message);

@@ -59,6 +59,27 @@ export const LEDGER_BREAKS: readonly Break[] = [
     tests: ["solana/routing/payers-agreement.test.ts"],
   },
   {
+    property: "M21: a message of the caller's own making is sought at the accounts that it writes",
+    file: "src/solana/find-message.ts",
+    text: "? await listedInWindow(endpoint, attempt, notBefore)",
+    replacement: "? []",
+    tests: ["solana/evidence.test.ts"],
+  },
+  {
+    property: "M21: an account that is too busy proves nothing",
+    file: "src/solana/find-message.ts",
+    text: "if (found.length > MAX_IN_WINDOW) return null;",
+    replacement: "if (found.length > MAX_IN_WINDOW) return [];",
+    tests: ["solana/evidence.test.ts"],
+  },
+  {
+    property: "M21: bytes that are unknown are never dead",
+    file: "src/solana/find-message.ts",
+    text: 'if (listed === null) return "unclear";',
+    replacement: 'if (listed === null) return "absent";',
+    tests: ["solana/evidence.test.ts"],
+  },
+  {
     property: "death needs every witness that is asked for",
     file: "src/solana/fates.ts",
     text: "isTraceless && !isDoubted && dead >= needed",

@@ -1,4 +1,9 @@
 /** Caller-signed payments over endpoints that lie, differ, or have forgotten: what they become, and what is said of them. */
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+} from "@solana/spl-token";
+import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, test } from "vitest";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
@@ -21,7 +26,10 @@ import { privateFixture } from "../../kit/private-fixture.ts";
 import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";
 import { signAgain } from "../../kit/sign-again.ts";
 import { BY } from "../../kit/by.ts";
+import { signed as ownTransaction } from "../../solana/signed-transaction.ts";
 import { signatureOf } from "./wallet-world.ts";
+
+type SendRequest = Parameters<PaymentService["createTransaction"]>[1] & object;
 
 interface World {
   readonly fixture: ServiceFixture;
@@ -563,4 +571,69 @@ test("the same message, landed under another signature of its sender: completed,
     recipients: [{ status: "paid", signature: signatureOf(again) }],
   });
   expect(notices.map(({ data }) => data.signature)).toEqual([signature, signature]);
+});
+
+describe("M21: the caller's own transaction lands under another valid signature of its fee payer", () => {
+  /** A payment of 1 USDC to Bob that Alice built herself, and its twin. Nobody sends the bytes that were posted. */
+  async function twins(): Promise<
+    World & { readonly request: SendRequest; readonly signed: string; readonly again: string }
+  > {
+    const scene = await world();
+    const { fixture, one, two, alice, bob, caller } = scene;
+    [one.rule, two.rule] = [dropping, dropping];
+    const { body } = await fixture.prepareSend(caller, { from: alice, to: bob.address, amount: "1" });
+    const [mint, from, source, to] = [
+      fixture.mints.USDC,
+      alice.address,
+      fixture.tokenAccountOf(alice, "USDC"),
+      fixture.tokenAccountOf(bob, "USDC"),
+    ].map((each) => new PublicKey(each)) as [PublicKey, PublicKey, PublicKey, PublicKey];
+    const signed = await ownTransaction(fixture, {
+      signers: [alice],
+      instructions: [
+        createAssociatedTokenAccountIdempotentInstruction(from, to, new PublicKey(bob.address), mint),
+        createTransferCheckedInstruction(source, mint, to, from, 1_000_000n, 6),
+      ],
+    });
+    const request = { ...body, recipients: [...body.recipients], signedTransaction: signed };
+    return { ...scene, request, signed, again: signAgain(signed, alice.secretKey) };
+  }
+
+  test("it is completed, never failed as expired, and shown under the signature that landed", async () => {
+    const { fixture, caller, request, signed, again, shown } = await twins();
+    const { body } = await fixture.service.createTransaction(caller, request);
+    await fixture.ledger.broadcast(Buffer.from(again, "base64"));
+    await fixture.service.settled();
+    fixture.chain.advance(250);
+    await look(fixture.service, 4);
+    expect(await shown(body.transactionId)).toMatchObject({
+      status: "completed",
+      signature: signatureOf(signed),
+      signatures: [signatureOf(signed), signatureOf(again)],
+      recipients: [{ status: "paid", signature: signatureOf(again) }],
+    });
+  });
+
+  test("where one endpoint does not list it, nothing is said to have failed", async () => {
+    const { fixture, caller, request, again, shown, two } = await twins();
+    const { body } = await fixture.service.createTransaction(caller, request);
+    await fixture.ledger.broadcast(Buffer.from(again, "base64"));
+    two.rule = both(
+      dropping,
+      lyingAbout("getSignaturesForAddress", () => []),
+    );
+    await fixture.service.settled();
+    fixture.chain.advance(250);
+    await look(fixture.service, 4);
+    expect(await shown(body.transactionId)).toMatchObject({ status: "pending", attention: "unprovable" });
+  });
+
+  test("W10: posted after its twin has landed it is DUPLICATE_TRANSACTION", async () => {
+    const { fixture, caller, request, again } = await twins();
+    await fixture.ledger.broadcast(Buffer.from(again, "base64"));
+    fixture.chain.advance(33);
+    await expect(fixture.service.createTransaction(caller, request)).rejects.toMatchObject({
+      code: "DUPLICATE_TRANSACTION",
+    });
+  });
 });
