@@ -1,7 +1,7 @@
-/** What a removal expects of its row, checked against the table: the same for every adapter. */
+/** What a removal or an update expects of its row, checked against the table: the same for every adapter. */
 import { fieldNamed } from "./query.ts";
 import { checked, type Field } from "./row.ts";
-import type { AnyRemoval } from "./storage.ts";
+import type { AnyRemoval, Unexpired } from "./storage.ts";
 import type { AnyTable } from "./table.ts";
 
 /** Kinds whose values every database compares alike. */
@@ -34,4 +34,24 @@ export function expectedFields(
     }
     return [field, checked(field, value)];
   });
+}
+
+/**
+ * The field that says until when a row may be changed.
+ *
+ * @throws TypeError when it is no integer, and so no time.
+ *
+ * @example
+ * ```ts
+ * import { defineTable } from "paystate/engine";
+ * import { timeField } from "paystate/storage";
+ *
+ * const offers = defineTable("offers", { columns: { id: "text", endsAt: "integer" } });
+ * console.log(timeField(offers, { field: "endsAt", now: Date.now() }).name); // endsAt
+ * ```
+ */
+export function timeField(table: AnyTable, { field }: Unexpired): Field {
+  const found = fieldNamed(table, field);
+  if (found.kind !== "integer") throw new TypeError(`unexpired: ${field} of ${table.name} is no integer`);
+  return found;
 }

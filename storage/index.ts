@@ -2,7 +2,7 @@
 export { compareTexts } from "./compare-texts.ts";
 export { engineTables, type EngineTable, type EngineTables } from "./engine-tables.ts";
 export type { ShardLease, StoredTask } from "./engine-tables.ts";
-export { expectedFields } from "./expected-fields.ts";
+export { expectedFields, timeField } from "./expected-fields.ts";
 export { definitionOf, NotInstalled, planInstall } from "./install-plan.ts";
 export type { Definition, MigrationPlan, StoredTable } from "./install-plan.ts";
 export { selectionOf, type AnyQuery, type Selection } from "./query.ts";

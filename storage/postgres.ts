@@ -4,7 +4,8 @@ import type { Table } from "./table.ts";
 import { Commits } from "./postgres/commits.ts";
 import { compiler } from "./postgres/compiler.ts";
 import { Database } from "./postgres/database.ts";
-import { callersClock, databaseClock } from "./postgres/database-clock.ts";
+import type { Statement } from "./sql/statement.ts";
+import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained } from "./postgres/explain.ts";
 import { instanceReads } from "./postgres/instance-reads.ts";
@@ -111,6 +112,16 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
   const tables = new Tables(database, db);
   const commits = new Commits(database, tables.given, clock);
   return {
+    async time(now) {
+      const given = clock.now(now);
+      if (given !== null) return given;
+      const asked: Statement<object, { readonly now: number }> = {
+        sql: `select ${CLOCK} as now`,
+        parameters: [],
+      };
+      const [row] = await database.read(asked, {});
+      return row?.now ?? now;
+    },
     install: (wanted) => tables.install(wanted),
     get: <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as Promise<R | null>,
     find: <R extends object>(query: Find<R>) => tables.find(query) as Promise<unknown> as Promise<R[]>,

@@ -243,8 +243,17 @@ export type Insert<W> = {
 }[keyof W & string];
 
 /**
- * Changes the named fields of one row. Refused when the row is absent, its `version` is not the expected one, or another
- * row has the new value of a unique field.
+ * What must still be to come when a row is changed: an integer field that is a time. Judged by the database's own clock
+ * inside the statement where the adapter has one, else by `now`.
+ */
+export interface Unexpired<F extends string = string> {
+  readonly field: F;
+  readonly now: number;
+}
+
+/**
+ * Changes the named fields of one row. Refused when the row is absent, its `version` is not the expected one, what has to
+ * be unexpired is over, or another row has the new value of a unique field.
  */
 export type Update<W> = {
   [T in keyof W & string]: {
@@ -253,6 +262,7 @@ export type Update<W> = {
     readonly set: Partial<Omit<W[T], "id" | "version">>;
     /** For tables with a `version`: the one this change was made from. It grows by one with every change. */
     readonly expectedVersion?: number;
+    readonly unexpired?: Unexpired<keyof W[T] & string>;
   };
 }[keyof W & string];
 
@@ -294,6 +304,7 @@ export interface AnyUpdate {
   readonly id: string;
   readonly set: unknown;
   readonly expectedVersion?: number;
+  readonly unexpired?: Unexpired;
 }
 
 /** An expectation of the same kind. */
@@ -574,6 +585,11 @@ export interface EngineStorage {
   upcomingSteps(workflow: string, limit: number): Promise<readonly PendingTask[]>;
   /** Each workflow that has tasks which are no dead letters, known here or not, ascending, and when the first of them can be claimed, a suspect that waits at the latest. */
   earliestTasks(): Promise<readonly { readonly workflow: string; readonly dueAt: number }[]>;
+  /**
+   * What the clock says by which `unexpired` and leases are judged, where that is the database's own: processes whose clocks
+   * differ agree on it. `now` is the caller's time. Left out where the caller's is the only clock.
+   */
+  time?: (now: number) => Promise<number>;
   /**
    * Calls back when another process may have made work due sooner. A hint and nothing more: adapters without one
    * never call, and polling stays authoritative. Returns the way to stop listening.

@@ -36,6 +36,7 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     earliestTasks: () => storage.earliestTasks(),
     onWake: (listener) => storage.onWake(listener),
     close: () => storage.close(),
+    ...(storage.time === undefined ? {} : { time: storage.time }),
   };
 }
 

@@ -9,7 +9,7 @@ import {
 import type { AnyQuery } from "../query.ts";
 import { copyChanges } from "../row.ts";
 import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
-import { expectedFields } from "../expected-fields.ts";
+import { expectedFields, timeField } from "../expected-fields.ts";
 import type { AnyTable, Group } from "../table.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 import { select } from "./select.ts";
@@ -178,13 +178,15 @@ function countedMembers(
 
 function update(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyUpdate): boolean {
   if (table.appendOnly) throw new TypeError(`rows of ${table.name} are never changed`);
-  const { id, set, expectedVersion } = change;
+  const { id, set, expectedVersion, unexpired } = change;
   const versioned = "version" in table.columns;
   if (expectedVersion !== undefined && !versioned) throw new TypeError(`${table.name} has no version`);
   const row = rows.get(id);
   const changes = copyChanges(table, set as AnyRow);
   const isExpected = expectedVersion === undefined || row?.["version"] === expectedVersion;
   if (row === undefined || !isExpected) return false;
+  if (unexpired !== undefined && !(Number(row[timeField(table, unexpired).name] ?? 0) > unexpired.now))
+    return false;
   const version = versioned ? { version: Number(row["version"]) + 1 } : {};
   return rows.put({ ...row, ...changes, ...version, [table.key]: id });
 }

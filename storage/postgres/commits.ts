@@ -122,7 +122,7 @@ export class Commits {
 
   /** @throws TypeError when an item holds what no table can. */
   #prepared(items: readonly AnyCommit[]): Group {
-    const writes = new GroupWrites(this.#tables);
+    const writes = new GroupWrites(this.#tables, this.#clock);
     const prepared = items.map((item) => this.#item(item, writes));
     const rows = writes.locks();
     const { names, statements } = writes;

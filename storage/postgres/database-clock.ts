@@ -2,6 +2,8 @@
  * Whose clock judges leases and due times. The database's, so that processes whose clocks differ agree: what a process
  * means by a time is moved by as much as its clock is off. Or the caller's, where a test turns the clock.
  */
+import { sql } from "kysely";
+import type { Now } from "../sql/table-statements.ts";
 
 /** So little is what asking takes, and no difference between two clocks. */
 const TOLERANCE_MS = 1_000;
@@ -38,3 +40,9 @@ export function databaseClock(): DatabaseClock {
     told: (time) => within(time - ahead),
   };
 }
+
+/** What the database's clock says, in milliseconds since the Unix epoch: the moment, and not when the transaction began. */
+export const CLOCK = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+/** In a statement: the given time, or the database's where none is given. */
+export const databaseNow: Now = (given) => sql`coalesce(${given}, ${sql.raw(CLOCK)})`;

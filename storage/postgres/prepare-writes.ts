@@ -6,6 +6,7 @@ import type { Statement } from "../sql/statement.ts";
 import { type AnyRow, valueName } from "../sql/table-statements.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite } from "../storage.ts";
 import type { AnyTable, ColumnKind } from "../table.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 import { assertText, withPlaces } from "./text.ts";
 
 /** A statement of a group by its number, and its values. */
@@ -49,12 +50,14 @@ const rewritten = new WeakMap<object, string>();
 export class GroupWrites {
   readonly statements: string[] = [];
   readonly #tables: GivenTables;
+  readonly #clock: DatabaseClock;
   readonly #numbers = new Map<string, number>();
   readonly #names = new Set<string>();
   readonly #rows = new Map<string, Map<string, Strength>>();
 
-  constructor(tables: GivenTables) {
+  constructor(tables: GivenTables, clock: DatabaseClock) {
     this.#tables = tables;
+    this.#clock = clock;
   }
 
   /** Names to be locked: what has no row of its own to lock. */
@@ -106,7 +109,10 @@ export class GroupWrites {
   }
 
   #update(given: GivenTable, change: AnyUpdate): PreparedWrite {
-    const run = this.#run(given.update(change), given.table);
+    const { statement, values } = given.update(change);
+    const { unexpired } = change;
+    const now = unexpired === undefined ? null : this.#clock.now(unexpired.now);
+    const run = this.#run({ statement, values: { ...values, [valueName.now]: now } }, given.table);
     const isUnique = given.table.unique.some((field) => field in (change.set as object));
     return { ...run, rows: 1, ...(isUnique ? { mayBeTaken: true as const } : {}) };
   }
@@ -190,7 +196,7 @@ const placeOf = (index: number, type: string): string => `($1)[${index + 1}]::${
 function castOf(table: AnyTable, name: string): string {
   const column = table.columns[name];
   if (column !== undefined) return casts[kindOf(column).kind];
-  return name === "$version" || name === valueName.since ? "bigint" : "text";
+  return name === "$version" || name === valueName.since || name === valueName.now ? "bigint" : "text";
 }
 
 function asText(value: SqlValue): string | null {

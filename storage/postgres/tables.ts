@@ -11,6 +11,7 @@ import type { AnySchema } from "../sql/table-statements.ts";
 import type { Tallied } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { Ask, Database } from "./database.ts";
+import { databaseNow } from "./database-clock.ts";
 import { bound } from "./text.ts";
 
 export class Tables {
@@ -23,7 +24,7 @@ export class Tables {
   constructor(database: Database, db: Kysely<Schema>) {
     this.#database = database;
     this.#db = db;
-    this.given = new GivenTables(db as unknown as Kysely<AnySchema>);
+    this.given = new GivenTables(db as unknown as Kysely<AnySchema>, databaseNow);
     this.#installed = installedStatements(db);
   }
 

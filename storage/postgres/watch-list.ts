@@ -6,7 +6,7 @@ import { watchStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
 import type { WatchRecord } from "../storage.ts";
 import type { Database, Rows } from "./database.ts";
-import type { DatabaseClock } from "./database-clock.ts";
+import { CLOCK, type DatabaseClock } from "./database-clock.ts";
 import { bound, literal } from "./text.ts";
 
 export class WatchList {
@@ -42,11 +42,7 @@ export class WatchList {
 
   /** The database's clock, the shards that have watches, and the leases on them. */
   #look(kind: string): [string, string, string] {
-    return [
-      "select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now",
-      shardsOf(kind),
-      bound(this.#watches.leases, { kind }),
-    ];
+    return [`select ${CLOCK} as now`, shardsOf(kind), bound(this.#watches.leases, { kind })];
   }
 
   #plan(claim: ShardClaim, [clock = [], shards = [], leases = []]: readonly Rows[]): ShardPlan {

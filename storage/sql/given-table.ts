@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import { NotInstalled } from "../install-plan.ts";
 import { type AnyQuery, selectionOf, type Selection } from "../query.ts";
-import { expectedFields } from "../expected-fields.ts";
+import { expectedFields, timeField } from "../expected-fields.ts";
 import type { AnyExpectation, AnyRemoval, AnyUpdate } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
@@ -11,6 +11,7 @@ import {
   type AnyRow,
   type AnySchema,
   findStatement,
+  type Now,
   removalStatement,
   type TableStatements,
   tableStatements,
@@ -29,8 +30,9 @@ export class GivenTable {
   readonly table: AnyTable;
   readonly statements: TableStatements;
   readonly #db: Kysely<AnySchema>;
+  readonly #now: Now;
   /**
-   * Updates by their fields and whether a version is expected, finds and tallies by what they ask for: as many as there
+   * Updates by their fields and what is expected, finds and tallies by what they ask for: as many as there
    * are places in the code.
    */
   readonly #updates = new Map<string, Statement<AnyRow, unknown>>();
@@ -38,8 +40,9 @@ export class GivenTable {
   readonly #finds = new Map<string, Statement<AnyRow, AnyRow>>();
   readonly #tallies = new Map<string, Statement<AnyRow, { count?: number; part?: string | null }>>();
 
-  constructor(db: Kysely<AnySchema>, table: AnyTable) {
+  constructor(db: Kysely<AnySchema>, table: AnyTable, now: Now) {
     this.#db = db;
+    this.#now = now;
     this.table = table;
     this.statements = tableStatements(db, table);
   }
@@ -72,18 +75,21 @@ export class GivenTable {
     return { statement: this.statements.insert, values: encodeRow(this.table, record as object) };
   }
 
-  /** @throws TypeError when rows of the table are never changed, or have no version to expect. */
-  update({ id, set, expectedVersion }: AnyUpdate): Bound {
+  /** @throws TypeError when rows of the table are never changed, or have no version to expect or no time to compare. */
+  update({ id, set, expectedVersion, unexpired: until }: AnyUpdate): Bound {
     if (this.table.appendOnly) throw new TypeError(`rows of ${this.table.name} are never changed`);
     const grows = "version" in this.table.columns;
     const expected = expectedVersion !== undefined;
     if (expected) this.assertVersioned();
     const changes = encodeChanges(this.table, set as object);
     const fields = Object.keys(changes);
-    const statement = compiledOnce(this.#updates, [expected, ...fields].join(), () =>
-      updateStatement(this.#db, this.table, { fields, grows, expected }),
+    const unexpired = until === undefined ? null : timeField(this.table, until).name;
+    const shape = [expected, unexpired ?? "", ...fields].join();
+    const statement = compiledOnce(this.#updates, shape, () =>
+      updateStatement(this.#db, this.table, { fields, grows, expected, unexpired, now: this.#now }),
     );
-    return { statement, values: { ...changes, $key: id, $version: expectedVersion ?? null } };
+    const values = { ...changes, $key: id, $version: expectedVersion ?? null };
+    return { statement, values: { ...values, [valueName.now]: until?.now ?? null } };
   }
 
   /** @throws TypeError when rows of the table are never removed, or an expected value cannot be compared. */
@@ -115,16 +121,18 @@ export class GivenTable {
 /** The tables that are installed, by their names. */
 export class GivenTables {
   readonly #db: Kysely<AnySchema>;
+  readonly #now: Now;
   readonly #tables = new Map<string, GivenTable>();
 
-  constructor(db: Kysely<AnySchema>) {
+  constructor(db: Kysely<AnySchema>, now: Now) {
     this.#db = db;
+    this.#now = now;
   }
 
   /** Takes a table that is in the database. */
   add(table: AnyTable): void {
     if (this.#tables.get(table.name)?.table === table) return;
-    this.#tables.set(table.name, new GivenTable(this.#db, table));
+    this.#tables.set(table.name, new GivenTable(this.#db, table, this.#now));
   }
 
   /** @throws NotInstalled when the table is none of them. */

@@ -80,18 +80,23 @@ function groupStatements(
   return { count, forget, parts };
 }
 
-/** Which fields are set, and what becomes of the version. */
+/** How a statement tells the time: the given value, or the database's own clock. */
+export type Now = (given: SqlValue | undefined) => RawBuilder<unknown>;
+
+/** Which fields are set, what becomes of the version, and which field has to be unexpired. */
 export interface FieldUpdate {
   readonly fields: readonly string[];
   readonly grows: boolean;
   readonly expected: boolean;
+  readonly unexpired: string | null;
+  readonly now: Now;
 }
 
 /** Sets these fields of one row; its version grows where it has one, and is compared where one is expected. */
 export function updateStatement(
   db: Kysely<AnySchema>,
   { name, key }: AnyTable,
-  { fields, grows, expected }: FieldUpdate,
+  { fields, grows, expected, unexpired, now }: FieldUpdate,
 ): Statement<AnyRow, unknown> {
   return statement<AnyRow>()((row) => {
     const version = grows ? { version: sql<number>`version + 1` } : {};
@@ -103,7 +108,9 @@ export function updateStatement(
       .updateTable(name)
       .set(set)
       .where(key, "=", row["$key"] ?? null);
-    return expected ? update.where("version", "=", row["$version"] ?? null) : update;
+    const checked = expected ? update.where("version", "=", row["$version"] ?? null) : update;
+    if (unexpired === null) return checked;
+    return checked.where(sql<boolean>`${sql.ref(unexpired)} > ${now(row[valueName.now])}`);
   });
 }
 
@@ -143,6 +150,8 @@ export interface Extent {
 export const valueName = {
   /** Rows that are as old have left the window. */
   since: "$since",
+  /** The time by which a row is unexpired. */
+  now: "$now",
   equal: (field: string): string => `equal ${field}`,
   after: (field: string): string => `after ${field}`,
   /** The key of the row that a read begins behind. */

@@ -1,5 +1,5 @@
 /** The caller's tables in SQLite: installed, written in commits, and read. */
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { definitionOf, planInstall } from "../install-plan.ts";
 import type { AnyQuery } from "../query.ts";
 import { decodeRow } from "../sql/codecs.ts";
@@ -22,7 +22,7 @@ export class Tables {
   constructor(connection: Connection, db: Kysely<Schema>) {
     this.#connection = connection;
     this.#db = db;
-    this.#tables = new GivenTables(db as unknown as Kysely<AnySchema>);
+    this.#tables = new GivenTables(db as unknown as Kysely<AnySchema>, (now) => sql`${now}`);
     this.#installed = connection.prepareAll(installedStatements(db));
   }
 

@@ -221,7 +221,11 @@ function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWr
   const { transaction, recipients, deposit, reservation, held, share, ofAccount, uncounted } = order;
   return {
     // First: a request that lost the quote to another one is told so, also where the other one took the last room.
-    before: [usedQuote(quote, transaction.id), ...share.makeRoom, ...uncounted],
+    before: [
+      usedQuote(quote, { usedBy: transaction.id, now: transaction.createdAt }),
+      ...share.makeRoom,
+      ...uncounted,
+    ],
     limited: [
       { table: "deposits", insert: deposit, atMost: { count: MAX_WAITING[caller.tier] } },
       { table: "reservations", insert: reservation, atMost: { total: held } },

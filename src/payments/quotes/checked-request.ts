@@ -84,7 +84,17 @@ export function closedQuote({ id, version }: QuoteRecord, closedAt: number): Pay
   return { table: "quotes", id, set: { closedAt }, expectedVersion: version };
 }
 
-/** Uses the quote up. The commit is refused when another request has used or refreshed it since it was read. */
-export function usedQuote({ id, version }: QuoteRecord, usedBy: string): PaymentWrite {
-  return { table: "quotes", id, set: { usedBy }, expectedVersion: version };
+/** What becomes of a quote: which transaction uses it, and when on the clock of this process. */
+export interface QuoteUse {
+  readonly usedBy: string;
+  readonly now: number;
+}
+
+/**
+ * Uses the quote up. The commit is refused when another request has used or refreshed it since it was read, and when it has
+ * expired meanwhile by the clock of the storage.
+ */
+export function usedQuote({ id, version }: QuoteRecord, { usedBy, now }: QuoteUse): PaymentWrite {
+  const unexpired = { field: "expiresAt", now } as const;
+  return { table: "quotes", id, set: { usedBy }, expectedVersion: version, unexpired };
 }

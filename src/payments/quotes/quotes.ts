@@ -12,6 +12,7 @@ import type { AmountChecks } from "../intake/amounts.ts";
 import type { Intake } from "../intake/intake.ts";
 import { parseRequest, quoteRequest, type QuoteRequest } from "../requests.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { storageTime } from "../storage-time.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { SwapPricing } from "./price-swap.ts";
 import { TransferPricing } from "./price-transfer.ts";
@@ -68,8 +69,8 @@ export class Quotes {
 
   /** See `PaymentService.quote`. */
   async read(caller: Caller, quoteId: string): Promise<ShownQuoteBody> {
-    const { assets, clock } = this.#with;
-    return shownQuoteBody(assets, await this.#owned(caller, quoteId), clock.now());
+    const [quote, now] = await Promise.all([this.#owned(caller, quoteId), storageTime(this.#with)]);
+    return shownQuoteBody(this.#with.assets, quote, now);
   }
 
   /** See `PaymentService.refreshQuote`. */
@@ -86,8 +87,8 @@ export class Quotes {
   }
 
   async #decide(caller: Caller, body: QuoteRequest): Promise<Decision<QuoteBody>> {
-    const { assets, clock, random, intake, amounts, commit } = this.#with;
-    const now = clock.now();
+    const { assets, random, intake, amounts, commit } = this.#with;
+    const now = await storageTime(this.#with);
     const request = parseRequest(quoteRequest, body);
     const { amount, ...asked } = readQuoteInputs(assets, request);
     const admission = await intake.admit(caller, askedBy(asked));
@@ -112,8 +113,8 @@ export class Quotes {
   }
 
   async #decideRefresh(caller: Caller, quoteId: string): Promise<Decision<RefreshedQuoteBody>> {
-    const { assets, clock, intake, amounts, commit } = this.#with;
-    const now = clock.now();
+    const { assets, intake, amounts, commit } = this.#with;
+    const now = await storageTime(this.#with);
     const quote = await this.#owned(caller, quoteId);
     refuseUsedUp(quote, now);
     const admission = await intake.admit(caller, askedBy(quote));

@@ -10,6 +10,7 @@ import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { readSwap, type QuotedSwap } from "../quotes/stored-swap.ts";
 import { checkRecipientsOnChain } from "../recipients/recipients.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { storageTime } from "../storage-time.ts";
 import { offerOf, unasked } from "../swap-provider/offer-of.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
@@ -72,12 +73,12 @@ export class SwapAcceptance {
 
   /** What the quote has set aside is kept. Where nothing is, the quote promised nothing: the price must still be had. */
   async #keep(quote: QuoteRecord, { reservations }: QuotedSwap): Promise<KeptReservations> {
-    const { storage, swapper, clock } = this.#with;
+    const { storage, swapper } = this.#with;
     const previous = reservations.map(({ id }) => id);
     const kept = await keepReserved(storage, reservations);
     if (kept !== null) return { reservations: previous, writes: kept };
     if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
-    const now = clock.now();
+    const now = await storageTime(this.#with);
     const promises = promisesAt(storage, now, previous);
     const { give, get, inputAmount: amount, outputAmount } = this.#offered(quote);
     const wanted = { give, get, amount, accountId: quote.accountId };

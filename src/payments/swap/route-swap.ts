@@ -14,6 +14,7 @@ import { swapPlan, freshSwapMark } from "../outgoing/plans/plan-swap.ts";
 import { payeesOf } from "../outgoing/plans/plan-payouts.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { storageTime } from "../storage-time.ts";
 import { promisesAt, reserve, type Promises } from "../swap-provider/reserve.ts";
 import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
 
@@ -106,13 +107,13 @@ export class SwapRouting implements OrderRouting {
 
   /** The provider's price now, or what stands in the way of a good one. */
   async #offerFor({ transaction }: TransactionView, quote: QuoteRecord): Promise<GoodOffer | Obstacle> {
-    const { storage, clock, log, assets, swapper } = this.#with;
+    const { storage, log, assets, swapper } = this.#with;
     const direct = swapper?.direct ?? null;
     if (swapper === null || direct === null) return "LIQUIDITY_UNAVAILABLE";
     const give = assets.named(quote.inputMint);
     const get = assets.named(quote.outputMint);
     const amount = quote.inputAmount - quote.networkFee - quote.routingFee - quote.rent;
-    const now = clock.now();
+    const now = await storageTime(this.#with);
     const promises = promisesAt(storage, now);
     try {
       const { accountId } = transaction;

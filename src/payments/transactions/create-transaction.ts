@@ -18,6 +18,7 @@ import {
 import { invalidRecipient, readTransfers } from "../recipients/recipients.ts";
 import { parseRequest, transactionRequest, type TransactionRequest } from "../requests.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { storageTime } from "../storage-time.ts";
 import type { CreatedTransferBody } from "../wallet/accept-signed.ts";
 import { answeredBefore } from "./answered-before.ts";
 
@@ -68,9 +69,8 @@ export class TransactionTaking {
 
   /** Closes the quote where its time is over. False where it was used or changed meanwhile: then there may be an answer. */
   async #mayRefuse(quoteId: string): Promise<boolean> {
-    const { storage, clock } = this.#with;
-    const quote = await storage.quote(quoteId);
-    const now = clock.now();
+    const { storage } = this.#with;
+    const [quote, now] = await Promise.all([storage.quote(quoteId), storageTime(this.#with)]);
     if (quote === null || quote.closedAt !== null) return true;
     if (quote.usedBy !== null) return false;
     if (quote.expiresAt > now) return false;
@@ -82,7 +82,7 @@ export class TransactionTaking {
     caller: Caller,
     body: TransactionRequest,
   ): Promise<Decision<CreatedTransactionBody> | Answer<CreatedTransactionBody>> {
-    const { storage, assets, clock } = this.#with;
+    const { storage, assets } = this.#with;
     // The rest is not checked yet. What can be no id is not looked up; the schema tells what is wrong with it.
     const { data: asked } = transactionRequest.shape.quoteId.safeParse(((body ?? {}) as Unchecked).quoteId);
     const quote = asked === undefined ? null : await storage.quote(asked);
@@ -100,7 +100,7 @@ export class TransactionTaking {
     const transfers = readTransfers(request.recipients, decimals);
     const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers, reference };
     refuseOtherReceiver(declared);
-    const checked = checkQuote(quote, declared, clock.now());
+    const checked = checkQuote(quote, declared, await storageTime(this.#with));
     checkShares(checked, transfers, assets.named(checked.outputMint));
     const checkAmounts = (): Promise<void> => this.#with.amounts.check(admission, checked);
     const taken = { caller, quote: checked, declared, requestHash, signedTransaction, checkAmounts };

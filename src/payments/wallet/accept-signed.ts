@@ -66,7 +66,7 @@ export class SignedTransactions {
     const begun = begunTransaction(request, { id: newId("tx", createdAt, random), createdAt });
     const transaction = { ...begun.transaction, signature };
     const writes: PaymentWrite[] = [
-      usedQuote(request.quote, transaction.id),
+      usedQuote(request.quote, { usedBy: transaction.id, now: createdAt }),
       ...examined.writes,
       { table: "attempts", insert: attemptOf(transaction, examined) },
       { table: "transactions", insert: transaction },

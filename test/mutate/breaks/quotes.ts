@@ -24,6 +24,27 @@ export const QUOTE_BREAKS: readonly Break[] = [
     tests: ["payments/wallet/wallet-mode.test.ts", "payments/refusals.test.ts"],
   },
   {
+    property: "a quote is taken only where the commit finds it unexpired",
+    file: "src/payments/quotes/checked-request.ts",
+    text: "expectedVersion: version, unexpired }",
+    replacement: "expectedVersion: version }",
+    tests: ["payments/expiring-quotes.test.ts"],
+  },
+  {
+    property: "quotes go by the clock of the database",
+    file: "src/payments/storage-time.ts",
+    text: "return (await storage.time?.(now)) ?? now;",
+    replacement: "return now;",
+    tests: ["payments/expiring-quotes.test.ts"],
+  },
+  {
+    property: "a commit judges what is unexpired by the clock of the database",
+    file: "storage/postgres/prepare-writes.ts",
+    text: "this.#clock.now(unexpired.now)",
+    replacement: "unexpired.now",
+    tests: ["payments/expiring-quotes.test.ts"],
+  },
+  {
     property: "a quote that was made for a sender is bound to it",
     file: "src/payments/quotes/check-quote.ts",
     text: "isBound && quote.sender !== declared.sender",
