@@ -15,9 +15,10 @@ export interface Signer {
   readonly address: Address;
   /**
    * The Ed25519 signature (64 bytes) over exactly these bytes, the whole message of a transaction. Rejects when it cannot
-   * sign: nothing was sent then, and the caller tries again later. What it resolves with is verified.
+   * sign: nothing was sent then, and the caller tries again later. What it resolves with is verified. `signal` is aborted
+   * when the answer is not waited for any more: a signature that comes later is used for nothing.
    */
-  sign(message: Uint8Array): Promise<Uint8Array>;
+  sign(message: Uint8Array, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
 /** A transaction ready to be broadcast, with all that must be stored before its first byte leaves. */

@@ -93,6 +93,7 @@ function lifeOf(
     clock,
     countMatters,
     countDisputes: async () => (await disputed()).length,
+    silentParts: () => parts.parts.silent(),
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     chain: () => life.chain,
     watching: () => engine.watching(),

@@ -2,6 +2,7 @@
 import type { PaymentTables } from "../payments/records.ts";
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
+import type { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
@@ -42,6 +43,7 @@ export interface OperatedService extends ServiceContext {
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: OnAttention | null;
   readonly approvals: 1 | 2;
+  readonly parts: HostParts;
 }
 
 export function openOperator(service: OperatedService): OperatorParts {

@@ -3,6 +3,7 @@ import type { Address } from "../address.ts";
 import type { AnnounceParams } from "../../machines/index.ts";
 import type { PaymentTables } from "../payments/records.ts";
 import type { PrivateRoutingOptions } from "./payment-service-options.ts";
+import { askedSigner, type AskPart } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { EffectHandler } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -12,6 +13,7 @@ import { priceCheck } from "../payments/swap-provider/price-check.ts";
 import { checkPurses } from "../payments/purses/check-purses.ts";
 import { depositAddressWorkflow } from "../payments/private/deposit-address-workflow.ts";
 import type { DepositKeys } from "../payments/secrets/deposit-keys.ts";
+import { askedPrices } from "../payments/prices/asked-prices.ts";
 import { GuardedPrices, type CheckedPriceBounds } from "../payments/prices/guarded-prices.ts";
 import { PaymentEffects } from "../payments/outgoing/payment-effects.ts";
 import { paymentWorkflow } from "../payments/outgoing/payment-workflow.ts";
@@ -59,19 +61,25 @@ export function openPrivateRouting(
 ): PrivateRouting | null {
   if (options === undefined) return null;
   const { sponsor, feeBps, depositWindowMs, maxMarkerRent } = options;
+  const { ask } = shared;
+  const prices = askedPrices(options.prices, "price source", ask);
   const terms: PrivateRoutingTerms = {
-    sponsor,
+    sponsor: askedSigner(sponsor, "signer of the sponsor", ask),
     feeBps,
     depositWindowMs,
     maxMarkerRent,
     treasury: options.treasury,
-    prices: new GuardedPrices(options.prices, options.priceBounds, shared.clock),
+    prices: new GuardedPrices(prices, options.priceBounds, shared.clock),
     mostRecipients: options.maxRecipients,
     mostSpentPerDay: options.maxSponsorSpendPerDay ?? null,
     lowBalance: options.lowBalance ?? null,
-    screen: options.screen ?? null,
+    screen: options.screen === undefined ? null : askedScreen(options.screen, ask),
   };
   return createPrivateRouting({ terms, ...shared });
+}
+
+function askedScreen(screen: Screen, ask: AskPart): Screen {
+  return (address, as) => ask("screen", (signal) => screen(address, as, signal));
 }
 
 /**
@@ -84,6 +92,7 @@ const SLOW_INTERVAL_MS = 60 * 60_000;
 
 /** What private mode is made of. */
 interface PrivateRoutingParts extends Omit<ServiceContext, "random"> {
+  readonly ask: AskPart;
   readonly terms: PrivateRoutingTerms;
   readonly keys: DepositKeys;
   readonly intervalMs: number;

@@ -12,6 +12,7 @@ import { MAINNET_STABLECOINS } from "../payments/assets/assets.ts";
 import { priceBoundsOption, type PriceBounds } from "../payments/prices/guarded-prices.ts";
 import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
 import type { RecoveryJournal } from "../payments/operator/recovery/entry.ts";
+import { PART_DEADLINE_MS } from "../payments/host-parts.ts";
 import type { PriceSource } from "../payments/prices/prices.ts";
 import type { Screen } from "../payments/recipients/screening.ts";
 import type { ArchivedRow } from "../payments/retention/archived-rows.ts";
@@ -99,6 +100,12 @@ export interface PaymentServiceOptions {
    * `RecoveryJournal`, `recoveryFile` and `service.operator.recover`. Default: nothing is written down.
    */
   readonly recovery?: RecoveryJournal;
+  /**
+   * How long a signer, a price source and `screen` may take for an answer, in milliseconds, 1,000 to 60,000; a price source
+   * never longer than 5,000, since callers wait for it. Then the call is given up and made again with pauses, only what
+   * needs it waits, and it is a matter (`silent_part`). Default 10,000.
+   */
+  readonly partDeadlineMs?: number;
   /**
    * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
    * `refundTo` is done once another confirms it by `approve`, and `operator.returnTokens` sends to the sender only. Default 1.
@@ -283,6 +290,7 @@ export const paymentServiceOptions = z.strictObject({
     .prefault({}),
   onAttention: functionOption<OnAttention>().optional(),
   recovery: functionOption<RecoveryJournal>().optional(),
+  partDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),
   approvals: z.union([z.literal(1), z.literal(2)]).default(1),
   keep: keepOption.prefault({}),
   archive: functionOption<Archive<ArchivedRow>>().optional(),

@@ -6,6 +6,7 @@ import type { LoweredWitnesses } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
 import type { KindWatching, Troubles } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
+import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChainStanding } from "./chain-comparison.ts";
@@ -21,7 +22,7 @@ export interface WitnessStanding extends WitnessCount {
 export interface Health {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
-   * or too few endpoints answer or are asked for, endpoints differ, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
+   * or too few endpoints answer or are asked for, endpoints differ, a part of the host does not answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
    * long for a look that found something out. `down`: the storage is silent, or the chain that answers is not that of this
    * database, so nothing can be taken at all.
    */
@@ -56,6 +57,8 @@ export interface Health {
   readonly watches: Readonly<Record<string, KindWatching>>;
   /** Facts that endpoints tell this process differently: what depends on them waits. */
   readonly disputes: number;
+  /** Signers, price sources and screening that do not answer this process; absent while all do. */
+  readonly silentParts?: readonly string[];
   /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
   readonly attention: number;
   /**
@@ -84,6 +87,7 @@ export interface HealthParts {
   readonly troubles: () => Promise<Troubles>;
   /** What this process sees endpoints tell differently; asks no node. */
   readonly countDisputes: () => Promise<number>;
+  readonly silentParts: () => readonly SilentPart[];
   readonly countMatters: () => Promise<number>;
   readonly retention: () => Promise<PaymentRetentionStanding>;
 }
@@ -112,6 +116,8 @@ export class HealthReader {
    */
   async read(): Promise<Health> {
     const { clock, watching } = this.#parts;
+    const silent = this.#parts.silentParts().map(({ part }) => part);
+    const parts = silent.length === 0 ? {} : { silentParts: silent };
     const [stored, position, answering] = await Promise.all([
       this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),
       this.#position.answerWithin(clock, MAX_LEDGER_WAIT_MS),
@@ -124,7 +130,7 @@ export class HealthReader {
     const disputes = await this.#parts.countDisputes();
     if (stored === null) {
       const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, disputes, attention: 0 };
-      const unknown = { ...nothing, watches: watching(), retention: null };
+      const unknown = { ...nothing, ...parts, watches: watching(), retention: null };
       return { status: "down", storage: "unreachable", ...chain, ...unknown };
     }
     const { unprovable, troubles, attention, retention, due } = stored;
@@ -136,13 +142,14 @@ export class HealthReader {
       isBlind ||
       lowered !== null ||
       disputes > 0 ||
+      silent.length > 0 ||
       overdueMs > OVERDUE_MS ||
       troubles.deadLetters > 0 ||
       unprovable > 0 ||
       Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
     const isRefused = chain.chain.state === "refused";
     const status = isRefused ? "down" : isLate ? "degraded" : "ok";
-    const counted = { unprovable, overdueMs, ...troubles, disputes, attention };
+    const counted = { unprovable, overdueMs, ...troubles, disputes, ...parts, attention };
     return { status, storage: "ok", ...chain, ...counted, watches, retention };
   }
 }

@@ -14,6 +14,7 @@ import { PaymentRetention } from "../payments/retention/payment-retention.ts";
 import { SignsOfLife } from "../payments/signs-of-life.ts";
 import { depositKeys } from "../payments/secrets/deposit-keys.ts";
 import { createSealing, type Sealing } from "../payments/secrets/sealing.ts";
+import { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import { completeSwap } from "../payments/swap/complete-swap.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
@@ -82,6 +83,8 @@ export interface ServiceParts extends OperatorParts {
   readonly signs: SignsOfLife;
   /** What this process sees endpoints tell differently. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
+  /** Asks the host's parts, and knows which do not answer. */
+  readonly parts: HostParts;
 }
 
 /** What the charts of a service are acted out by. */
@@ -95,7 +98,8 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const { storage, ledger, clock, assets } = context;
   const { masterSecrets } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets });
-  const charts = chartsOf(options, context, { chain, gate });
+  const parts = new HostParts(clock, options.partDeadlineMs);
+  const charts = chartsOf(options, context, { chain, gate, parts });
   const { routing, swapper } = charts;
   const purses = openPurses(
     { storage, ledger, clock, assets },
@@ -117,6 +121,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     onAttention: options.onAttention ?? null,
     approvals: options.approvals,
     disputed,
+    parts,
   });
   const waiters = new StatusWaiters(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
@@ -140,6 +145,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     retention,
     signs,
     disputed,
+    parts,
     ...operated,
   };
 }
@@ -167,7 +173,7 @@ function contextOf(
 function chartsOf(
   options: CheckedServiceOptions,
   context: ServiceContext,
-  { chain, gate }: Pick<ServiceParts, "chain" | "gate">,
+  { chain, gate, parts: { ask } }: Pick<ServiceParts, "chain" | "gate" | "parts">,
 ): Charts {
   const { storage, ledger, clock, assets, log } = context;
   const webhooks = webhookPartsOf(options, context);
@@ -178,7 +184,7 @@ function chartsOf(
     assets,
     deliveries,
   });
-  const swapper = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
+  const swapper = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log, ask }) ?? null;
   const transfers = walletTransferWorkflow({
     storage,
     ledger,
@@ -192,6 +198,7 @@ function chartsOf(
     intervalMs: options.ledgerPollMs,
     announce,
     swapper,
+    ask,
     configured: gate.guard(options.ledger),
   });
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];

@@ -1,4 +1,5 @@
 /** What an operator sees, decides and sets: every act is one commit with its row of the audit log. */
+import type { HostParts } from "../host-parts.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { Engine, InstanceReads, KindWatching, TaskCommands } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
@@ -94,6 +95,8 @@ export interface OperatorDeps extends ServiceContext {
   readonly onAttention: OnAttention | null;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
+  /** Which of the host's parts do not answer this process, and which have answered. */
+  readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
 }
 
 const MAX_LISTED = 1_000;

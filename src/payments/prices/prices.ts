@@ -17,8 +17,8 @@ export interface Rate {
  * private mode answer ROUTING_UNAVAILABLE, a swap UPSTREAM_ERROR, and a desk sign nothing.
  */
 export interface PriceSource {
-  /** The mints as in the token list, SOL by its wrapped mint. */
-  rate(giveMint: string, getMint: string): Promise<Rate>;
+  /** The mints as in the token list, SOL by its wrapped mint. `signal` is aborted when the price is not waited for any more. */
+  rate(giveMint: string, getMint: string, signal?: AbortSignal): Promise<Rate>;
   /** True for prices that never move. A service does not start with them on mainnet. */
   readonly isFixed?: boolean;
 }

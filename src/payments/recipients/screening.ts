@@ -10,9 +10,9 @@ export interface ScreenedAs {
 
 /**
  * Whether an address may be served, such as a sanctions list's answer. Throwing means that it is not known now: then no
- * order is taken, and a deposit waits.
+ * order is taken, and a deposit waits. `signal` is aborted when the answer is not waited for any more.
  */
-export type Screen = (address: string, as: ScreenedAs) => Promise<"ok" | "refused">;
+export type Screen = (address: string, as: ScreenedAs, signal?: AbortSignal) => Promise<"ok" | "refused">;
 
 /** Why an address is held when a party is refused, or when it is not known who all paid in. */
 export const SCREENING = "screening";

@@ -3,7 +3,9 @@ import { z } from "zod";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import { checkOptions, InvalidOptions, objectWith } from "../../options.ts";
 import { GuardedPrices, priceBoundsOption, type PriceBounds } from "../prices/guarded-prices.ts";
+import { askedPrices } from "../prices/asked-prices.ts";
 import type { PriceSource } from "../prices/prices.ts";
+import { askedSigner, HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
 import { amountsByMint } from "../assets/amounts-by-mint.ts";
 import { DeskAtWork } from "./desk-at-work.ts";
 import type { Swapper, SwapProvider } from "./swap-provider.ts";
@@ -73,11 +75,13 @@ export function deskProvider(options: DeskOptions): SwapProvider {
   return {
     name: "desk",
     connect(surroundings) {
-      const { tokens, clock } = surroundings;
+      const { tokens, clock, ask = new HostParts(clock, PART_DEADLINE_MS).ask } = surroundings;
       const read = amountsByMint(tokens, maxGivenPerDay, "maxGivenPerDay");
       if ("problems" in read) throw new InvalidOptions("deskProvider", read.problems);
-      const guarded = prices === undefined ? null : new GuardedPrices(prices, priceBounds, clock);
-      const terms = { desk, prices: guarded, spreadBps, maxDriftBps, maxGivenPerDay: read.amounts };
+      const asked = prices === undefined ? null : askedPrices(prices, "price source of the desk", ask);
+      const guarded = asked === null ? null : new GuardedPrices(asked, priceBounds, clock);
+      const signer = askedSigner(desk, "signer of the desk", ask);
+      const terms = { desk: signer, prices: guarded, spreadBps, maxDriftBps, maxGivenPerDay: read.amounts };
       return swapperOf(new DeskAtWork(terms, surroundings));
     },
   };

@@ -1,4 +1,5 @@
 /** The port of a swap provider: it swaps one asset for another, in both modes. */
+import type { AskPart } from "../host-parts.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Move, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
@@ -28,6 +29,8 @@ export interface ProviderSurroundings {
   readonly tokens: readonly Token[];
   readonly clock: Clock;
   readonly log: Logger;
+  /** Asks what may not answer, such as a signer: with a deadline, and operators are told of its silence. */
+  readonly ask?: AskPart;
 }
 
 /** What is to be swapped for what. */

@@ -2,6 +2,8 @@
 import type { Break } from "../break.ts";
 
 const WHO_ACTS = "src/payments/operator/who-acts.ts";
+const HOST_PARTS = "src/payments/host-parts.ts";
+const SILENT = ["payments/silent-parts.test.ts"];
 const RESOLVING = ["payments/operator/resolve.test.ts"];
 
 export const OPERATOR_BREAKS: readonly Break[] = [
@@ -32,5 +34,47 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     text: '.replaceAll(/\\s+/g, " ")',
     replacement: "",
     tests: RESOLVING,
+  },
+  {
+    property: "a part that misses its deadline is silent until it answers",
+    file: HOST_PARTS,
+    text: "standing.silentSince ??= begunAt;",
+    replacement: "",
+    tests: SILENT,
+  },
+  {
+    property: "an answer ends the silence of a part",
+    file: HOST_PARTS,
+    text: "standing.silentSince = null;",
+    replacement: "",
+    tests: SILENT,
+  },
+  {
+    property: "a part has no more calls open than leave places to other orders",
+    file: HOST_PARTS,
+    text: "open < MOST_OPEN",
+    replacement: "open < 64 * MOST_OPEN",
+    tests: SILENT,
+  },
+  {
+    property: "a silent part is asked by one call at a time, with pauses",
+    file: HOST_PARTS,
+    text: "open === 0 && this.#clock.now()",
+    replacement: "open >= 0 && this.#clock.now()",
+    tests: SILENT,
+  },
+  {
+    property: "a host's function that does not answer is given up",
+    file: "src/payments/call-host.ts",
+    text: "Promise.race([call(late.signal), deadline])",
+    replacement: "Promise.race([call(late.signal)])",
+    tests: SILENT,
+  },
+  {
+    property: "a process without an answer does not end what another process has told",
+    file: "src/payments/operator/attention/silent-parts.ts",
+    text: "[...own, ...others]",
+    replacement: "[...own]",
+    tests: SILENT,
   },
 ];

@@ -3,6 +3,7 @@ import type { PaymentStorage } from "../../payment-storage.ts";
 import type { EndpointDispute } from "../../../ledger/ledger.ts";
 import type { KindWatching } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
+import type { HostParts } from "../../host-parts.ts";
 import type { PurseWatch } from "../../purses/purses.ts";
 import { abandonedWebhooks } from "./abandoned-webhooks.ts";
 import { disputedFacts } from "./disputes.ts";
@@ -10,6 +11,7 @@ import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
 import { lowPurses } from "./low-purse.ts";
 import { orphans } from "./orphans.ts";
+import { silentParts } from "./silent-parts.ts";
 import { stuckWatches } from "./stuck-watches.ts";
 import { loweredNumber, suspendedEndpoints } from "./lowered-witnesses.ts";
 import { deadLetters, failingTasks } from "./troubled-tasks.ts";
@@ -24,6 +26,7 @@ export interface SourceSurroundings {
   /** Whether private mode is on. */
   readonly isRouting: boolean;
   readonly purses: Pick<PurseWatch, "low">;
+  readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
   /** What this process follows on the chain. */
   readonly watching: () => Readonly<Record<string, KindWatching>>;
   /** What this process sees endpoints tell differently. */
@@ -37,6 +40,7 @@ export function attentionSources({
   workflowKeys,
   isRouting,
   purses,
+  parts,
 }: SourceSurroundings): readonly AttentionSource[] {
   return [
     heldAddresses(storage, isRouting),
@@ -46,6 +50,7 @@ export function attentionSources({
     abandonedWebhooks(storage),
     unprovableTransactions(storage),
     lowPurses(purses),
+    silentParts(storage, parts),
     loweredNumber({ storage, clock }),
     suspendedEndpoints({ storage, clock }),
   ];

@@ -3,7 +3,7 @@ import type { MatterRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock, Logger } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
-import { callHost } from "../call-host.ts";
+import { callHost } from "../../call-host.ts";
 import { type DatedMatter, type Look, shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
 

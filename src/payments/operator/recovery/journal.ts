@@ -3,7 +3,7 @@ import { PaymentError } from "../../../errors.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { CreatedOrderBody } from "../../private/accept-order.ts";
 import type { Accept } from "../../quotes/checked-request.ts";
-import { callHost } from "../call-host.ts";
+import { callHost } from "../../call-host.ts";
 import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
 
 const CALLBACK_MS = 10_000;

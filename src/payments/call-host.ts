@@ -1,0 +1,34 @@
+/** Calls a function of the host that may take long, with a deadline on the injected clock. */
+import type { Clock } from "../runtime.ts";
+
+/** One call of a host's function. */
+export interface HostCall<T> {
+  /** The option that the function was given as; named by the error. */
+  readonly name: string;
+  readonly deadlineMs: number;
+  /** Its signal is aborted at the deadline. */
+  readonly call: (signal: AbortSignal) => Promise<T>;
+}
+
+/** A function of the host has not answered by its deadline. What it answers later is not looked at. */
+export class HostSilent extends Error {
+  override readonly name = "HostSilent";
+}
+
+/** Rejects as the function does, and with `HostSilent` when it has not ended after `deadlineMs`. No timer is left behind. */
+export async function callHost<T>(clock: Clock, { name, deadlineMs, call }: HostCall<T>): Promise<T> {
+  const ended = new AbortController();
+  const late = new AbortController();
+  const deadline = new Promise<never>((_, reject) => {
+    void clock.sleep(deadlineMs, ended.signal).then(() => {
+      if (ended.signal.aborted) return;
+      late.abort();
+      reject(new HostSilent(`${name} did not end within ${deadlineMs} ms`));
+    });
+  });
+  try {
+    return await Promise.race([call(late.signal), deadline]);
+  } finally {
+    ended.abort();
+  }
+}

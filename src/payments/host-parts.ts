@@ -1,0 +1,132 @@
+/** Asks the host's parts that money waits for (signers, prices, screening), and knows which of them do not answer. */
+import type { Clock } from "../runtime.ts";
+import type { Signer } from "../ledger/sign-transaction.ts";
+import { callHost, HostSilent } from "./call-host.ts";
+
+/** A call of one part. Its signal is aborted when the answer is not waited for any more. */
+export type PartCall<T> = (signal: AbortSignal) => Promise<T>;
+
+/** Asks a part by its name. Rejects as it does, and when it does not answer. */
+export type AskPart = <T>(part: string, call: PartCall<T>, deadlineMs?: number) => Promise<T>;
+
+/** A part that does not answer. */
+export interface SilentPart {
+  readonly part: string;
+  /** When the first call was made that it has not answered, in milliseconds since the Unix epoch. */
+  readonly since: number;
+}
+
+/** How long a part may take for an answer unless the host says otherwise. */
+export const PART_DEADLINE_MS = 10_000;
+/** So many calls of one part are open at once: fewer than a worker has places, which other orders need. */
+const MOST_OPEN = 16;
+/** How long one more waits for its turn. Then it is refused, and gives its place back. */
+const TURN_MS = 2_000;
+/** A part that does not answer is asked again after this pause, by one call. */
+const PAUSE_MS = 5_000;
+
+/** What is known of one part. */
+interface Standing {
+  open: number;
+  silentSince: number | null;
+  /** When its silence was last met. */
+  metAt: number;
+  answeredAt: number | null;
+  readonly turns: Set<() => void>;
+}
+
+/**
+ * Every call has a deadline. While a part is silent, one call at a time asks it, with pauses; the others are refused, and
+ * give back what they hold. An error is an answer. An answer after the deadline ends the silence, and is used by nobody.
+ */
+export class HostParts {
+  readonly #clock: Clock;
+  readonly #deadlineMs: number;
+  readonly #parts = new Map<string, Standing>();
+
+  constructor(clock: Clock, deadlineMs: number) {
+    this.#clock = clock;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /** Those that do not answer now. */
+  silent(): readonly SilentPart[] {
+    return [...this.#parts].flatMap(([part, { silentSince: since }]) =>
+      since === null ? [] : [{ part, since }],
+    );
+  }
+
+  /** Whether a call that was made later than `at` was answered. */
+  hasAnsweredSince(part: string, at: number): boolean {
+    return (this.#parts.get(part)?.answeredAt ?? -Infinity) > at;
+  }
+
+  readonly ask: AskPart = async (part, call, deadlineMs = this.#deadlineMs) => {
+    const standing = this.#standingOf(part);
+    if (!this.#takesTurn(standing)) await this.#turn(part, standing);
+    const begunAt = this.#clock.now();
+    const answer = (signal: AbortSignal): ReturnType<typeof call> => {
+      const asked = (async () => call(signal))();
+      const ends = (): void => this.#answered(standing, begunAt);
+      asked.then(ends, ends);
+      return asked;
+    };
+    try {
+      const within = Math.min(deadlineMs, this.#deadlineMs);
+      return await callHost(this.#clock, { name: part, deadlineMs: within, call: answer });
+    } catch (error) {
+      if (error instanceof HostSilent) {
+        standing.silentSince ??= begunAt;
+        standing.metAt = this.#clock.now();
+      }
+      throw error;
+    } finally {
+      standing.open -= 1;
+      for (const wake of standing.turns) wake();
+    }
+  };
+
+  #answered(standing: Standing, begunAt: number): void {
+    standing.answeredAt = Math.max(standing.answeredAt ?? begunAt, begunAt);
+    standing.silentSince = null;
+  }
+
+  /** Opens a call where one more may be open. */
+  #takesTurn(standing: Standing): boolean {
+    const { open, silentSince, metAt } = standing;
+    const mayAsk =
+      silentSince === null ? open < MOST_OPEN : open === 0 && this.#clock.now() - metAt >= PAUSE_MS;
+    if (mayAsk) standing.open += 1;
+    return mayAsk;
+  }
+
+  /** Waits for one of the open calls to end. Where none is open of a silent part, it is the pause that lasts. */
+  async #turn(part: string, standing: Standing): Promise<void> {
+    const until = this.#clock.now() + TURN_MS;
+    while (!this.#takesTurn(standing)) {
+      const left = until - this.#clock.now();
+      if (left <= 0 || standing.open === 0) throw new HostSilent(`${part} has not answered others yet`);
+      const waiting = new AbortController();
+      const wake = (): void => waiting.abort();
+      standing.turns.add(wake);
+      await this.#clock.sleep(left, waiting.signal);
+      standing.turns.delete(wake);
+    }
+  }
+
+  #standingOf(part: string): Standing {
+    const known = this.#parts.get(part);
+    if (known !== undefined) return known;
+    const made: Standing = { open: 0, silentSince: null, metAt: 0, answeredAt: null, turns: new Set() };
+    this.#parts.set(part, made);
+    return made;
+  }
+}
+
+/** The same signer, asked through `ask`. */
+export function askedSigner(signer: Signer, part: string, ask: AskPart): Signer {
+  return {
+    address: signer.address,
+    sign: (message) => ask(part, (signal) => signer.sign(message, signal)),
+  };
+}
