@@ -70,6 +70,7 @@ export function openPrivateRouting(
     maxMarkerRent,
     treasury: options.treasury,
     prices: new GuardedPrices(prices, options.priceBounds, shared.clock),
+    maxPriceMoveBps: options.priceBounds.maxDeviationBps,
     mostRecipients: options.maxRecipients,
     mostSpentPerDay: options.maxSponsorSpendPerDay ?? null,
     lowBalance: options.lowBalance ?? null,

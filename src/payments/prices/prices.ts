@@ -28,6 +28,14 @@ export function worthAtMost(amount: bigint, { give, get }: Rate): bigint {
   return (amount * get + give - 1n) / give;
 }
 
+/** The dearest that what is given may become while the price stays within so many hundredths of a percent. */
+export function dearestWithin({ give, get }: Rate, bps: number): Rate {
+  return { give: give * BPS, get: get * (BPS + BigInt(bps)) };
+}
+
+/** Hundredths of a percent in a whole. */
+const BPS = 10_000n;
+
 /**
  * Prices that never move, for local chains and tests: amounts of equal worth by mint, in base units, such as one SOL and
  * 150 USDC. Throws for a mint that is not among them. Refused on mainnet when the service starts.

@@ -17,12 +17,14 @@ import type { Caller } from "../accounts/caller.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
+import { worthAtMost } from "../prices/prices.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
-import { sponsorCap } from "../purses/sponsor-allowance.ts";
+import { mostNetworkFees, sponsorCap } from "../purses/sponsor-allowance.ts";
 import { shareOfDay, type ShareOfDay } from "../purses/sponsor-limit.ts";
 import { boundBy, releaseUncounted, reserveShares } from "../purses/sponsor-share.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
+import { rateOfSol } from "../quotes/private-pricing.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
@@ -99,6 +101,7 @@ export class OrderAcceptance {
       this.#costOf(request),
       ledger.funds([sponsor.address], [], "confirmed"),
     ]).catch(unlessReachable);
+    await this.#refuseUncovered(request, cost);
     const order = await this.#freshOrder(request, cost, funds[0]?.lamports ?? 0n);
     await request.checkAmounts();
     const { before, limited, after } = writesOf(request, order);
@@ -124,6 +127,15 @@ export class OrderAcceptance {
       const message = `at most ${mostRecipients} recipients`;
       throw new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
     }
+  }
+
+  /** The fee was fixed by the quote. Where it does not cover any more what may be spent, the order is not taken. */
+  async #refuseUncovered({ quote }: CheckedRequest, cost: RoutingCost): Promise<void> {
+    const rate = await rateOfSol(this.#with.routing.terms.prices, quote.inputMint);
+    const isCovered =
+      quote.networkFee >= worthAtMost(mostNetworkFees(cost), rate) &&
+      quote.rent >= worthAtMost(cost.accountRent, rate);
+    if (!isCovered) throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "price_moved" });
   }
 
   /** What the order may cost the sponsor, in lamports. */

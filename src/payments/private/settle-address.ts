@@ -18,7 +18,7 @@ import {
   type SettlementStep,
 } from "../outgoing/plans/plan-settlement.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
-import type { RefundCost } from "../outgoing/plans/refund-cost.ts";
+import type { PricedRefund, RefundCost } from "../outgoing/plans/refund-cost.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
 import { vouchedMoney } from "./vouched-money.ts";
 import { SCREENING } from "../recipients/screening.ts";
@@ -263,12 +263,14 @@ export class AddressSettling implements AddressSettlement {
       kept,
       lent,
       // Refunds are priced where something is left to refund.
-      refundCost: balance - kept - lent > 0n ? await refundCost(asset, receiver) : 0n,
+      ...(balance - kept - lent > 0n ? await refundCost(asset, receiver) : NO_REFUND),
       // Accounts are closed by a sweep, and there is none without a marker. One that holds something is there.
       hasAccount: mint !== null && isSwept && (balance > 0n || (await isThere(mint))),
     };
   }
 }
+
+const NO_REFUND: PricedRefund = { refundCost: 0n, isAccountPriced: false };
 
 /** An asset of which an address holds so much, and what the order keeps of the deposit. */
 interface HeldAsset {

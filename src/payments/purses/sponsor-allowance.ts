@@ -22,8 +22,13 @@ export function sponsorCap(cost: RoutingCost): bigint {
 }
 
 /** The part of it that no sweep brings back. */
-export function lastingCost({ networkFees, accountRent }: RoutingCost): bigint {
-  return networkFees * FEE_HEADROOM + accountRent;
+export function lastingCost(cost: RoutingCost): bigint {
+  return mostNetworkFees(cost) + cost.accountRent;
+}
+
+/** The most that the network may be paid for one order. */
+export function mostNetworkFees({ networkFees }: Pick<RoutingCost, "networkFees">): bigint {
+  return networkFees * FEE_HEADROOM;
 }
 
 /** Whose lamports are counted. */

@@ -2,19 +2,24 @@
 import { createHash } from "node:crypto";
 import type { QuoteRecord } from "../records.ts";
 import { addressOf, type Address } from "../../address.ts";
-import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
-import { worthAtMost } from "../prices/prices.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { offerOf } from "../swap-provider/offer-of.ts";
 import { promisesAt, releaseReserved, reserve, type Reserved } from "../swap-provider/reserve.ts";
 import type { Swapper, WantedReservation } from "../swap-provider/swap-provider.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
-import { BPS, rateOfSol, type PrivatePricing } from "./private-pricing.ts";
+import {
+  BPS,
+  dearestRateOfSol,
+  feesOf,
+  tooSmall,
+  type OrderFees,
+  type PrivatePricing,
+} from "./private-pricing.ts";
 import { readSwap, writeSwap } from "./stored-swap.ts";
 
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */
@@ -42,7 +47,7 @@ interface AskedSwap extends SwapPair {
 }
 
 /** What a private swap costs, in base units of what is given. */
-type PrivateSwapFees = Pick<QuoteRecord, "networkFee" | "routingFee" | "rent" | "pricedAccounts">;
+type PrivateSwapFees = OrderFees & Pick<QuoteRecord, "pricedAccounts">;
 
 /** Prices quotes of two different assets. */
 export class SwapPricing {
@@ -109,9 +114,10 @@ export class SwapPricing {
   async #pricePrivate(asked: AskedSwap): Promise<PricedQuote> {
     const { provider, give, get, inputs, now } = asked;
     const { amount, accountId, slippageBps } = inputs;
-    const fees = await this.#privateFees(asked);
+    const { smallest, ...fees } = await this.#privateFees(asked);
     const swapped = amount - fees.networkFee - fees.rent - fees.routingFee;
-    refuseTooSmall(give, swapped, { ...fees, feeBps: this.#with.pricing?.terms.feeBps ?? 0 });
+    const feeBps = this.#with.pricing?.terms.feeBps ?? 0;
+    refuseTooSmall({ give, amount, swapped }, { ...fees, feeBps, smallest });
     const wanted = { give, get, amount: swapped, accountId };
     const { promised } = promisesAt(this.#with.storage, now);
     const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
@@ -130,19 +136,14 @@ export class SwapPricing {
       throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
     }
     if (provider.direct === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
-    const { sponsor, treasury, prices, feeBps } = pricing.terms;
+    const { sponsor, treasury, feeBps } = pricing.terms;
     const pricedAccounts = await this.#accountsToMake({ give, get }, inputs.sender);
     const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };
     const [cost, rate] = await Promise.all([
       swapCost(ledger, parties, { give, get, pricedAccounts }),
-      rateOfSol(prices, give.mint),
+      dearestRateOfSol(pricing.terms, give.mint),
     ]);
-    return {
-      networkFee: worthAtMost(cost.networkFees, rate),
-      rent: worthAtMost(cost.accountRent, rate),
-      routingFee: (inputs.amount * BigInt(feeBps) + BPS - 1n) / BPS,
-      pricedAccounts,
-    };
+    return { ...feesOf(cost, rate, { amount: inputs.amount, feeBps }), pricedAccounts };
   }
 
   /**
@@ -169,16 +170,18 @@ function holdFor(
   return reserve(`${id}:${version}`, reservations, { createdAt: now, lapsesAt });
 }
 
-/** Throws `AMOUNT_TOO_SMALL` when less than the least amount of the asset is left after the fees. */
+/**
+ * Throws `AMOUNT_TOO_SMALL` when less than the least amount of the asset is left after the fees, or these do not cover what
+ * the order binds.
+ */
 function refuseTooSmall(
-  give: Token,
-  swapped: bigint,
-  { networkFee, rent, feeBps }: Pick<QuoteRecord, "networkFee" | "rent"> & { readonly feeBps: number },
+  { give, amount, swapped }: { readonly give: Token; readonly amount: bigint; readonly swapped: bigint },
+  { networkFee, rent, feeBps, smallest }: Omit<OrderFees, "routingFee"> & { readonly feeBps: number },
 ): void {
   const least = smallestAmount(give);
-  if (swapped >= least) return;
+  if (swapped >= least && amount >= smallest) return;
   const minimum = ((networkFee + rent + least) * BPS) / (BPS - BigInt(feeBps)) + 1n;
-  throw new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(minimum, give.decimals) });
+  throw tooSmall(give, minimum > smallest ? minimum : smallest);
 }
 
 /** In base64, each signature still missing. */

@@ -1,11 +1,13 @@
 /** The price of private mode: what routing an order costs, in the asset that is deposited. */
 import { type Address, SOL_MINT } from "../../address.ts";
+import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
-import { routingCost } from "../outgoing/plans/routing-cost.ts";
-import { worthAtMost, type PriceSource } from "../prices/prices.ts";
+import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
+import { dearestWithin, worthAtMost, type PriceSource, type Rate } from "../prices/prices.ts";
+import { mostNetworkFees } from "../purses/sponsor-allowance.ts";
 import type { QuoteRecord } from "../records.ts";
 import type { Screen } from "../recipients/screening.ts";
 
@@ -16,6 +18,8 @@ export interface PrivateRoutingTerms {
   /** Receives the fees. */
   readonly treasury: Address;
   readonly prices: PriceSource;
+  /** How far a price may be off the last accepted one, in hundredths of a percent. */
+  readonly maxPriceMoveBps: number;
   /** Routing fee in hundredths of a percent of what the recipients get. */
   readonly feeBps: number;
   readonly depositWindowMs: number;
@@ -48,7 +52,7 @@ export class PrivatePricing {
 
   /** Without `recipients` the price is for one, who may need a token account. */
   async price(asset: Token, amount: bigint, recipients: readonly Address[] | null): Promise<PrivateFees> {
-    const { prices, feeBps, treasury, sponsor } = this.terms;
+    const { feeBps, treasury, sponsor } = this.terms;
     const pricedAccounts = await this.#accountsToMake(asset, recipients);
     const parties = { sponsor: sponsor.address, treasury };
     const cost = await routingCost(this.#ledger, parties, {
@@ -56,13 +60,10 @@ export class PrivatePricing {
       recipients: recipients?.length ?? 1,
       pricedAccounts,
     });
-    const rate = await rateOfSol(prices, asset.mint);
-    return {
-      networkFee: worthAtMost(cost.networkFees, rate),
-      rent: worthAtMost(cost.accountRent, rate),
-      routingFee: (amount * BigInt(feeBps) + BPS - 1n) / BPS,
-      pricedAccounts,
-    };
+    const fees = feesOf(cost, await dearestRateOfSol(this.terms, asset.mint), { amount, feeBps });
+    if (fees.smallest > amount) throw tooSmall(asset, fees.smallest);
+    const { networkFee, rent, routingFee } = fees;
+    return { networkFee, rent, routingFee, pricedAccounts };
   }
 
   async #accountsToMake(asset: Token, recipients: readonly Address[] | null): Promise<number> {
@@ -81,4 +82,50 @@ export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<P
   } catch (cause) {
     throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "upstream", retryAfter: 30 }, { cause });
   }
+}
+
+/** What a lamport is worth at the dearest that it may become within the bound: a fee is fixed now, and paid out of later. */
+export async function dearestRateOfSol(
+  { prices, maxPriceMoveBps }: Pick<PrivateRoutingTerms, "prices" | "maxPriceMoveBps">,
+  mint: string,
+): Promise<Rate> {
+  const rate = await rateOfSol(prices, mint);
+  return mint === SOL_MINT ? rate : dearestWithin(rate, maxPriceMoveBps);
+}
+
+/** What an order pays at least for what it binds of the sponsor for a while, in hundredths of a percent of that. */
+const BINDING_BPS = 25n;
+
+/** The fees of an order in base units of what is deposited, and the smallest amount whose fee covers what it binds. */
+export interface OrderFees {
+  readonly networkFee: bigint;
+  readonly rent: bigint;
+  readonly routingFee: bigint;
+  /** Nothing where any amount does, and where the operator takes no routing fee. */
+  readonly smallest: bigint;
+}
+
+/**
+ * The fee covers all that may be spent for good. So an order costs the operator nothing: neither by recipients who close
+ * their accounts at the worst moment, nor by a price that moves within its bound.
+ */
+export function feesOf(
+  cost: RoutingCost,
+  rate: Rate,
+  { amount, feeBps }: { readonly amount: bigint; readonly feeBps: number },
+): OrderFees {
+  const networkFee = worthAtMost(mostNetworkFees(cost), rate);
+  const shareOf = (part: bigint, bps: bigint): bigint => (part * bps + BPS - 1n) / BPS;
+  const missing = worthAtMost(shareOf(cost.deposits, BINDING_BPS), rate) - networkFee;
+  return {
+    networkFee,
+    rent: worthAtMost(cost.accountRent, rate),
+    routingFee: shareOf(amount, BigInt(feeBps)),
+    smallest: missing <= 0n || feeBps === 0 ? 0n : (missing * BPS + BigInt(feeBps) - 1n) / BigInt(feeBps),
+  };
+}
+
+/** Refuses an amount whose fee does not cover what its order binds. */
+export function tooSmall(asset: Token, smallest: bigint): PaymentError<"AMOUNT_TOO_SMALL"> {
+  return new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(smallest, asset.decimals) });
 }

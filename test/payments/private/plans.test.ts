@@ -26,7 +26,15 @@ const usdc: Token = {
 
 /** An address with so much to refund, after its order. */
 function facts(balance: bigint, more: Partial<Settlement> = {}): Settlement {
-  const holding = { asset: usdc, balance, kept: 0n, lent: 0n, refundCost: 10n, hasAccount: true };
+  const holding = {
+    asset: usdc,
+    balance,
+    kept: 0n,
+    lent: 0n,
+    refundCost: 10n,
+    isAccountPriced: false,
+    hasAccount: true,
+  };
   return {
     terms,
     receiver: sender,

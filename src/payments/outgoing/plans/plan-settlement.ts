@@ -17,8 +17,9 @@ export interface Holding {
   readonly kept: bigint;
   /** Part of the balance that the sponsor has lent: lamports only. */
   readonly lent: bigint;
-  /** What a refund of this asset would cost its receiver. */
+  /** What a refund of this asset would cost its receiver, and whether an account for it is part of that. */
   readonly refundCost: bigint;
+  readonly isAccountPriced: boolean;
   /** Whether the address has a token account for it, empty or not. */
   readonly hasAccount: boolean;
 }
@@ -114,7 +115,9 @@ function refund(facts: Settlement, holding: Holding): SettlementStep {
   const { asset, refundCost } = holding;
   const { mark, amount, before } = termsOfRefund(facts, holding);
   const loans = loanOf(terms, asset);
-  const leg = { from: terms.address, to: receiver, amount, accountPayer: terms.sponsor };
+  // Whoever closes the account after it was looked at has not paid for another one: that refund fails and is planned again.
+  const accountPayer = holding.isAccountPriced ? terms.sponsor : terms.address;
+  const leg = { from: terms.address, to: receiver, amount, accountPayer };
   return {
     do: "refund",
     kind: "refund",

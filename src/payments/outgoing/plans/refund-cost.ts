@@ -4,8 +4,16 @@ import { type Address, SOL_MINT } from "../../../address.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { worthAtMost, type PriceSource } from "../../prices/prices.ts";
 
-/** What refunding an asset costs its receiver, in base units of that asset. */
-export type RefundCost = (asset: Token, receiver: Address) => Promise<bigint>;
+/** What a refund holds back. */
+export interface PricedRefund {
+  /** What it costs its receiver, in base units of the refunded asset. */
+  readonly refundCost: bigint;
+  /** Whether that includes a token account of the receiver. */
+  readonly isAccountPriced: boolean;
+}
+
+/** What refunding an asset costs its receiver. */
+export type RefundCost = (asset: Token, receiver: Address) => Promise<PricedRefund>;
 
 /** The refund, and the sweep that takes its marker away. */
 const TRANSACTIONS_PER_REFUND = 2n;
@@ -51,6 +59,9 @@ export function refundCosts({
     ]);
     const rent = needsNone ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
     const lamports = networkFee * TRANSACTIONS_PER_REFUND + rent;
-    return mint === null ? lamports : worthAtMost(lamports, await prices.rate(SOL_MINT, asset.mint));
+    return {
+      refundCost: mint === null ? lamports : worthAtMost(lamports, await prices.rate(SOL_MINT, asset.mint)),
+      isAccountPriced: !needsNone,
+    };
   };
 }
