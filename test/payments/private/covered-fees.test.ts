@@ -6,7 +6,7 @@ import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { MINUTE, orderedAs, scene, SOL, type Ordered, type Scene } from "./scene.ts";
+import { MINUTE, orderedAs, SOL, type Ordered, type scene, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 /** A hundred recipients, twenty payments and their ends. */
