@@ -220,13 +220,17 @@ export interface EntryRecord {
 export interface VouchingRecord {
   readonly id: string;
   readonly address: string;
+  /** The step of the address's chart that it follows: the newest word has the highest. */
+  readonly step: number;
   readonly at: number;
   /** The transactions that had brought money, as far as the nodes listed them. */
   readonly signatures: readonly string[];
   /** Base units of all that had ever come in, as decimal strings, by mint. */
   readonly came: Readonly<Record<string, string>>;
-  /** Where what is there goes, null for the sender. */
+  /** Where what was there goes, null for the sender. */
   readonly refundTo: Address | null;
+  /** Base units that may go there, network costs included, as decimal strings, by mint; null for the sender. */
+  readonly allowed: Readonly<Record<string, string>> | null;
 }
 
 /** A share of something limited (the sponsor's lamports, the desk's inventory) that is promised to one transaction. */

@@ -159,12 +159,14 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
     columns: {
       id: "text",
       address: "text",
+      step: "integer",
       at: "integer",
       signatures: "json",
       came: "json",
       refundTo: "text?",
+      allowed: "json?",
     },
-    indexes: { ofAddress: ["address", "at", "id"] },
+    indexes: { ofAddress: ["address", "step", "id"] },
   },
   reservations: {
     columns: {

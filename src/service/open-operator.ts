@@ -6,7 +6,8 @@ import type { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
-import { releaseDeposit } from "../payments/private/release-deposit.ts";
+import { releaseDeposit, shownAmounts } from "../payments/private/release-deposit.ts";
+import { moneyThere } from "../payments/private/vouched-money.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import {
   SettleRefused,
@@ -85,6 +86,10 @@ function depositControl(
   return {
     ...redirecting,
     canRedirect: async ({ id }) => REDIRECTABLE.has(outermost((await engine.read(id))?.value)),
+    async moneyThere({ id }) {
+      const money = await moneyThere({ storage, ledger, assets }, id);
+      return money === null ? null : { money, shown: shownAmounts(money.there, assets) };
+    },
     async release(transactionId, order) {
       await bindToChain();
       return releaseDeposit(

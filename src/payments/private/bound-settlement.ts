@@ -50,7 +50,8 @@ export function boundSettlement(settlement: AddressSettlement, parts: BindingPar
       const view = deposit === undefined ? null : await parts.storage.transaction(deposit.transactionId);
       const { event } = settled;
       if (event === undefined || deposit === undefined || view === null) return settled;
-      return bound(parts, { deposit, view, event, isReleased: params.isReleased }, settled);
+      const isReleased = (await parts.storage.vouchings(deposit.id)).length > 0;
+      return bound(parts, { deposit, view, event, isReleased }, settled);
     },
   };
 }

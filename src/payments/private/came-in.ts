@@ -9,6 +9,8 @@ import { allStrayDeposits } from "./collect-strays.ts";
 /** What came in, in base units, in the order of the assets. */
 export interface CameIn {
   readonly amounts: readonly bigint[];
+  /** What of it is there now. */
+  readonly there: readonly bigint[];
   /** Payments out of the address that landed later may not show in what is there. */
   readonly slot: number;
   /** Token accounts that are not the associated ones and hold a part of it. */
@@ -39,16 +41,22 @@ export async function cameIn(
     storage.entries(address),
   ]);
   const held = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
-  const amounts = assets.tokens.map(({ mint }, index) => {
-    const lines = entries.filter((each) => each.mint === mint);
-    const written = sumOf(lines.filter(({ kind }) => kind === "deposit"));
-    const lent = sumOf(lines.filter(({ kind }) => kind === "loan"));
-    const gone = sumOf(lines.filter(({ kind }) => kind !== "deposit" && kind !== "loan"));
+  const there = assets.tokens.map(({ mint }, index) => {
     const beside = sumOf(strays.filter((each) => each.mint === mint));
-    const shown = (held[index] ?? 0n) + beside + gone - lent;
-    return shown > written ? shown : written;
+    return (held[index] ?? 0n) + beside;
   });
-  return { amounts, slot: Math.min(slot, straysSlot), strays: strays.map((each) => each.address) };
+  const amounts = assets.tokens.map(({ mint }, index) => cameOf(entries, mint, there[index] ?? 0n));
+  return { amounts, there, slot: Math.min(slot, straysSlot), strays: strays.map((each) => each.address) };
+}
+
+/** All that came in of one mint, by the ledger of the address and by what is there. */
+export function cameOf(entries: readonly EntryRecord[], mint: string, there: bigint): bigint {
+  const lines = entries.filter((each) => each.mint === mint);
+  const written = sumOf(lines.filter(({ kind }) => kind === "deposit"));
+  const lent = sumOf(lines.filter(({ kind }) => kind === "loan"));
+  const gone = sumOf(lines.filter(({ kind }) => kind !== "deposit" && kind !== "loan"));
+  const shown = there + gone - lent;
+  return shown > written ? shown : written;
 }
 
 function sumOf(lines: readonly Pick<EntryRecord, "amount">[]): bigint {

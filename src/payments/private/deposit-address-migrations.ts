@@ -17,6 +17,20 @@ export function fromFirstVersion({
   now,
 }: InstanceBefore<FirstContext>): Migrated<never, DepositAddressContext, PaymentTables> {
   if (!isReleased) return { context };
-  const word = { id: `${id}:1`, address: id, at: now, signatures: [], came: context.received, refundTo };
+  const { received, spent } = context;
+  const left = Object.entries(received).map(([mint, all]): [string, string] => [
+    mint,
+    String(BigInt(all) - BigInt(spent[mint] ?? "0")),
+  ]);
+  const word = {
+    id: `${id}:1`,
+    address: id,
+    step: 1,
+    at: now,
+    signatures: [],
+    came: received,
+    refundTo,
+    allowed: refundTo === null ? null : Object.fromEntries(left),
+  };
   return { context, writes: [{ table: "vouchings", insert: word }] };
 }

@@ -1,5 +1,5 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
-import type { DepositRecord, PaymentTables } from "../records.ts";
+import type { DepositRecord, PaymentTables, VouchingRecord } from "../records.ts";
 import type { PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
@@ -28,6 +28,8 @@ export interface ReleasedDeposit {
     /** In whole units, by mint. */
     readonly amounts: Readonly<Record<string, string>>;
   };
+  /** What may go to another address than the sender's, network costs included, in whole units by mint; null for the sender. */
+  readonly allowed: Readonly<Record<string, string>> | null;
 }
 
 /** The address may not be released; the message says what to do. */
@@ -37,8 +39,11 @@ export class ReleaseRefused extends Error {
 
 /** How an address is let go of, and what belongs into the same commit. */
 export interface ReleaseOrder {
-  /** Where what is there goes, and then no recipient is paid; null where recipients are paid and the rest goes to the sender. */
-  readonly refundTo: Address | null;
+  /**
+   * Where what is there goes, and then no recipient is paid; null where recipients are paid and the rest goes to the sender.
+   * `money` is what another person was asked to agree with; null for what is there now.
+   */
+  readonly refundTo: { readonly to: Address; readonly money: MoneyThere | null } | null;
   /** Read before the address is, and in the same commit: of several who decide at once one does. */
   readonly guardOf: (address: string) => Promise<PaymentWrite>;
   /** What else belongs into the same commit. */
@@ -79,16 +84,24 @@ export async function releaseDeposit(
   }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
   await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
-  const money = await moneyThere({ storage, ledger, assets }, deposit.id);
-  if (money === null) throw new ReleaseRefused(atWork(deposit.id));
+  const now = await moneyThere({ storage, ledger, assets }, deposit.id);
+  if (now === null) throw new ReleaseRefused(atWork(deposit.id));
+  const { refundTo } = order;
+  const money = refundTo?.money ?? now;
   const released: ReleasedDeposit = {
     transactionId,
     address: deposit.id,
     heldReason: deposit.heldReason,
     explained,
-    vouchedFor: { signatures: money.signatures, amounts: shownAmounts(money, assets) },
+    vouchedFor: { signatures: money.signatures, amounts: shownAmounts(money.came, assets) },
+    allowed: refundTo === null ? null : shownAmounts(money.there, assets),
   };
-  const word = { ...money, address: deposit.id, at: clock.now(), refundTo: order.refundTo };
+  const word: VouchingRecord = {
+    id: `${deposit.id}:${now.step}`,
+    step: now.step,
+    at: clock.now(),
+    ...coveredBy(order, money, deposit.id),
+  };
   const writes: PaymentWrite[] = [
     guard,
     ...order.writesFor(released),
@@ -100,7 +113,7 @@ export async function releaseDeposit(
       insert: { id: explanationOf(signature), value: transactionId },
     })),
   ];
-  const event = { type: order.refundTo === null ? "RELEASE" : "REDIRECT" } as const;
+  const event = { type: refundTo === null ? "RELEASE" : "REDIRECT" } as const;
   const sent = await engine.send(addresses, deposit.id, event, { writes });
   if (sent.kind === "refused") {
     throw new ReleaseRefused(`somebody else has just decided about deposit address ${deposit.id}`);
@@ -114,13 +127,24 @@ export async function releaseDeposit(
   return released;
 }
 
+/** What an order of release covers, of this money. */
+function coveredBy(
+  { refundTo }: ReleaseOrder,
+  { signatures, came, there }: MoneyThere,
+  address: string,
+): Omit<VouchingRecord, "id" | "step" | "at"> {
+  const elsewhere =
+    refundTo === null ? { refundTo: null, allowed: null } : { refundTo: refundTo.to, allowed: there };
+  return { address, signatures, came, ...elsewhere };
+}
+
 function atWork(address: string): string {
   return `deposit address ${address} is at work: try again when it has come to rest`;
 }
 
-/** What came of each asset, where anything did. */
-function shownAmounts({ came }: MoneyThere, assets: Assets): Readonly<Record<string, string>> {
-  const some = Object.entries(came).filter(([, amount]) => amount !== "0");
+/** In whole units what there is of each asset, where there is any. */
+export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonly<Record<string, string>> {
+  const some = Object.entries(units).filter(([, amount]) => amount !== "0");
   return Object.fromEntries(
     some.map(([mint, amount]) => [mint, formatAmount(BigInt(amount), assets.named(mint).decimals)]),
   );

@@ -67,7 +67,9 @@ export function payersScreening(
     if (!isWhole) throw new Error(`the search for who paid in to deposit address ${address} goes on`);
     const fresh = outsideOf(inflows).filter((inflow) => !isNamed(inflow));
     const sender = { address: view.transaction.sender, role: "sender" as const };
-    const parties = [...(isMore || weighs(assets, fresh) ? [sender] : []), ...payersIn(fresh)];
+    // Of an address that was recovered the sender is not known.
+    const isAsked = sender.address !== "" && (isMore || weighs(assets, fresh));
+    const parties = [...(isAsked ? [sender] : []), ...payersIn(fresh)];
     const refused = await refusedAmong(
       screen,
       parties.filter((party) => !ours.includes(party.address)),

@@ -20,7 +20,8 @@ import {
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
 import type { PricedRefund, RefundCost } from "../outgoing/plans/refund-cost.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
-import { vouchedMoney } from "./vouched-money.ts";
+import { cameOf } from "./came-in.ts";
+import { leftOf, SENT_ELSEWHERE, vouchedMoney } from "./vouched-money.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { termsOf, type Sponsored } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
@@ -116,11 +117,13 @@ export class AddressSettling implements AddressSettlement {
       const height = isBound ? (await configured.heights()).highest : 0;
       return { event: { type: "AT_REST", slot, balances, isBound, height } };
     }
-    if (step.do === "refund" && !(await this.#with.mayServePayers(address, view.transaction.id))) {
+    const isRest = step.do === "refund" || step.do === "decide";
+    if (isRest && !(await this.#with.mayServePayers(address, view.transaction.id))) {
       return held(SCREENING);
     }
     const doubt = await this.#doubtOf(deposit, step);
     if (doubt !== null) return held(doubt);
+    if (step.do === "decide") return held(SENT_ELSEWHERE);
     const type = step.do === "sweep" ? "SWEEP_PLANNED" : "REFUND_PLANNED";
     const { kind, mark, plan } = step;
     const legs = step.amount === 0n ? [] : [{ address: step.to, amount: step.amount }];
@@ -189,8 +192,8 @@ export class AddressSettling implements AddressSettlement {
   ): Promise<Settlement> {
     const { deposit, view } = inHand;
     const { transaction, payments } = view;
-    const vouched = await vouchedMoney(this.#with.storage, deposit.id);
-    const receiver = vouched?.refundTo ?? transaction.sender;
+    const redirected = await this.#redirected(inHand);
+    const receiver = redirected?.to ?? transaction.sender;
     const made = await this.#standingMarkers(inHand);
     const holdings = await Promise.all(
       this.#with.assets.tokens.map((asset, index) =>
@@ -200,10 +203,12 @@ export class AddressSettling implements AddressSettlement {
           receiver,
           balance: amounts[index] ?? 0n,
           isSwept: made.length > 0,
+          redirected,
         }),
       ),
     );
     return {
+      ...(redirected === null ? {} : { word: redirected.word }),
       terms: await termsOf(this.#with, deposit.id),
       receiver,
       treasury: this.#with.treasury,
@@ -219,6 +224,25 @@ export class AddressSettling implements AddressSettlement {
       planned: payments.length,
       mayRefund,
       mayClose: closeAbove !== null,
+    };
+  }
+
+  /** Null where what goes back goes to the sender. */
+  async #redirected({ deposit: { id }, view }: AddressInHand): Promise<Redirected | null> {
+    const { storage } = this.#with;
+    const vouched = await vouchedMoney(storage, id);
+    const redirection = vouched?.redirection ?? null;
+    if (vouched === null || redirection === null) return null;
+    const entries = await storage.entries(id);
+    return {
+      ...redirection,
+      mostOf(mint, balance, rest) {
+        const later = cameOf(entries, mint, balance) - (vouched.came.get(mint) ?? 0n);
+        const earlier = later > 0n ? rest - later : rest;
+        const left = leftOf(redirection, view.payments, mint);
+        const most = earlier < left ? earlier : left;
+        return most > 0n ? most : 0n;
+      },
     };
   }
 
@@ -238,7 +262,7 @@ export class AddressSettling implements AddressSettlement {
   /** One asset at the address, with what of it is whose. Only what the next step may depend on is asked for. */
   async #holding(
     { deposit, view }: AddressInHand,
-    { asset, fee, receiver, balance, isSwept }: HeldAsset,
+    { asset, fee, receiver, balance, isSwept, redirected }: HeldAsset,
   ): Promise<Holding> {
     const { ledger, refundCost } = this.#with;
     const landed = view.payments
@@ -253,6 +277,7 @@ export class AddressSettling implements AddressSettlement {
       (asset.mint === deposit.mint ? BigInt(fee) : 0n) + withheld - sumOf(plans, "fee", asset.mint);
     const kept = owed > 0n ? owed : 0n;
     const lent = sumOf(plans, "loan", asset.mint) - sumOf(plans, "repayment", asset.mint);
+    const rest = balance - kept - lent;
     const isThere = async (of: Address): Promise<boolean> => {
       const [has] = await ledger.haveTokenAccounts([deposit.id], of);
       return has === true;
@@ -262,8 +287,9 @@ export class AddressSettling implements AddressSettlement {
       balance,
       kept,
       lent,
+      ...(redirected === null ? {} : { elsewhere: redirected.mostOf(asset.mint, balance, rest) }),
       // Refunds are priced where something is left to refund.
-      ...(balance - kept - lent > 0n ? await refundCost(asset, receiver) : NO_REFUND),
+      ...(rest > 0n ? await refundCost(asset, receiver) : NO_REFUND),
       // Accounts are closed by a sweep, and there is none without a marker. One that holds something is there.
       hasAccount: mint !== null && isSwept && (balance > 0n || (await isThere(mint))),
     };
@@ -280,6 +306,15 @@ interface HeldAsset {
   /** Who gets refunds. */
   readonly receiver: Address;
   readonly isSwept: boolean;
+  readonly redirected: Redirected | null;
+}
+
+/** A refund to another address than the sender's, and how much may go there now. */
+interface Redirected {
+  readonly word: string;
+  readonly to: Address;
+  /** Of the rest of a mint, with so much there; what came since the operator's word is no part of it. */
+  readonly mostOf: (mint: string, balance: bigint, rest: bigint) => bigint;
 }
 
 /**

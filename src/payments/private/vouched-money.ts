@@ -1,11 +1,12 @@
 /** What operators have vouched for at a deposit address: the money that was there, and nothing that came later. */
-import type { VouchingRecord } from "../records.ts";
+import type { PaymentRecord, VouchingRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { depositContext } from "../deposit-context.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
+import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { cameIn } from "./came-in.ts";
 
 /** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
@@ -13,9 +14,21 @@ export interface VouchedMoney {
   readonly signatures: ReadonlySet<string>;
   /** Base units by mint: the most that had come in when a word was given. */
   readonly came: ReadonlyMap<string, bigint>;
-  /** Where the newest word sends what goes back, null for the sender. */
-  readonly refundTo: Address | null;
+  /** Null while what goes back goes to the sender: by the newest word. */
+  readonly redirection: Redirection | null;
 }
+
+/** An operator's leave to refund to another address than the sender's: what was there then, and no more. */
+export interface Redirection {
+  /** The id of the word. */
+  readonly word: string;
+  readonly to: Address;
+  /** Base units by mint, network costs included. */
+  readonly allowed: Readonly<Record<string, string>>;
+}
+
+/** Why an address is held where money is left after a refund to another address: a person decides about it anew. */
+export const SENT_ELSEWHERE = "sent_elsewhere";
 
 /** What operators have vouched for at an address so far, null where none has. */
 export async function vouchedMoney(
@@ -32,12 +45,41 @@ export async function vouchedMoney(
   return {
     signatures: new Set(words.flatMap(({ signatures }) => signatures)),
     came,
-    refundTo: words.at(-1)?.refundTo ?? null,
+    redirection: redirectionOf(words.at(-1)),
   };
 }
 
+function redirectionOf(word: VouchingRecord | undefined): Redirection | null {
+  if (word === undefined || word.refundTo === null) return null;
+  return { word: word.id, to: word.refundTo, allowed: word.allowed ?? {} };
+}
+
+/** What of a mint may still go to the other address: a refund that landed or may land has used its amount and its cost. */
+export function leftOf(
+  { word, allowed }: Redirection,
+  payments: readonly PaymentRecord[],
+  mint: string,
+): bigint {
+  const under = payments
+    .filter(({ status }) => status !== "failed")
+    .map(({ plan }) => readPlan(plan))
+    .filter((plan) => plan.word === word);
+  const used = under
+    .flatMap(({ movements, withheld }) =>
+      movements
+        .filter((each) => each.kind === "refund" && each.mint === mint)
+        .map(({ amount }) => BigInt(amount) + BigInt(withheld)),
+    )
+    .reduce((sum, amount) => sum + amount, 0n);
+  const left = BigInt(allowed[mint] ?? "0") - used;
+  return left > 0n ? left : 0n;
+}
+
 /** The part of a vouching that the chain tells. */
-export type MoneyThere = Pick<VouchingRecord, "id" | "signatures" | "came">;
+export interface MoneyThere extends Pick<VouchingRecord, "step" | "signatures" | "came"> {
+  /** Base units that are there now, as decimal strings, by mint. */
+  readonly there: Readonly<Record<string, string>>;
+}
 
 /** What reading the money at an address needs. */
 export interface MoneyParts {
@@ -56,7 +98,7 @@ export async function moneyThere(
 ): Promise<MoneyThere | null> {
   const before = await stepOf(storage, address);
   const { settledSlot } = await depositContext(storage, address);
-  const { slot, amounts, strays } = await cameIn({ storage, ledger, assets }, address);
+  const { slot, amounts, there, strays } = await cameIn({ storage, ledger, assets }, address);
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   // What the search has not found by then is vouched for by its amount alone.
   const { inflows } = await ledger.payersOf(address, mints, {
@@ -66,9 +108,10 @@ export async function moneyThere(
   });
   if (slot < settledSlot || (await stepOf(storage, address)) !== before) return null;
   return {
-    id: `${address}:${before}`,
+    step: before,
     signatures: [...new Set(inflows.map(({ signature }) => signature))],
-    came: Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index] ?? 0n)])),
+    came: byMint(assets, amounts),
+    there: byMint(assets, there),
   };
 }
 
@@ -76,6 +119,10 @@ function broughtOf(asset: Token, inflows: readonly Inflow[]): bigint {
   return inflows
     .filter(({ mint }) => mint === ledgerMint(asset))
     .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+function byMint({ tokens }: Assets, amounts: readonly bigint[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(tokens.map(({ mint }, index) => [mint, String(amounts[index] ?? 0n)]));
 }
 
 async function stepOf(storage: Pick<PaymentStorage, "load">, address: string): Promise<number> {

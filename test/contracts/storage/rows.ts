@@ -139,10 +139,12 @@ export const fullRows: Rows = {
   vouchings: {
     id: "address:7",
     address: "address",
+    step: 7,
     at: LATEST,
     signatures: [TEXT],
     came: { mint: String(LARGEST) },
     refundTo: ADDRESS,
+    allowed: { mint: String(LARGEST) },
   },
   reservations: {
     id: "reservation",
@@ -279,7 +281,7 @@ export const nullRows: Rows = {
   deposits: { ...fullRows.deposits, waitEndedAt: null, heldReason: null, checkedTo: null },
   payments: { ...fullRows.payments, legs: [], signature: null, reason: null },
   entries: { ...fullRows.entries, signature: null },
-  vouchings: { ...fullRows.vouchings, signatures: [], came: {}, refundTo: null },
+  vouchings: { ...fullRows.vouchings, signatures: [], came: {}, refundTo: null, allowed: null },
   reservations: { ...fullRows.reservations, lapsesAt: null },
   attempts: { ...fullRows.attempts, bytes: new Uint8Array() },
   notices: { ...fullRows.notices, reason: null, signature: null, blockTime: null, fee: null, body: null },

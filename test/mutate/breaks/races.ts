@@ -90,8 +90,8 @@ export const RACE_BREAKS: readonly Break[] = [
   {
     property: "of two operators who release an address at once one does",
     file: TRANSACTION_ACTS,
-    text: 'event: { type: "RELEASE" }, writes: [guard, audit]',
-    replacement: 'event: { type: "RELEASE" }, writes: [audit]',
+    text: "this.#guard(decisionOfAddress(address))",
+    replacement: "this.#guard(address)",
     tests: ["payments/operator/transaction-acts.test.ts"],
   },
   {

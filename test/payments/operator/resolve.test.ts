@@ -145,22 +145,110 @@ describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
     await room.judge();
   });
 
-  test("a late deposit that is held goes to another address, and so does what comes after it", async () => {
+  /** What erin, who is served, or carol pays in after the order. */
+  async function payLate(from: Wallet, order: Ordered, amount: bigint): Promise<void> {
+    await room.openAccount({ ...from, address: order.address as never }, "USDC");
+    await room.payTokens(from, order.address, "USDC", amount);
+    await room.passAndSettle(11 * MINUTE, 6);
+  }
+
+  const heldFor = async (order: Ordered): Promise<string | null | undefined> =>
+    (await room.storage.deposits([order.address]))[0]?.heldReason;
+
+  test("M35: a refund elsewhere takes what was there, and money that comes later, of a payer who is served or of a refused one, waits for a new decision", async () => {
     await openRoom(adapter);
+    const erin = room.wallet("erin", { lamports: 2n * SOL, usdc: 90_000_000n });
     const order = await room.heldAfterCancel();
     expect(await room.stateOf(order)).toBe("held");
     const { operator } = room.service;
-    await operator.resolve(`held:${order.address}`, { action: "refundTo", address: room.dave.address }, BY);
+    const id = `held:${order.address}`;
+    await operator.resolve(id, { action: "refundTo", address: room.dave.address }, BY);
     await room.settle(8);
     await room.passAndSettle(11 * MINUTE, 4);
     expect(await room.shown(order)).toMatchObject({ status: "cancelled", refunds: [{ status: "paid" }] });
     const first = await usdcOf(room.dave);
     expect(first).toBeGreaterThan(0n);
-    await room.deposit(order.address, { usdc: 7_000_000n });
-    await room.passAndSettle(11 * MINUTE, 6);
-    expect(await usdcOf(room.dave)).toBeGreaterThan(first);
+    expect(first).toBeLessThan(order.due);
+    const allowed = { [room.mints.USDC]: String(Number(order.due) / 1e6) };
+    expect(await operator.auditLog()).toMatchObject([{ act: "refund_to", what: { allowed } }]);
+
+    await payLate(erin, order, 7_000_000n);
+    expect(await heldFor(order)).toBe("sent_elsewhere");
+    expect([await usdcOf(room.dave), await usdcOf(room.alice)]).toEqual([first, 1n]);
+    await operator.resolve(id, { action: "refundTo", address: room.dave.address }, BY);
+    await room.settle(8);
+    const second = await usdcOf(room.dave);
+    expect(second).toBeGreaterThan(first);
+    expect(second).toBeLessThan(first + 7_000_001n);
+
+    await payLate(room.carol, order, 7_000_000n);
+    expect(await heldFor(order)).toBe("screening");
+    expect([await usdcOf(room.dave), await usdcOf(room.alice)]).toEqual([second, 1n]);
+    // The sender gets what is released.
+    await operator.resolve(id, { action: "release" }, BY);
+    await room.settle(8);
+    await room.passAndSettle(11 * MINUTE, 4);
+    expect(await usdcOf(room.dave)).toBe(second);
+    expect(await usdcOf(room.alice)).toBeGreaterThan(1n);
+    await room.judge();
+  });
+
+  test("M35: the fee that an address keeps leaves no room in a refund elsewhere for money that comes later", async () => {
+    await openRoom(adapter);
+    const erin = room.wallet("erin", { lamports: 2n * SOL, usdc: 90_000_000n });
+    const order = await room.sendTo();
+    await payLate(erin, order, order.due);
+    expect(await room.shown(order)).toMatchObject({ status: "completed" });
+    await payLate(room.carol, order, 3_000_000n);
+    const { operator } = room.service;
+    await operator.resolve(`held:${order.address}`, { action: "refundTo", address: room.dave.address }, BY);
+    await room.settle(8);
+    const sent = await usdcOf(room.dave);
+    expect(sent).toBeGreaterThan(2_000_000n);
+    expect(sent).toBeLessThan(3_000_000n);
+    await payLate(erin, order, 200_000n);
+    expect(await usdcOf(room.dave)).toBe(sent);
+    expect(await heldFor(order)).toBe("sent_elsewhere");
+  });
+
+  test("M35: a refund elsewhere that has failed is replaced by one of no more, though other money has come meanwhile", async () => {
+    await openRoom(adapter);
+    const erin = room.wallet("erin", { lamports: 2n * SOL, usdc: 90_000_000n });
+    const order = await room.heldAfterCancel();
+    await room.openAccount(room.dave, "USDC");
+    await room.freeze(room.dave, "USDC");
+    const { operator } = room.service;
+    await operator.resolve(`held:${order.address}`, { action: "refundTo", address: room.dave.address }, BY);
+    await room.settle(8);
+    await payLate(erin, order, 7_000_000n);
+    expect(await usdcOf(room.dave)).toBe(0n);
+    await room.thaw(room.dave, "USDC");
+    for (let look = 0; look < 3; look++) await room.passAndSettle(45 * MINUTE, 4);
+    const sent = await usdcOf(room.dave);
+    expect(sent).toBeGreaterThan(0n);
+    expect(sent).toBeLessThan(order.due);
+    expect(await heldFor(order)).toBe("sent_elsewhere");
     expect(await usdcOf(room.alice)).toBe(1n);
-    await room.judge({ exceptSums: true });
+  });
+
+  test("M35: two people agree on what was there when the first of them asked: what comes before the second confirms waits", async () => {
+    await openRoom(adapter, { approvals: 2 });
+    const order = await room.heldAfterCancel();
+    const { operator } = room.service;
+    const id = `held:${order.address}`;
+    const { address } = room.dave;
+    const allowed = { [room.mints.USDC]: String(Number(order.due) / 1e6) };
+    expect(await operator.resolve(id, { action: "refundTo", address }, BY)).toMatchObject({ allowed });
+    await payLate(room.carol, order, 7_000_000n);
+    await operator.approve(id, { address }, BEA);
+    await room.settle(8);
+    await room.passAndSettle(11 * MINUTE, 4);
+    expect(await usdcOf(room.dave)).toBeLessThan(order.due);
+    expect(await heldFor(order)).toBe("screening");
+    expect(await operator.auditLog()).toMatchObject([
+      { act: "request_refund_to", what: { allowed } },
+      { act: "refund_to", what: { allowed, requestedBy: "ann" } },
+    ]);
   });
 
   test("M10: what is written off stays held, is no matter any more, frees its reservation, and can still be released", async () => {

@@ -2,6 +2,10 @@
 import { describe, expect, test as base } from "vitest";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
+import type { Address } from "../../../src/address.ts";
+import { writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
+import { leftOf } from "../../../src/payments/private/vouched-money.ts";
+import type { PaymentRecord } from "../../../src/payments/records.ts";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
@@ -260,3 +264,40 @@ describe.each(sampled(adapters, "vouching"))("on $name", { timeout: 60_000 }, (a
     list();
   });
 });
+
+base(
+  "M35: what may go elsewhere is used by what landed or may land, its cost included, and by nothing that failed or goes to the sender",
+  () => {
+    const word = { word: "address:7", to: "elsewhere" as Address, allowed: { usdc: "100" } };
+    const refund = (status: PaymentRecord["status"], amount: string, under?: string): PaymentRecord => ({
+      id: amount,
+      transactionId: "tx_0",
+      address: "address" as Address,
+      kind: "refund",
+      status,
+      mark: "refund 1",
+      mint: "usdc",
+      legs: [],
+      plan: writePlan({
+        feePayer: "sponsor" as Address,
+        moves: [],
+        movements: [{ kind: "refund", mint: "usdc", amount }],
+        indexes: [],
+        withheld: "5",
+        ...(under === undefined ? {} : { word: under }),
+      }),
+      signature: null,
+      reason: null,
+      createdAt: 0,
+    });
+    const others = [
+      refund("failed", "90", word.word),
+      refund("finalized", "80"),
+      refund("finalized", "70", "address:3"),
+    ];
+    expect(leftOf(word, others, "usdc")).toBe(100n);
+    expect(leftOf(word, others, "usdt")).toBe(0n);
+    expect(leftOf(word, [...others, refund("finalized", "40", word.word)], "usdc")).toBe(55n);
+    expect(leftOf(word, [...others, refund("broadcast", "98", word.word)], "usdc")).toBe(0n);
+  },
+);

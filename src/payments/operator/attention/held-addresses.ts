@@ -1,5 +1,6 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
 import type { PaymentStorage } from "../../payment-storage.ts";
+import { SENT_ELSEWHERE } from "../../private/vouched-money.ts";
 import { MISSING_HISTORY, UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import {
   matterId,
@@ -22,6 +23,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   [UNKNOWN_SPENDING]: "it has signed transactions that this database does not know of",
   [MISSING_HISTORY]:
     "this database was not at work for a time, and no node has the history to show that the address has not paid meanwhile",
+  [SENT_ELSEWHERE]:
+    "money is left after a refund to another address, and came later or is more than was allowed",
   [RECOVERED]: "it was brought back from its order's id, and who sent the money is not known",
 };
 

@@ -42,6 +42,8 @@ export interface Resolution {
   readonly state: "done" | "awaits_approval";
   /** Who gets the money, which the other actor has to name; of `awaits_approval` alone. */
   readonly address?: Address;
+  /** What the other actor agrees to send there and no more, network costs included: whole units by mint. */
+  readonly allowed?: Readonly<Record<string, string>>;
   readonly transactionId?: string;
 }
 

@@ -6,6 +6,7 @@ import { isPaymentError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { OrderedReturn, ReturnCommand } from "../../private/order-return.ts";
+import type { MoneyThere } from "../../private/vouched-money.ts";
 import { ReleaseRefused, type ReleasedDeposit, type ReleaseOrder } from "../../private/release-deposit.ts";
 import type { Screen } from "../../recipients/screening.ts";
 import { releaseShareOfDay } from "../../purses/sponsor-limit.ts";
@@ -25,6 +26,10 @@ export interface DepositControl {
   readonly ownAddresses: readonly string[];
   /** Whether the money of an address can be sent elsewhere in the state that its instance is in now. */
   readonly canRedirect: (deposit: DepositRecord) => Promise<boolean>;
+  /** What is there now, and the same in whole units by mint; null while a payment is being written down. */
+  readonly moneyThere: (
+    deposit: DepositRecord,
+  ) => Promise<{ readonly money: MoneyThere; readonly shown: Readonly<Record<string, string>> } | null>;
   readonly release: (transactionId: string, order: ReleaseOrder) => Promise<ReleasedDeposit>;
   readonly returnTokens: (command: ReturnCommand) => Promise<OrderedReturn>;
 }
@@ -44,6 +49,8 @@ export interface RefundElsewhere {
   readonly to: Address;
   /** Who asked for it, where another operator confirms; null where one operator decides alone. */
   readonly requestedBy: string | null;
+  /** What that operator has asked for; null for what is there now. */
+  readonly money: MoneyThere | null;
 }
 
 /** Carries out decisions about deposit addresses, each in one commit with its guard and its audit row. */
@@ -92,14 +99,23 @@ export class DepositResolving {
     return address;
   }
 
+  /** What is there now: what another operator is asked to agree with. */
+  async moneyThere(
+    resolving: Resolving,
+  ): Promise<NonNullable<Awaited<ReturnType<DepositControl["moneyThere"]>>>> {
+    const there = await this.#control().moneyThere(await this.#depositOf(resolving));
+    if (there !== null) return there;
+    throw new OperatorRefused(`${resolving.matter.id}: it is at work: try again when it has come to rest`);
+  }
+
   /** Releases the address, and has its money sent to `to`, which `checkReceiver` has returned. */
-  async refundTo(resolving: Resolving, { to, requestedBy }: RefundElsewhere): Promise<void> {
+  async refundTo(resolving: Resolving, { to, requestedBy, money }: RefundElsewhere): Promise<void> {
     const { matter, by } = resolving;
     const asked = requestedBy === null ? {} : { requestedBy };
     await this.#releaseBy(resolving, {
-      refundTo: to,
-      writesFor: ({ transactionId, explained, vouchedFor }) => {
-        const what = { id: matter.id, transactionId, address: to, explained, vouchedFor, ...asked };
+      refundTo: { to, money },
+      writesFor: ({ transactionId, explained, vouchedFor, allowed }) => {
+        const what = { id: matter.id, transactionId, address: to, allowed, explained, vouchedFor, ...asked };
         return [this.#parts.writeAct({ by, act: "refund_to", what })];
       },
     });

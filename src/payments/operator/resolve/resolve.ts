@@ -7,6 +7,7 @@ import { readActedBy, readCommand, type WriteAct } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import type { DatedMatter, LookForMatters } from "../attention/list-matters.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
+import type { MoneyThere } from "../../private/vouched-money.ts";
 import { decisionOf } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { isSamePerson } from "../who-acts.ts";
@@ -45,7 +46,24 @@ const proposal = z.object({
   actor: z.string(),
   /** What the matter was when it was asked for. */
   message: z.string(),
+  /** What was there then: no more goes to the address. Proposals of an earlier version have none. */
+  money: z
+    .object({
+      step: z.number(),
+      signatures: z.array(z.string()),
+      came: z.record(z.string(), z.string()),
+      there: z.record(z.string(), z.string()),
+    })
+    .optional(),
 });
+
+/** A refund that another actor is asked to confirm. */
+interface Proposed {
+  readonly address: string;
+  readonly money: MoneyThere;
+  /** In whole units, by mint. */
+  readonly allowed: Readonly<Record<string, string>>;
+}
 
 /** What resolving matters needs. */
 export interface ResolverParts {
@@ -82,8 +100,9 @@ export class MatterResolver implements Resolver {
     const resolving: Resolving = { matter, by: acted, guard: this.#guard(id, before, null) };
     if (command.action === "refundTo" && approvals === 2) {
       const address = await deposits.checkReceiver(resolving, command.address);
-      await this.#propose(matter, acted, address);
-      return { ...resolutionOf(matter, action, "awaits_approval"), address };
+      const { money, shown } = await deposits.moneyThere(resolving);
+      await this.#propose(resolving, { address, money, allowed: shown });
+      return { ...resolutionOf(matter, action, "awaits_approval"), address, allowed: shown };
     }
     await this.#carryOut(resolving, command);
     return resolutionOf(matter, action, "done");
@@ -96,7 +115,7 @@ export class MatterResolver implements Resolver {
     if (before === null || before.proposal === null) {
       throw new OperatorRefused(`nothing of ${id} waits for an approval`);
     }
-    const { address, actor, message } = proposal.parse(JSON.parse(before.proposal));
+    const { address, actor, message, money } = proposal.parse(JSON.parse(before.proposal));
     if (isSamePerson(actor, acted.actor)) {
       throw new OperatorRefused(`${actor} has asked for it: another actor has to approve`);
     }
@@ -106,12 +125,12 @@ export class MatterResolver implements Resolver {
       );
     }
     const matter = await this.#find(id);
-    if (matter.message !== message) {
+    if (matter.message !== message || money === undefined) {
       throw new OperatorRefused(`${id} is not what it was when it was asked for: resolve it again`);
     }
     const resolving: Resolving = { matter, by: acted, guard: this.#guard(id, before, null) };
     const to = await deposits.checkReceiver(resolving, address);
-    await deposits.refundTo(resolving, { to, requestedBy: actor });
+    await deposits.refundTo(resolving, { to, requestedBy: actor, money });
     return resolutionOf(matter, "refundTo", "done");
   }
 
@@ -127,11 +146,11 @@ export class MatterResolver implements Resolver {
   }
 
   /** Keeps what was asked for until another actor confirms it. */
-  async #propose(matter: DatedMatter, by: ActedBy, address: string): Promise<void> {
+  async #propose({ matter, by }: Resolving, { address, money, allowed }: Proposed): Promise<void> {
     const { storage, writeAct } = this.#parts;
-    const text = JSON.stringify({ address, actor: by.actor, message: matter.message });
+    const text = JSON.stringify({ address, actor: by.actor, message: matter.message, money });
     const guard = this.#guard(matter.id, await storage.decision(decisionOf(matter.id)), text);
-    const audit = writeAct({ by, act: "request_refund_to", what: { id: matter.id, address } });
+    const audit = writeAct({ by, act: "request_refund_to", what: { id: matter.id, address, allowed } });
     const [result] = await storage.commit([{ writes: [guard, audit] }]);
     if (result?.ok !== true) throw decidedMeanwhile(matter.id);
   }
@@ -148,7 +167,7 @@ export class MatterResolver implements Resolver {
         return deposits.release(resolving);
       case "refundTo": {
         const to = await deposits.checkReceiver(resolving, command.address);
-        return deposits.refundTo(resolving, { to, requestedBy: null });
+        return deposits.refundTo(resolving, { to, requestedBy: null, money: null });
       }
       case "writeOff":
         return kind === "unprovable" ? this.#writeOffUnprovable(resolving) : deposits.writeOff(resolving);

@@ -2,7 +2,7 @@
 import type { Movement } from "../../../../machines/index.ts";
 import type { PaymentRecord } from "../../records.ts";
 import type { Address } from "../../../address.ts";
-import { ledgerMint, type Token } from "../../assets/assets.ts";
+import { ledgerMint, smallestAmount, type Token } from "../../assets/assets.ts";
 import type { OpenWords } from "./open-words.ts";
 import { replacementPlan } from "./plan-payouts.ts";
 import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingTerms } from "./routing-terms.ts";
@@ -17,6 +17,11 @@ export interface Holding {
   readonly kept: bigint;
   /** Part of the balance that the sponsor has lent: lamports only. */
   readonly lent: bigint;
+  /**
+   * What of the rest may go to another address than the sender's, by an operator's word, the refund's cost included. Left out
+   * where the rest goes to the sender.
+   */
+  readonly elsewhere?: bigint;
   /** What a refund of this asset would cost its receiver, and whether an account for it is part of that. */
   readonly refundCost: bigint;
   readonly isAccountPriced: boolean;
@@ -36,6 +41,8 @@ export interface OpenPayment extends OpenWords {
 export interface Settlement {
   readonly terms: RoutingTerms;
   readonly receiver: Address;
+  /** The operator's word that names the receiver; left out where it is the sender. */
+  readonly word?: string;
   readonly treasury: Address;
   readonly holdings: readonly Holding[];
   readonly open: readonly OpenPayment[];
@@ -63,6 +70,8 @@ export type SettlementStep =
       readonly plan: StoredPlan;
     }
   | { readonly do: "wait" }
+  /** More is there than an operator has let go to another address: somebody has to decide about it. */
+  | { readonly do: "decide" }
   | { readonly do: "rest" };
 
 /** A refund: how much of what, and the first moves, which exclude every other payment in its place. */
@@ -85,13 +94,28 @@ export function sweepsFor(markers: number): number {
 export function nextSettlementStep(facts: Settlement): SettlementStep {
   const made = facts.open.find(({ isMade }) => isMade);
   if (made !== undefined) return recover(facts, made);
-  const refundable = facts.holdings.find(
-    (holding) => holding.balance - holding.kept - holding.lent > holding.refundCost,
-  );
+  const refundable = facts.holdings.find((holding) => payable(holding) > holding.refundCost);
   if (refundable !== undefined) return facts.mayRefund ? refund(facts, refundable) : { do: "wait" };
+  if (facts.holdings.some(isUndecided)) return { do: "decide" };
   // Without a marker nothing of ours has ever landed here: what is left is dust that is not worth a transaction, and a
   // sweep without a marker to take away could land twice.
   return facts.markers.length === 0 || !facts.mayClose ? { do: "rest" } : sweep(facts);
+}
+
+/** What is neither fee nor loan. */
+function restOf({ balance, kept, lent }: Holding): bigint {
+  return balance - kept - lent;
+}
+
+/** What may go back without another decision. */
+function payable(holding: Holding): bigint {
+  return holding.elsewhere ?? restOf(holding);
+}
+
+/** Dust is nobody's decision. */
+function isUndecided(holding: Holding): boolean {
+  const more = restOf(holding) - payable(holding);
+  return more > holding.refundCost && more >= smallestAmount(holding.asset);
 }
 
 /**
@@ -111,7 +135,7 @@ function recover(
 
 /** The receiver gets everything but the refund's own cost, which stays for the sweep. */
 function refund(facts: Settlement, holding: Holding): SettlementStep {
-  const { terms, receiver } = facts;
+  const { terms, receiver, word } = facts;
   const { asset, refundCost } = holding;
   const { mark, amount, before } = termsOfRefund(facts, holding);
   const loans = loanOf(terms, asset);
@@ -134,6 +158,7 @@ function refund(facts: Settlement, holding: Holding): SettlementStep {
       ],
       indexes: [],
       withheld: String(refundCost),
+      ...(word === undefined ? {} : { word }),
     },
   };
 }
@@ -144,9 +169,10 @@ function refund(facts: Settlement, holding: Holding): SettlementStep {
  */
 function termsOfRefund(
   { terms, receiver, open, paidIn, excesses, planned }: Settlement,
-  { asset, balance, kept, lent, refundCost }: Holding,
+  holding: Holding,
 ): RefundTerms {
-  const all = balance - kept - lent - refundCost;
+  const { asset, refundCost } = holding;
+  const all = payable(holding) - refundCost;
   const [first] = open;
   const label = (words: string): string => `refund ${planned + 1}: ${words}`;
   if (first === undefined) {

@@ -32,6 +32,8 @@ export interface StoredPlan {
   readonly indexes: readonly number[];
   /** What a refund holds back for its own cost, which the sweep takes along as a fee. */
   readonly withheld: string;
+  /** The operator's word by which a refund goes to another address than the sender's. */
+  readonly word?: string;
   /** What each attempt costs the sponsor for good, in lamports, but for those that are proved dead. */
   readonly costs?: readonly string[];
   /** Every attempt that was signed, the newest last: a node may have denied one that landed all the same. */
