@@ -360,7 +360,7 @@ describe("a look whose answers do not fit together proves nothing", () => {
 });
 
 /** An entry of a list, in this slot. */
-const LISTED_IN = (slot: number): object => ({ signature: "1".repeat(64), slot, err: null });
+const listedIn = (slot: number): object => ({ signature: "1".repeat(64), slot, err: null });
 
 describe("the same message under another signature", () => {
   test("is found by its reference key: not dead, landed under that signature", async ({ world }) => {
@@ -438,7 +438,7 @@ describe("the same message under another signature", () => {
       expect(await fateOf(ledgerOver(world), other)).toBe("dead");
       one.rule = ({ method, params }) =>
         method === "getSignaturesForAddress" && params[0] === bob.address
-          ? { kind: "lie", answer: () => Array.from({ length: 101 }, () => LISTED_IN(attempt.firstSlot)) }
+          ? { kind: "lie", answer: () => Array.from({ length: 101 }, () => listedIn(attempt.firstSlot)) }
           : undefined;
       expect(await fateOf(ledgerOver(world), other)).toBe("unprovable");
     });

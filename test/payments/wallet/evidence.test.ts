@@ -582,12 +582,9 @@ describe("M21: the caller's own transaction lands under another valid signature 
     const { fixture, one, two, alice, bob, caller } = scene;
     [one.rule, two.rule] = [dropping, dropping];
     const { body } = await fixture.prepareSend(caller, { from: alice, to: bob.address, amount: "1" });
-    const [mint, from, source, to] = [
-      fixture.mints.USDC,
-      alice.address,
-      fixture.tokenAccountOf(alice, "USDC"),
-      fixture.tokenAccountOf(bob, "USDC"),
-    ].map((each) => new PublicKey(each)) as [PublicKey, PublicKey, PublicKey, PublicKey];
+    const [mint, from] = [new PublicKey(fixture.mints.USDC), new PublicKey(alice.address)];
+    const source = new PublicKey(fixture.tokenAccountOf(alice, "USDC"));
+    const to = new PublicKey(fixture.tokenAccountOf(bob, "USDC"));
     const signed = await ownTransaction(fixture, {
       signers: [alice],
       instructions: [

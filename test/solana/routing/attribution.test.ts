@@ -372,7 +372,13 @@ test("M25: one look makes about a thousand calls, and the next look goes on wher
     if (method !== "getSignaturesForAddress" || account !== to.toBase58()) return undefined;
     const { before } = query as { readonly before?: string };
     cursors.push(before);
-    return { kind: "lie", answer: (honest) => (before === undefined ? (page = honest) : page) };
+    return {
+      kind: "lie",
+      answer: (honest) => {
+        if (before === undefined) page = honest;
+        return page;
+      },
+    };
   });
   const first = await ledger.payersOf(target.address, [mints.USDC], search);
   expect(first.isWhole).toBe(false);
