@@ -61,7 +61,7 @@ export const QUOTE_BREAKS: readonly Break[] = [
   {
     property: "one quote is used by one wallet transaction",
     file: "src/payments/wallet/accept-signed.ts",
-    text: "usedQuote(request.quote, transaction.id),",
+    text: "usedQuote(request.quote, { usedBy: transaction.id, now: createdAt }),",
     replacement: "",
     tests: ["payments/wallet/answered-once.test.ts"],
   },

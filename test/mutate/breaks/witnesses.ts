@@ -16,8 +16,8 @@ export const WITNESS_BREAKS: readonly Break[] = [
   {
     property: "fewer witnesses than configured never close a marker",
     file: "src/service/service-parts.ts",
-    text: "    swapper,\n    configured: gate.guard(options.ledger),",
-    replacement: "    swapper,\n    configured: ledger,",
+    text: "    ask,\n    configured: gate.guard(options.ledger),",
+    replacement: "    ask,\n    configured: ledger,",
     tests: TESTS,
   },
   {
