@@ -115,12 +115,12 @@ export function feesOf(
   { amount, feeBps }: { readonly amount: bigint; readonly feeBps: number },
 ): OrderFees {
   const networkFee = worthAtMost(mostNetworkFees(cost), rate);
-  const shareOf = (part: bigint, bps: bigint): bigint => (part * bps + BPS - 1n) / BPS;
-  const missing = worthAtMost(shareOf(cost.deposits, BINDING_BPS), rate) - networkFee;
+  const dueForBound = (cost.deposits * BINDING_BPS + BPS - 1n) / BPS;
+  const missing = worthAtMost(dueForBound, rate) - networkFee;
   return {
     networkFee,
     rent: worthAtMost(cost.accountRent, rate),
-    routingFee: shareOf(amount, BigInt(feeBps)),
+    routingFee: (amount * BigInt(feeBps) + BPS - 1n) / BPS,
     smallest: missing <= 0n || feeBps === 0 ? 0n : (missing * BPS + BigInt(feeBps) - 1n) / BigInt(feeBps),
   };
 }

@@ -11,9 +11,9 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "the routing fee of a private swap is rounded up",
-    file: "src/payments/quotes/price-swap.ts",
-    text: "(inputs.amount * BigInt(feeBps) + BPS - 1n) / BPS",
-    replacement: "(inputs.amount * BigInt(feeBps)) / BPS",
+    file: "src/payments/quotes/private-pricing.ts",
+    text: "(amount * BigInt(feeBps) + BPS - 1n) / BPS",
+    replacement: "(amount * BigInt(feeBps)) / BPS",
     tests: ["payments/swap/swap-promises.test.ts"],
   },
   {
