@@ -143,7 +143,7 @@ describe("a part of the host", () => {
 
   plainTest("M26: an error is an answer", async () => {
     const { clock, parts } = opened();
-    const hangs = endOf(parts.ask("screen", never));
+    const hangs = endOf(parts.ask("screen", () => never<string>()));
     await pass(clock, 10_000);
     expect(await hangs).toContain("did not end");
     await pass(clock, 5_000);

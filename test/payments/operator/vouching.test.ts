@@ -114,11 +114,10 @@ describe.each(sampled(adapters, "vouching"))("on $name", { timeout: 60_000 }, (a
     const order = await world.sendTo();
     await payIn(world, world.dave, order, order.due + 4_000_000n);
     await world.passAndSettle(10 * MINUTE, 4);
-    const { inflows } = await world.ledger.payersOf(
-      order.address as Wallet["address"],
-      [world.mints.USDC],
-      [],
-    );
+    const { inflows } = await world.ledger.payersOf(order.address as Wallet["address"], [world.mints.USDC], {
+      accounts: [],
+      isExplained: () => false,
+    });
     const named = inflows.filter(({ mint }) => mint === world.mints.USDC).map(({ signature }) => signature);
     expect(named).toHaveLength(1);
     world.asked.length = 0;
