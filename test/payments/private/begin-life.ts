@@ -4,6 +4,7 @@ import { SOL_MINT } from "../../../src/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Random } from "../../../src/runtime.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { keepCopies, type KeptCopies } from "./kept-copies.ts";
@@ -20,6 +21,8 @@ import { Turning } from "./turning.ts";
 
 /** Lamports per byte that storage on the chain costs in the beginning. */
 export const LAMPORTS_PER_BYTE = 6_960n;
+
+const MAX_LOOKS = 5;
 
 /** SOL at 150 dollars, always: what a swap is quoted is what it gets. */
 const MARKET: PriceSource = {
@@ -96,9 +99,11 @@ export async function beginLife(life: Life): Promise<Living> {
   const before = await photograph(world.chain);
   const orders: LivedOrder[] = [];
   for (const [index, each] of parties.entries()) {
-    const service = processes.service();
-    const isSwap = life.orders[index] === "swap";
-    orders.push(await (isSwap ? placeSwap(service, caller, each) : placeOrder(world, service, caller, each)));
+    const place = (service: PaymentService): Promise<LivedOrder> =>
+      life.orders[index] === "swap"
+        ? placeSwap(service, caller, each)
+        : placeOrder(world, service, caller, each);
+    orders.push(await untilTaken(processes, place));
   }
   const past = { wasDeceived: life.liars === "all", wasRestored: false, wasPruned: false };
   const copies = { kept, oldest: kept?.copies.length ?? 0 };
@@ -123,6 +128,21 @@ export async function beginLife(life: Life): Promise<Living> {
     past: { ...past, dearestByte: LAMPORTS_PER_BYTE },
     close,
   };
+}
+
+/** A service whose first look at its nodes took too long takes nothing before its next one. */
+async function untilTaken<T>(
+  processes: Succession,
+  place: (service: PaymentService) => Promise<T>,
+): Promise<T> {
+  for (let look = 1; ; look++) {
+    try {
+      return await place(processes.service());
+    } catch (error) {
+      if (look === MAX_LOOKS) throw error;
+      await processes.pass(0.3);
+    }
+  }
 }
 
 /** The world as the processes see it: with these nodes, with whoever is refused, and with a clock that goes on by itself. */
