@@ -34,9 +34,13 @@ const KINDS = [
   },
 ] as const;
 
-test.each(KINDS)("$name", { timeout: EXPLORING_MS }, async ({ lives, runs }) => {
-  const unbroken = fc.asyncProperty(lives, async (life) => {
-    expect(await brokenIn(life)).toEqual([]);
-  });
-  await fc.assert(unbroken, { numRuns: byDepth(runs), endOnFailure: true, ...repeatedRun() });
-});
+test.each(KINDS.map((kind) => [kind.name, kind] as const))(
+  "%s",
+  { timeout: EXPLORING_MS },
+  async (_, { lives, runs }) => {
+    const unbroken = fc.asyncProperty(lives, async (life) => {
+      expect(await brokenIn(life)).toEqual([]);
+    });
+    await fc.assert(unbroken, { numRuns: byDepth(runs), endOnFailure: true, ...repeatedRun() });
+  },
+);
