@@ -142,4 +142,5 @@ export type {
   Update,
   WatchRecord,
   Write,
+  Unexpired,
 } from "../../storage/storage.ts";

@@ -19,9 +19,9 @@ import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-all
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
-import { KeptAccounts } from "./kept-accounts.ts";
+import { KeptAccounts } from "./plans/kept-accounts.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
-import { holdAddress, MISSING_HISTORY, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
+import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** What signing payments takes. */
 export interface PaymentSurroundings extends ClosingRules {
@@ -80,10 +80,10 @@ export class PaymentEffects {
     refuseHeld(deposit);
     if (this.#takesFromMarkers(inHand)) return { event: { type: "REFUSED", fault: AGAINST_MARKERS } };
     // The marker of what another copy of this database has paid may be closed already: it would refuse nothing.
-    const doubt = await this.#with.spendingCheck(deposit.id);
-    if (doubt !== null && !(doubt === MISSING_HISTORY && this.#isHarmless(row))) {
-      return this.#hold(deposit, doubt);
-    }
+    const doubt = this.#isHarmless(row)
+      ? await listedDoubt(this.#with, deposit.id)
+      : await this.#with.spendingCheck(deposit.id);
+    if (doubt !== null) return this.#hold(deposit, doubt);
     await this.#refuseEarlyClosing(inHand);
     const unsigned = await ledger.buildTransaction(plan).catch(onlyRangeError);
     if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);

@@ -34,6 +34,11 @@ export async function unknownSpending(
   return (await spendingElsewhere(storage, transactions)).unknown;
 }
 
+/** The doubt that lies in what nodes list alone, whether or not they have the history of every gap. */
+export async function listedDoubt(asked: Asked, address: Address): Promise<SpendingDoubt | null> {
+  return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
+}
+
 /**
  * Why it is not believed that an address has paid nothing but what this database knows; null where it is. After a gap in
  * the lives of the database an empty list is only believed where enough nodes have the history of it, and then the row
@@ -42,7 +47,7 @@ export async function unknownSpending(
 export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingDoubt | null> {
   const { storage, ledger } = asked;
   const time = uncheckedTime(await storage.lives(), deposit);
-  if (time === null) return (await unknownSpending(asked, deposit.id)).length > 0 ? UNKNOWN_SPENDING : null;
+  if (time === null) return listedDoubt(asked, deposit.id);
   const { transactions, isProven } = await ledger.signedWithin(deposit.id, time);
   if ((await spendingElsewhere(storage, transactions)).unknown.length > 0) return UNKNOWN_SPENDING;
   if (!isProven) return MISSING_HISTORY;

@@ -25,14 +25,9 @@ import { leftOf, SENT_ELSEWHERE, vouchedMoney } from "./vouched-money.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { termsOf, type Sponsored } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
-import {
-  spendingDoubt,
-  UNKNOWN_SPENDING,
-  unknownSpending,
-  type SpendingDoubt,
-} from "../outgoing/unknown-spending.ts";
+import { listedDoubt, spendingDoubt, type SpendingDoubt } from "../outgoing/unknown-spending.ts";
 import { mayClose, type ClosingRules } from "../outgoing/closing.ts";
-import { wordsIn } from "../outgoing/kept-accounts.ts";
+import { wordsIn } from "../outgoing/plans/kept-accounts.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
 /** What planning the next payment of an address leads to. */
@@ -137,7 +132,7 @@ export class AddressSettling implements AddressSettlement {
     if (step.do === "refund" && step.amount >= smallestAmount(step.asset)) {
       return spendingDoubt({ storage, ledger }, deposit);
     }
-    return (await unknownSpending({ storage, ledger }, deposit.id)).length > 0 ? UNKNOWN_SPENDING : null;
+    return listedDoubt({ storage, ledger }, deposit.id);
   }
 
   async #load(address: string): Promise<AddressInHand> {
@@ -178,7 +173,8 @@ export class AddressSettling implements AddressSettlement {
     const [first] = deposits;
     if (first === undefined) return null;
     // A payment that this database does not know may have been made by another copy of it.
-    if ((await unknownSpending({ storage, ledger }, id)).length > 0) return held(UNKNOWN_SPENDING);
+    const doubt = await listedDoubt({ storage, ledger }, id);
+    if (doubt !== null) return held(doubt);
     const plan = collectionPlan(await termsOf(this.#with, id), deposits);
     const mark = `collect ${inHand.view.payments.length + 1}`;
     const planned = { kind: "collect", mark, mint: first.mint, legs: [], plan } as const;

@@ -77,9 +77,10 @@ class Look {
   /** Reads a page of each account at each endpoint, and the transactions in it. What any endpoint lists counts. */
   async read(accounts: readonly Address[]): Promise<void> {
     const pages = (await Promise.all(accounts.map((account) => this.#pagesOf(account)))).flat();
-    const listed = new Map(pages.flatMap((page) => page.listed.map((each) => [each.signature, each])));
-    const unread = [...listed.values()].filter(
-      ({ err, signature }) => err === null && !this.#read.has(signature) && !this.#reading.has(signature),
+    // One endpoint's word that a transaction failed hides nothing that another one lists as carried out.
+    const landed = pages.flatMap((page) => page.listed.filter(({ err }) => err === null));
+    const unread = [...new Map(landed.map((each) => [each.signature, each])).values()].filter(
+      ({ signature }) => !this.#read.has(signature) && !this.#reading.has(signature),
     );
     for (const changes of await inBatches(unread, (each) => landedChanges(this.#nodes, each))) {
       this.#keep(changes);

@@ -53,7 +53,7 @@ export async function markedBy(
  * The newest finalized transactions that name the address in any role, newest first. Every endpoint is asked, and what any
  * of them lists counts.
  */
-export async function naming(
+async function naming(
   nodes: Nodes,
   address: Address,
   most: number,
@@ -64,9 +64,13 @@ export async function naming(
   return { named: merged(lists), isWhole: lists.every((list) => list.length < most) };
 }
 
-/** What several endpoints list, each transaction once, newest first. */
+/**
+ * What several endpoints list, each transaction once, newest first. One endpoint's word that a transaction failed hides
+ * nothing that another one lists as carried out.
+ */
 export function merged(lists: readonly (readonly OutgoingTransaction[])[]): readonly OutgoingTransaction[] {
-  const named = new Map(lists.flat().map((each) => [each.signature, each]));
+  const failedFirst = lists.flat().toSorted((a, b) => Number(a.error === null) - Number(b.error === null));
+  const named = new Map(failedFirst.map((each) => [each.signature, each]));
   return [...named.values()].toSorted((a, b) => b.slot - a.slot);
 }
 

@@ -1,6 +1,7 @@
 /** Computes the priority fee of our own transactions, per compute unit. */
 import type { PublicKey } from "@solana/web3.js";
-import { ask, type Nodes } from "../ask.ts";
+import type { Nodes } from "../ask.ts";
+import { askWitnesses } from "../witnesses.ts";
 import type { PlannedInstruction } from "./planned-instruction.ts";
 
 // A dozen blocks of the 150 that are looked at.
@@ -22,18 +23,23 @@ export interface PricedPlan {
 
 /**
  * Millionths of a lamport per compute unit, from what recent blocks asked of those who write to the same accounts, as it
- * was five seconds ago at most. The same payees have the same price: nobody else writes to what is ours in a plan, the
+ * was five seconds ago at most and as the cheapest of the endpoints tells. The same payees have the same price: nobody else writes to what is ours in a plan, the
  * deposit address, its markers and its token accounts.
  */
 export async function unitPrice(nodes: Nodes, { planned, writable }: PricedPlan): Promise<bigint> {
   const accounts = writable.map((key) => key.toBase58());
   const [feePayer = ""] = accounts;
   const key = ["price", feePayer, ...payeesIn(planned)].join(" ");
-  const fees = await nodes.remembered(key, PRICES_FOR_MS, () =>
-    ask(nodes, ({ rpc }) => rpc.getRecentPrioritizationFees(accounts)),
+  const told = await nodes.remembered(key, PRICES_FOR_MS, () =>
+    askWitnesses(nodes, ({ rpc }) => rpc.getRecentPrioritizationFees(accounts)),
   );
-  const price = BigInt(fees.toSorted((a, b) => a - b)[Math.floor(fees.length * QUARTILE)] ?? 0);
+  // One endpoint that tells too much makes no payment dearer.
+  const price = BigInt(Math.min(...told.map(quartileOf)));
   return price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE;
+}
+
+function quartileOf(fees: readonly number[]): number {
+  return fees.toSorted((a, b) => a - b)[Math.floor(fees.length * QUARTILE)] ?? 0;
 }
 
 /** The accounts that are paid: in a transfer of SOL and of tokens the last one that is written to. */

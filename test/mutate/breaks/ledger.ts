@@ -26,8 +26,8 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "a transaction that failed on the chain has moved nothing and has no payers",
     file: "src/solana/routing/payers-of.ts",
-    text: "err === null && !this.#read.has(signature)",
-    replacement: "!this.#read.has(signature)",
+    text: "page.listed.filter(({ err }) => err === null)",
+    replacement: "page.listed",
     tests: ["solana/routing/attribution.test.ts"],
   },
   {
@@ -223,8 +223,22 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "what any node lists of an address counts",
     file: "src/solana/routing/signed-by.ts",
-    text: "lists.flat().map((each)",
-    replacement: "(lists[0] ?? []).map((each)",
+    text: "lists.flat().toSorted(",
+    replacement: "(lists[0] ?? []).toSorted(",
     tests: ["solana/routing/signed-by.test.ts"],
+  },
+  {
+    property: "one node's word that a transaction failed hides no spending that another lists",
+    file: "src/solana/routing/signed-by.ts",
+    text: "Number(a.error === null) - Number(b.error === null)",
+    replacement: "Number(b.error === null) - Number(a.error === null)",
+    tests: ["solana/routing/payers-agreement.test.ts"],
+  },
+  {
+    property: "one endpoint that tells a high price makes no payment dearer",
+    file: "src/solana/routing/unit-price.ts",
+    text: "Math.min(...told.map(quartileOf))",
+    replacement: "Math.max(...told.map(quartileOf))",
+    tests: ["solana/routing/unit-price.test.ts"],
   },
 ];

@@ -1,7 +1,7 @@
 /** Breaks of the rules of markers: which accounts are kept, when they are closed, when words are signed anew. */
 import type { Break } from "../break.ts";
 
-const KEPT = "src/payments/outgoing/kept-accounts.ts";
+const KEPT = "src/payments/outgoing/plans/kept-accounts.ts";
 const CLOSING = "src/payments/outgoing/closing.ts";
 const CLOSING_TESTS = ["payments/private/closing.test.ts"];
 const KEPT_TESTS = ["payments/private/kept-markers.test.ts"];

@@ -129,8 +129,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "unknown spending is looked for before a refund or a sweep is planned",
     file: SETTLE,
-    text: "if ((await unknownSpending({ storage, ledger }, deposit.id)).length > 0) return held(UNKNOWN_SPENDING);",
-    replacement: "",
+    text: "const doubt = await this.#doubtOf(deposit, step);",
+    replacement: "const doubt = null;",
     tests: ["payments/private/private-promises.test.ts"],
   },
   {
@@ -346,14 +346,14 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "a release vouches for no later payer",
     file: "src/payments/private/screen-payers.ts",
-    text: "const fresh = fromOutside.filter((inflow) => !isNamed(inflow));",
-    replacement: "const fresh = vouched === null ? fromOutside : [];",
+    text: "const fresh = outsideOf(inflows).filter((inflow) => !isNamed(inflow));",
+    replacement: "const fresh = vouched === null ? outsideOf(inflows) : [];",
     tests: ["payments/operator/vouching.test.ts"],
   },
   {
     property: "an amount that a release has covered covers no later money that nothing explains",
     file: "src/payments/private/screen-payers.ts",
-    text: "(named > covered ? named : covered)",
+    text: "(listed > covered ? listed : covered)",
     replacement: "(vouched === null ? 0n : (amounts[index] ?? 0n))",
     tests: ["payments/operator/vouching.test.ts"],
   },
@@ -458,8 +458,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "an address that has paid without us is not signed for",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: "if (doubt !== null && !(doubt",
-    replacement: "if (doubt === MISSING_HISTORY && !(doubt",
+    text: ": await this.#with.spendingCheck(deposit.id);",
+    replacement: ": null;",
     tests: ["payments/private/restored-copy.test.ts"],
   },
   {
@@ -528,8 +528,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "what counts no longer against an account makes room for its next order",
     file: "src/payments/private/accept-order.ts",
-    text: "...share.makeRoom, ...uncounted]",
-    replacement: "...share.makeRoom]",
+    text: "      ...uncounted,",
+    replacement: "",
     tests: ["payments/private/bound-shares.test.ts"],
   },
   {

@@ -99,6 +99,21 @@ test("M19: a silent node of three is no contradiction", async ({ world }) => {
   expect(await payerOf(world, ledger)).toBe(dave.address);
 });
 
+test.for(["one", "two"] as const)(
+  "M19, M34: a node (%s of two) that lists every transaction as failed hides no payer",
+  async (liar, { world }) => {
+    const { one, two, dave } = world;
+    const ledger = world.ledgerOf([one.option, two.option]);
+    const err = { InstructionError: [0, { Custom: 1 }] };
+    world[liar].rule = lyingAbout("getSignaturesForAddress", (honest: object[]) =>
+      honest.map((each) => ({ ...each, err })),
+    );
+    expect(await payerOf(world, ledger)).toBe(dave.address);
+    const signed = await ledger.signedBy(dave.address);
+    expect(signed.transactions).toMatchObject([{ signature: world.signature, error: null }]);
+  },
+);
+
 test("M19: a transaction that one node lists and no other has must be explained", async ({ world }) => {
   const { one, two, three } = world;
   const ledger = world.ledgerOf([one.option, two.option, three.option]);

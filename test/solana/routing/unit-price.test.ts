@@ -2,6 +2,7 @@
 import { VersionedMessage } from "@solana/web3.js";
 import { expect } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import type { Fetch } from "../../../src/solana/index.ts";
 import { callIn, type Party, type RoutingFixture } from "./routing-fixture.ts";
 import { sharedRoutingTest } from "./routing-test.ts";
 
@@ -15,10 +16,10 @@ const test = sharedRoutingTest.extend("scene", { scope: "file" }, async ({ world
   deposit: world.party({ lamports: 10_000_000_000n, usdc: 1_000_000n }),
 }));
 
-/** What a token payout bids when the node says that recent blocks asked for these prices; and whom it asked about. */
+/** What a token payout bids when each node says that recent blocks asked for these prices; and whom it asked about. */
 async function bidAt(
   scene: Scene,
-  prices: readonly unknown[],
+  ...pricesByNode: readonly (readonly unknown[])[]
 ): Promise<{
   price: bigint;
   units: number;
@@ -29,18 +30,17 @@ async function bidAt(
   const { deposit } = scene;
   const { ledgerOf, chain, plan, mark, usdc, nobody } = scene;
   let asked: readonly string[] = [];
-  const ledger = ledgerOf([
-    {
-      url: "http://local",
-      fetch: async (url, init) => {
-        const call = callIn(init);
-        if (call.method !== "getRecentPrioritizationFees") return await chain.fetch(url, init);
-        asked = call.params[0] as readonly string[];
-        const result = prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
-        return Response.json({ jsonrpc: "2.0", id: call.id, result });
-      },
+  const nodes = pricesByNode.map((prices, index) => ({
+    url: `http://local${index}`,
+    fetch: async (url, init) => {
+      const call = callIn(init);
+      if (call.method !== "getRecentPrioritizationFees") return await chain.fetch(url, init);
+      asked = call.params[0] as readonly string[];
+      const result = prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
+      return Response.json({ jsonrpc: "2.0", id: call.id, result });
     },
-  ]);
+  })) satisfies readonly { readonly url: string; readonly fetch: Fetch }[];
+  const ledger = ledgerOf(nodes);
   try {
     const built = await ledger.buildTransaction(plan(mark(deposit), usdc(deposit, nobody(), 1n)));
     const message = VersionedMessage.deserialize(built.message);
@@ -75,6 +75,11 @@ test("whatever a node answers, a unit costs the sponsor one lamport at most", as
     expect(price).toBe(1_000_000n);
     expect(fee).toBe(10_000n + BigInt(units));
   }
+});
+
+test("M34: one of two nodes that tells a high price makes no payment dearer", async ({ scene }) => {
+  expect((await bidAt(scene, [7], [1_000_000])).price).toBe(7n);
+  expect((await bidAt(scene, [1_000_000], [7])).price).toBe(7n);
 });
 
 test("the price is asked for the accounts that the transaction writes to", async ({ scene }) => {

@@ -3,12 +3,12 @@
  * every plan is held against this list before the deposit key signs it, whoever ordered it: a plan that closes or empties
  * such an account is not signed. Markers are closed by the sweep alone, once the rules of closing allow it.
  */
-import { SOL_MINT, type Address } from "../../address.ts";
-import type { Move, RoutingLedger, TransactionPlan } from "../../ledger/routing.ts";
-import type { DepositRecord, PaymentRecord } from "../records.ts";
-import type { DepositKeys } from "../secrets/deposit-keys.ts";
-import { readPlan, type StoredPlan } from "./plans/stored-plan.ts";
-import { ORDER_WORDS } from "./plans/words.ts";
+import { SOL_MINT, type Address } from "../../../address.ts";
+import type { Move, RoutingLedger, TransactionPlan } from "../../../ledger/routing.ts";
+import type { DepositRecord, PaymentRecord } from "../../records.ts";
+import type { DepositKeys } from "../../secrets/deposit-keys.ts";
+import { readPlan, type StoredPlan } from "./stored-plan.ts";
+import { ORDER_WORDS } from "./words.ts";
 
 /** What computes the addresses of markers. */
 interface MarkerAddresses {
