@@ -105,6 +105,24 @@ export default {
       "^src/ledger/",
       "^src/(solana|local)/",
     ),
+    {
+      name: "one-door-to-evidence",
+      comment:
+        "What several nodes agree on is counted in one file; the package hands the mark to ledgers of others.",
+      severity: "error",
+      from: { path: "^(src|storage|machines)/", pathNot: "^src/(solana/agree|index)\\.ts$" },
+      to: { path: "^src/ledger/agreed\\.ts$" },
+    },
+    {
+      name: "one-door-to-hints",
+      comment: "Only who asks a node may say that one node said it.",
+      severity: "error",
+      from: {
+        path: "^(src|storage|machines)/",
+        pathNot: "^src/(solana/(ask|endpoint-standings)|index)\\.ts$",
+      },
+      to: { path: "^src/ledger/heard\\.ts$" },
+    },
     never("solana-knows-no-local-chain", "A ledger speaks to any node.", "^src/solana/", "^src/local/"),
     never(
       "local-is-a-node",

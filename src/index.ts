@@ -126,6 +126,9 @@ export type { RecipientBody, RefundBody, TransactionBody } from "./payments/tran
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-body.ts";
 export type { NodeAsked, RequestAnswered, TaskEnded, WebhookCalled } from "./diagnostics.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";
+export { agreed } from "./ledger/agreed.ts";
+export type { Agreed, Heard } from "./ledger/belief.ts";
+export { heard } from "./ledger/heard.ts";
 export { LedgerUnavailable } from "./ledger/ledger.ts";
 export type {
   AccountKind,
@@ -138,6 +141,7 @@ export type {
   EndpointUse,
   ExchangeUse,
   Fate as AttemptFate,
+  FirmCommitment,
   Holding as WalletHolding,
   Landing,
   LandingRefusal,

@@ -2,15 +2,17 @@
  * The ledger as the payment service sees it: what it asks of a public chain, in words without a chain's own types.
  *
  * Rules of every method: a batch answers in the order it was asked; `null` means *absent, as far as this node knows*;
- * a failure to ask throws `LedgerUnavailable`; unknown is never reported as failed; no method signs anything.
+ * a failure to ask throws `LedgerUnavailable`; unknown is never reported as failed; no method signs anything. Each answer
+ * is a hint or evidence, as its type says (`Heard`, `Agreed`).
  */
 import type { Address } from "../address.ts";
+import type { Agreed, Heard } from "./belief.ts";
 import type { ExchangeUse } from "./endpoint-use.ts";
 import type { Commitment, Reading } from "./reading.ts";
 import type { RoutingLedger } from "./routing.ts";
 
 export type { EndpointUse, ExchangeUse, OthersUse } from "./endpoint-use.ts";
-export type { Commitment, Reading } from "./reading.ts";
+export type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
 /** What one owner holds of one mint, summed over all of its token accounts. */
 export interface Holding {
@@ -61,9 +63,9 @@ export interface DeclaredPayment {
 
 /** What a payment costs in lamports on top of its amount; estimates for a quote are worst case. */
 export interface PaymentCost {
-  readonly networkFee: bigint;
+  readonly networkFee: Agreed<bigint>;
   /** Rent for token accounts that the payment has to create. */
-  readonly rent: bigint;
+  readonly rent: Agreed<bigint>;
 }
 
 /** An unsigned transaction, ready for the sender's wallet. */
@@ -116,7 +118,7 @@ export type SimulationFault =
       /** The mint that runs short, null for SOL. */
       readonly mint: Address | null;
       readonly required: bigint;
-      readonly available: bigint;
+      readonly available: Heard<bigint>;
     }
   | {
       readonly kind: "recipient_below_rent";
@@ -257,22 +259,22 @@ export interface Ledger extends RoutingLedger {
    * Identifies the chain; a database belongs to exactly one. Throws `LedgerUnavailable` when endpoints disagree. An
    * endpoint that could not be asked then is not believed later before it has told the same chain.
    */
-  genesisHash(): Promise<string>;
+  genesisHash(): Promise<Agreed<string>>;
   /** The newest finalized slot, and which endpoint answered: a chain that stands still shows here. */
-  position(): Promise<Reading>;
+  position(): Promise<Heard<Reading>>;
   /**
    * What `owner` holds, at commitment confirmed. `among`: of the Token program's mints these alone, which is quick also
    * where an address holds thousands of others. All of them when left out.
    */
-  balances(owner: Address, among?: readonly Address[]): Promise<Balances>;
+  balances(owner: Address, among?: readonly Address[]): Promise<Heard<Balances>>;
   /** What stands at each address, at commitment confirmed. */
-  accountKinds(addresses: readonly Address[]): Promise<readonly AccountKind[]>;
+  accountKinds(addresses: readonly Address[]): Promise<Agreed<readonly AccountKind[]>>;
   /** The mint at each address, at commitment confirmed; null where there is no initialised mint of a token program. */
-  mints(addresses: readonly Address[]): Promise<readonly (MintFacts | null)[]>;
+  mints(addresses: readonly Address[]): Promise<Heard<readonly (MintFacts | null)[]>>;
   /** The state of the associated token account of each owner and mint, at commitment confirmed. */
   tokenAccountStates(
     accounts: readonly { readonly owner: Address; readonly mint: Address }[],
-  ): Promise<readonly TokenAccountState[]>;
+  ): Promise<Heard<readonly TokenAccountState[]>>;
   /** True when the address is a point on the curve, so that a private key for it can exist. Pure. */
   isOnCurve(address: Address): boolean;
   /**
@@ -295,9 +297,12 @@ export interface Ledger extends RoutingLedger {
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
-  ): Promise<{ verified: VerifiedPayment } | { refused: SignatureFault }>;
+  ): Promise<{ verified: Agreed<VerifiedPayment> } | { refused: SignatureFault }>;
   /** Runs verified bytes without sending them; null when they would succeed. */
-  simulatePayment(verified: VerifiedPayment, payment: DeclaredPayment): Promise<SimulationFault | null>;
+  simulatePayment(
+    verified: VerifiedPayment,
+    payment: DeclaredPayment,
+  ): Promise<Agreed<SimulationFault> | null>;
   /**
    * Hands bytes to every endpoint that has not asked to be left alone, at once. Resolves when the first took them or said
    * that it already has them ("already processed" is success); the others go on. Throws `LedgerUnavailable` when none
@@ -308,25 +313,25 @@ export interface Ledger extends RoutingLedger {
    * What one endpoint knows of each signature, history included. `null` is its ignorance and proves nothing; a status
    * below `finalized` may be gone at the next look.
    */
-  statuses(signatures: readonly string[]): Promise<readonly (SignatureStatus | null)[]>;
+  statuses(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>>;
   /**
    * The receipt of each finalized transaction, as enough endpoints tell it alike; null where fewer have it (yet). Throws
    * `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  receipts(signatures: readonly string[]): Promise<readonly (Receipt | null)[]>;
+  receipts(signatures: readonly string[]): Promise<Agreed<readonly (Receipt | null)[]>>;
   /**
    * Which of these signatures enough endpoints show in a block, confirmed or finalized, without an error. Such a block may
    * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  confirmed(signatures: readonly string[]): Promise<readonly boolean[]>;
+  confirmed(signatures: readonly string[]): Promise<Agreed<readonly boolean[]>>;
   /** The only method that may say `dead`. Asks every endpoint; one that cannot be asked leaves an attempt `open`. */
-  fates(attempts: readonly Attempt[]): Promise<readonly Fate[]>;
+  fates(attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>>;
   /**
    * How each attempt landed, as soon as enough endpoints say that it is finalized in one block with one outcome; null
    * before, and where one endpoint alone has seen it. The only method whose word ends a payment as made or as failed on the
    * chain. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  landings(attempts: readonly Attempt[]): Promise<readonly (Landing | null)[]>;
+  landings(attempts: readonly Attempt[]): Promise<Agreed<readonly (Landing | null)[]>>;
   /**
    * The same for one attempt whose landing an operator vouches for by naming its signature: there the word of one
    * endpoint that shows the very message, finalized, is enough, unless another one contradicts it.
@@ -334,16 +339,16 @@ export interface Ledger extends RoutingLedger {
   namedLanding(
     attempt: Attempt,
     signature: string,
-  ): Promise<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>;
+  ): Promise<Agreed<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>>;
   /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
-  witnesses(): Promise<WitnessCount>;
+  witnesses(): Promise<Agreed<WitnessCount>>;
   /**
    * What each endpoint tells of itself, in the order configured: also one that serves another chain. For diagnosis:
    * nothing is concluded from it. Never rejects because endpoints are silent.
    */
-  endpoints(): Promise<readonly EndpointStanding[]>;
+  endpoints(): Promise<Heard<readonly EndpointStanding[]>>;
   /** Lists what endpoints tell differently at the moment: nothing that depends on it goes on until they agree. */
-  disputes(): Promise<readonly EndpointDispute[]>;
+  disputes(): Promise<Agreed<readonly EndpointDispute[]>>;
   /**
    * The reads as an operator has restricted them; see `Restriction`. Asks nothing by itself. Rejects with `RangeError` unless
    * `witnesses` is null or a whole number from 1, and where no endpoint is left.

@@ -1,87 +1,168 @@
-/** The table of every read of the chain: whether one node's word is enough, and what the answer decides. */
+/** The table of every read of the chain: whether one node's word is enough, who is asked, and what the answer decides. */
+import type { SaidByEnough, SaidByOne } from "./belief.ts";
 import type { LedgerReads } from "./ledger.ts";
 
 /**
- * Whom a read believes. `hint`: one endpoint; the answer may start a look, order a queue or fill a page that says so.
- * `evidence`: as many endpoints as must agree; they alone move money, end or confirm a status, credit a deposit or close a
- * window. `every`: all endpoints that answer; the answer names the facts of each, or the most cautious of them.
+ * What the answer is. `hint`: one endpoint's word; it may start a look, order a queue or fill a page that says so.
+ * `evidence`: it alone moves money, ends or confirms a status, credits a deposit, closes a window or prices a quote.
  */
-export type Belief = "hint" | "evidence" | "every";
+export type Belief = "hint" | "evidence";
+
+/**
+ * Whose word the answer is. `one`: the first endpoint that answers. `enough`: as many as must agree tell it alike, or
+ * vouch for it. `all`: as many as must agree answer, and each that answers counts: all tell it alike, or the most cautious
+ * word is taken. `any`: what any endpoint that answers tells counts.
+ */
+export type Witnesses = "one" | "enough" | "all" | "any";
 
 /** One read. */
 export interface ReadRule {
   readonly belief: Belief;
+  readonly witnesses: Witnesses;
   /** What the answer decides, as a noun phrase. */
   readonly decides: string;
 }
 
+/**
+ * What the type of an answer says of it. An answer that is put together of several reads is evidence where one of its
+ * parts is, and each part says for itself what it is. A method that answers nothing decides nothing.
+ */
+export type BeliefOf<Answer> = [NonNullable<Answer>] extends [void]
+  ? "hint"
+  : NonNullable<Answer> extends readonly (infer Part)[]
+    ? BeliefOf<Part>
+    : [NonNullable<Answer>] extends [SaidByOne]
+      ? MarkOf<NonNullable<Answer>>
+      : MarkOf<Extract<PartsOf<NonNullable<Answer>>, SaidByOne>>;
+
+type MarkOf<Part> = [Part] extends [never] ? never : [Part] extends [SaidByEnough] ? "evidence" : "hint";
+type PartsOf<Answer> = Answer extends unknown ? Answer[keyof Answer] : never;
+
+/** The rules that fit the methods: a line that says something else than the type of the method does not compile. */
+export type RulesOf<Reads> = {
+  readonly [Method in keyof Reads]: Reads[Method] extends (...asked: never[]) => Promise<infer Answer>
+    ? ReadRule & { readonly belief: BeliefOf<Answer> }
+    : never;
+};
+
 /** Every read, by the method of the ledger. A method that stands here in no line does not compile. */
 export const READS = {
-  genesisHash: { belief: "every", decides: "the chain that a database belongs to" },
-  position: { belief: "hint", decides: "the slot that health shows" },
-  balances: { belief: "hint", decides: "the answer of GET /v1/balances; where to look for foreign mints" },
-  accountKinds: { belief: "evidence", decides: "who can be paid" },
-  mints: { belief: "hint", decides: "the warning of a wrong mint at start" },
-  tokenAccountStates: { belief: "hint", decides: "the warning of an unusable account at start" },
-  paymentCost: { belief: "evidence", decides: "the fees of a wallet quote" },
-  buildPayment: { belief: "evidence", decides: "the fees and the transaction of a wallet quote" },
+  genesisHash: { belief: "evidence", witnesses: "any", decides: "the chain that a database belongs to" },
+  position: { belief: "hint", witnesses: "one", decides: "the slot that health shows" },
+  balances: {
+    belief: "hint",
+    witnesses: "one",
+    decides: "the answer of GET /v1/balances; where to look for foreign mints",
+  },
+  accountKinds: { belief: "evidence", witnesses: "enough", decides: "who can be paid" },
+  mints: { belief: "hint", witnesses: "one", decides: "the warning of a wrong mint at start" },
+  tokenAccountStates: {
+    belief: "hint",
+    witnesses: "one",
+    decides: "the warning of an unusable account at start",
+  },
+  paymentCost: { belief: "evidence", witnesses: "enough", decides: "the fees of a wallet quote" },
+  buildPayment: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "the fees and the transaction of a wallet quote",
+  },
   verifyPayment: {
     belief: "evidence",
+    witnesses: "enough",
     decides: "the payment that a caller has signed: its tables and owners",
   },
   simulatePayment: {
     belief: "evidence",
+    witnesses: "enough",
     decides: "the refusal of a payment; the success of one run is enough, since the chain decides",
   },
-  broadcast: { belief: "every", decides: "nothing: bytes go to all endpoints" },
-  statuses: { belief: "hint", decides: "which signatures are sent again, and which are looked at closely" },
-  confirmed: { belief: "evidence", decides: "the status confirmed" },
-  receipts: { belief: "evidence", decides: "the time and the fee that are shown" },
-  fates: { belief: "evidence", decides: "the death of a caller's bytes; every endpoint may contradict it" },
-  landings: { belief: "evidence", decides: "the end of a wallet payment" },
-  namedLanding: { belief: "every", decides: "the end of a wallet payment that an operator vouches for" },
-  witnesses: { belief: "every", decides: "how many endpoints answer" },
-  endpoints: { belief: "every", decides: "the diagnosis of each endpoint" },
-  disputes: { belief: "every", decides: "what health and attention tell of endpoints that differ" },
+  broadcast: { belief: "hint", witnesses: "any", decides: "nothing: bytes go to all endpoints" },
+  statuses: {
+    belief: "hint",
+    witnesses: "one",
+    decides: "which signatures are sent again, and which are looked at closely",
+  },
+  confirmed: { belief: "evidence", witnesses: "enough", decides: "the status confirmed" },
+  receipts: { belief: "evidence", witnesses: "enough", decides: "the time and the fee that are shown" },
+  fates: {
+    belief: "evidence",
+    witnesses: "all",
+    decides: "the death of a caller's bytes; every endpoint may contradict it",
+  },
+  landings: { belief: "evidence", witnesses: "enough", decides: "the end of a wallet payment" },
+  namedLanding: {
+    belief: "evidence",
+    witnesses: "any",
+    decides: "the end of a wallet payment that an operator vouches for",
+  },
+  witnesses: { belief: "evidence", witnesses: "any", decides: "how many endpoints answer" },
+  endpoints: { belief: "hint", witnesses: "any", decides: "the diagnosis of each endpoint" },
+  disputes: {
+    belief: "evidence",
+    witnesses: "any",
+    decides: "what health and attention tell of endpoints that differ",
+  },
   funds: {
     belief: "evidence",
-    decides: "the credit of deposits, the end of windows, room for orders; a hint at processed",
+    witnesses: "enough",
+    decides: "the credit of deposits, the end of windows, room for orders",
   },
-  amountsIn: { belief: "hint", decides: "which deposit addresses are looked at closely" },
+  seenFunds: {
+    belief: "evidence",
+    witnesses: "all",
+    decides: "whether an order can still be cancelled: money that any endpoint shows keeps it",
+  },
+  amountsIn: { belief: "hint", witnesses: "one", decides: "which deposit addresses are looked at closely" },
   fundsOfOwner: {
     belief: "evidence",
-    decides: "the comparison of an address with the database, at finalized",
+    witnesses: "enough",
+    decides: "the comparison of an address with the database",
   },
-  strayAccounts: { belief: "evidence", decides: "the deposits that are collected, at finalized" },
-  haveTokenAccounts: { belief: "evidence", decides: "whose rent is paid, and how much of it a quote prices" },
-  rentMinimum: { belief: "evidence", decides: "rents in prices, loans and markers" },
-  markers: { belief: "every", decides: "what became of a payment; all that answer must tell the same" },
-  heights: { belief: "every", decides: "when a marker may be closed" },
-  feeOf: { belief: "evidence", decides: "network fees in prices and expenses" },
+  strayAccounts: { belief: "evidence", witnesses: "enough", decides: "the deposits that are collected" },
+  haveTokenAccounts: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "whose rent is paid, and how much of it a quote prices",
+  },
+  rentMinimum: { belief: "evidence", witnesses: "enough", decides: "rents in prices, loans and markers" },
+  markers: {
+    belief: "evidence",
+    witnesses: "all",
+    decides: "what became of a payment; all that answer must tell the same",
+  },
+  heights: { belief: "evidence", witnesses: "all", decides: "when a marker may be closed" },
+  feeOf: { belief: "evidence", witnesses: "enough", decides: "network fees in prices and expenses" },
   buildTransaction: {
     belief: "evidence",
+    witnesses: "enough",
     decides: "the fee and the rents of a payment; its blockhash is a hint",
   },
   tryTransaction: {
     belief: "evidence",
+    witnesses: "enough",
     decides: "the fault of a payment; the success of one run is enough, since the chain decides",
   },
   signedBy: {
-    belief: "every",
+    belief: "evidence",
+    witnesses: "any",
     decides: "the spending that the database does not know: what any endpoint lists",
   },
   signedWithin: {
     belief: "evidence",
+    witnesses: "enough",
     decides:
       "the innocence of an address after a gap in the lives of the database; what any endpoint lists counts",
   },
-  markedBy: { belief: "every", decides: "the transaction that made a marker" },
+  markedBy: { belief: "evidence", witnesses: "any", decides: "the transaction that made a marker" },
   changesOf: {
     belief: "evidence",
+    witnesses: "enough",
     decides: "what a swap of another copy of the database has paid, once an operator has vouched for it",
   },
   payersOf: {
     belief: "evidence",
+    witnesses: "enough",
     decides: "the payers who are screened; a transaction that any endpoint lists must be explained",
   },
-} as const satisfies Readonly<Record<keyof LedgerReads, ReadRule>>;
+} as const satisfies RulesOf<LedgerReads>;

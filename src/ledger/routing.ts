@@ -4,7 +4,8 @@
  * `LedgerUnavailable`, and unknown is never reported as failed.
  */
 import type { Address } from "../address.ts";
-import type { Commitment, Reading } from "./reading.ts";
+import type { Agreed, Heard } from "./belief.ts";
+import type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
 /** What one address can call its own: its lamports, and of each mint asked for, its raw units. */
 export interface Funds {
@@ -123,9 +124,9 @@ export interface UnsignedTransaction {
   /** No block of an earlier slot can hold it. */
   readonly firstSlot: number;
   /** Lamports the network will charge the fee payer. */
-  readonly networkFee: bigint;
-  /** Lamports that each marker is made with, as one endpoint priced it; 0 where the plan makes none. */
-  readonly markerRent: bigint;
+  readonly networkFee: Agreed<bigint>;
+  /** Lamports that each marker is made with; 0 where the plan makes none. */
+  readonly markerRent: Agreed<bigint>;
 }
 
 /**
@@ -287,32 +288,40 @@ export interface RoutingLedger {
    * An address and its accounts are read of one block, and so is the Clock sysvar, whose slot and time these are. With
    * several calls they are those of the oldest.
    *
-   * At `confirmed` and `finalized` it is what as many endpoints vouch for as must agree (`WitnessCount`): of each amount the
-   * most that so many of them hold true, at the oldest slot and time of their answers. Throws `LedgerUnavailable` where
-   * fewer answer. At `processed` one endpoint's word is enough.
+   * It is what as many endpoints vouch for as must agree (`WitnessCount`): of each amount the most that so many of them
+   * hold true, at the oldest slot and time of their answers. Throws `LedgerUnavailable` where fewer answer.
    */
   funds(
     addresses: readonly Address[],
     mints: readonly Address[],
-    commitment: Commitment,
-  ): Promise<FundsReading>;
+    commitment: FirmCommitment,
+  ): Promise<Agreed<FundsReading>>;
+  /**
+   * The same at processed, in blocks that may still vanish: of each amount the most that any endpoint shows. Throws
+   * `LedgerUnavailable` where fewer answer than must agree, since absence has to be told by as many.
+   */
+  seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Agreed<FundsReading>>;
   /**
    * What each account holds by itself, in the order asked: the lamports of a wallet, or the raw units of a mint in an
    * account of the Token program; 0 where the account is none of that kind. 100 accounts a call. It says of no block, and
    * whose a token account is by now it does not ask: a hint where to look; what decides asks `funds`.
    */
-  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<readonly bigint[]>;
+  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Heard<readonly bigint[]>>;
   /** Where `owner` keeps `mint` by convention: its associated account of the Token program. Pure. */
   tokenAccountOf(owner: Address, mint: Address): Address;
   /**
-   * As `funds` for one owner, but over all of its token accounts, associated or not. Several calls to one node, so the
-   * parts may be of different blocks; the slot is that of the oldest. At `finalized` agreed on as in `funds`.
+   * As `funds` for one owner, but over all of its token accounts, associated or not. Several calls to each node, so the
+   * parts may be of different blocks; the slot is that of the oldest. Agreed on as in `funds`.
    */
-  fundsOfOwner(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<Reading & Funds>;
+  fundsOfOwner(
+    owner: Address,
+    mints: readonly Address[],
+    commitment: FirmCommitment,
+  ): Promise<Agreed<Reading & Funds>>;
   /** Whether each owner's associated token account of this mint exists, at confirmed, so that it need not be paid for. */
-  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<readonly boolean[]>;
+  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Agreed<readonly boolean[]>>;
   /** The rent minimum of an account of so many bytes, in lamports, as the chain priced it ten seconds ago at most. */
-  rentMinimum(bytes: number): Promise<bigint>;
+  rentMinimum(bytes: number): Promise<Agreed<bigint>>;
   /** Where the marker of `base` and `seed` is. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII characters. */
   markerAddress(base: Address, seed: string): Address;
   /**
@@ -321,19 +330,19 @@ export interface RoutingLedger {
    * anybody may add to at any time, the fewest are told. Throws `LedgerUnavailable` when fewer endpoints than the number of
    * witnesses answer.
    */
-  markers(base: Address, seeds: readonly string[]): Promise<MarkersReading>;
+  markers(base: Address, seeds: readonly string[]): Promise<Agreed<MarkersReading>>;
   /**
    * The lowest and the highest finalized block height that any endpoint tells, of all that answer. Throws
    * `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
-  heights(): Promise<Heights>;
+  heights(): Promise<Agreed<Heights>>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
    */
   sizeOf(plan: TransactionPlan): Promise<number>;
   /** Lamports that the network would charge for this plan (a price of ten seconds ago at most), priority fee included. Rejects as `buildTransaction` does. */
-  feeOf(plan: TransactionPlan): Promise<bigint>;
+  feeOf(plan: TransactionPlan): Promise<Agreed<bigint>>;
   /**
    * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee. Rejects with
    * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for
@@ -344,34 +353,40 @@ export interface RoutingLedger {
    * Runs the message without signatures, at confirmed; null when it would succeed. Where the error does not tell which
    * end of a transfer is at fault, both are looked at.
    */
-  tryTransaction(plan: TransactionPlan, unsigned: UnsignedTransaction): Promise<TransactionFault | null>;
+  tryTransaction(
+    plan: TransactionPlan,
+    unsigned: UnsignedTransaction,
+  ): Promise<Agreed<TransactionFault> | null>;
   /** Reads the chain's error of a landed transaction of this plan, which must be one that was built. Asks no node. */
   explainError(plan: TransactionPlan, error: string): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
-  signedBy(address: Address): Promise<SignedHistory>;
+  signedBy(address: Address): Promise<Agreed<SignedHistory>>;
   /**
    * The same, and whether it is all that `address` signed in the period: an endpoint witnesses that where its ledger begins
    * at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a finalized block of `to` or
    * later.
    */
-  signedWithin(address: Address, period: Period): Promise<WitnessedHistory>;
+  signedWithin(address: Address, period: Period): Promise<Agreed<WitnessedHistory>>;
   /**
    * The finalized transaction by which `base` made its marker. `foreign` when the marker's whole history is listed and none
    * of it was signed by `base`: another party put lamports there. Null when the nodes tell neither, which proves nothing.
    */
-  markedBy(base: Address, seed: string): Promise<OutgoingTransaction | "foreign" | null>;
+  markedBy(base: Address, seed: string): Promise<Agreed<OutgoingTransaction | "foreign"> | null>;
   /**
    * By how much a finalized transaction has changed what each of these holders has, in base units and in their order: over all
    * token accounts of a mint, and of lamports what the owner's own account has. Null where fewer endpoints than must agree have it. Throws
    * `LedgerUnavailable` where endpoints differ about it.
    */
-  changesOf(signature: string, holders: readonly Holder[]): Promise<readonly bigint[] | null>;
+  changesOf(signature: string, holders: readonly Holder[]): Promise<Agreed<readonly bigint[]> | null>;
   /**
    * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
-   * ones, and are not frozen; the fullest first. One call per mint, which must be one. At `finalized` agreed on as in
-   * `funds`.
+   * ones, and are not frozen; the fullest first. One call per mint, which must be one. Agreed on as in `funds`.
    */
-  strayAccounts(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<StrayReading>;
+  strayAccounts(
+    owner: Address,
+    mints: readonly Address[],
+    commitment: FirmCommitment,
+  ): Promise<Agreed<StrayReading>>;
   /**
    * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed, as the
    * endpoints tell it that must agree. What any endpoint lists counts. Throws `EndpointsDiffer` where they differ.
@@ -382,5 +397,5 @@ export interface RoutingLedger {
    * one goes on there, and reads none of them again while the ledger is open. An attribution and no proof: nodes have left
    * entries out, so compare its sum with what the accounts hold; and exchanges pay for many.
    */
-  payersOf(owner: Address, mints: readonly Address[], search: PayerSearch): Promise<Payers>;
+  payersOf(owner: Address, mints: readonly Address[], search: PayerSearch): Promise<Agreed<Payers>>;
 }

@@ -1,6 +1,7 @@
 /** Reads what stands at an address, by its account's owner, length and type byte. */
 import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
+import type { Agreed } from "../ledger/belief.ts";
 import type { AccountKind } from "../ledger/ledger.ts";
 import { agree } from "./agree.ts";
 import type { Nodes } from "./ask.ts";
@@ -19,11 +20,11 @@ import { readAccounts } from "./read-accounts.ts";
 export async function accountKinds(
   nodes: Nodes,
   addresses: readonly Address[],
-): Promise<readonly AccountKind[]> {
+): Promise<Agreed<readonly AccountKind[]>> {
   const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
   return await agree(nodes, {
     subject: "the account of a recipient",
-    question: async (endpoint) =>
+    question: async (endpoint): Promise<readonly AccountKind[]> =>
       (await read(endpoint)).map((account) => (account === null ? "absent" : kindOf(account))),
     textOf: String,
   });

@@ -1,6 +1,8 @@
-/** Makes evidence of answers: an answer counts when enough endpoints give it alike. */
+/** Makes evidence of answers: the only file that may call what one node said, or several, agreed on. */
+import { agreed } from "../ledger/agreed.ts";
+import type { Agreed, SomeEvidence } from "../ledger/belief.ts";
 import { EndpointsDiffer } from "../ledger/ledger.ts";
-import { ask, type Nodes, type Question } from "./ask.ts";
+import { byPreference, firstAnswer, type Nodes, type Question } from "./ask.ts";
 import { tooFewWitnesses } from "./unavailable.ts";
 
 /** A fact that several endpoints are asked for. */
@@ -17,23 +19,109 @@ export interface Matter<T> {
  * fewer endpoints answer, and `EndpointsDiffer` where enough answer and no answer, or more than one, has enough of them:
  * then nothing is known, and the dispute is remembered until they agree.
  */
-export async function agree<T>(nodes: Nodes, matter: Matter<T>): Promise<T> {
+export async function agree<T>(nodes: Nodes, matter: Matter<T>): Promise<Agreed<T>> {
   const { subject, textOf } = matter;
   const answers = await answersOf(nodes, matter.question);
   const texts = answers.map(({ answer }) => textOf(answer));
   const isEnough = (text: string): boolean =>
     texts.filter((other) => other === text).length >= nodes.witnesses;
   const [text, ...others] = new Set(texts.filter(isEnough));
-  const agreed = text === undefined || others.length > 0 ? undefined : answers[texts.indexOf(text)];
-  if (agreed !== undefined) {
+  const alike = text === undefined || others.length > 0 ? undefined : answers[texts.indexOf(text)];
+  if (alike !== undefined) {
     nodes.disputes.end(subject);
-    return agreed.answer;
+    return agreed(alike.answer);
   }
   throw differ(
     nodes,
     subject,
     answers.map(({ endpoint }) => endpoint),
   );
+}
+
+/**
+ * Asks every endpoint and concludes from the answers of `nodes.witnesses` of them or more. Throws `LedgerUnavailable` where
+ * fewer answer: too few witnesses are no evidence.
+ */
+export async function weigh<T, R>(
+  nodes: Nodes,
+  question: Question<T>,
+  conclude: (answers: readonly T[]) => R,
+): Promise<Agreed<R>> {
+  const answers = await answersOf(nodes, question);
+  return agreed(conclude(answers.map(({ answer }) => answer)));
+}
+
+/** Asks every endpoint and concludes from the answers of those that give one; where none does, from no answer. */
+export async function gather<T, R>(
+  nodes: Nodes,
+  question: Question<T>,
+  conclude: (answers: readonly T[]) => R,
+): Promise<Agreed<R>> {
+  const { answers } = await hearAll(nodes, question);
+  return agreed(conclude(answers.map(({ answer }) => answer)));
+}
+
+/** The same, which throws `LedgerUnavailable` where no endpoint answers. */
+export async function gatherAny<T, R>(
+  nodes: Nodes,
+  question: Question<T>,
+  conclude: (answers: readonly T[]) => R,
+): Promise<Agreed<R>> {
+  return await weigh({ ...nodes, witnesses: 1 }, question, conclude);
+}
+
+/** A run that endpoints are asked to try. */
+export interface Trial<T> extends Matter<T> {
+  /** Whether the run succeeded. */
+  readonly passes: (answer: T) => boolean;
+  /** Whether the endpoint may only be too far behind to try it. */
+  readonly mayLag: (answer: T) => boolean;
+}
+
+/**
+ * Asks one endpoint after the other and returns null at the first whose run passes: one is enough, since the chain decides.
+ * Else the failure that `nodes.witnesses` of them tell alike, those left out that may lag, as long as another one tells
+ * more. Throws as `agree` does.
+ */
+export async function failureOf<T>(nodes: Nodes, trial: Trial<T>): Promise<Agreed<T> | null> {
+  const told: Answer<T>[] = [];
+  const errors: unknown[] = [];
+  for (const endpoint of nodes.endpoints.toSorted(byPreference(nodes.clock.now()))) {
+    try {
+      const answer = await firstAnswer({ ...nodes, endpoints: [endpoint] }, trial.question);
+      if (trial.passes(answer)) return null;
+      told.push({ endpoint: endpoint.name, answer });
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  const known = told.filter(({ answer }) => !trial.mayLag(answer));
+  const [lagging] = told;
+  if (lagging !== undefined && known.length === 0) return agreed(lagging.answer);
+  const texts = known.map(({ answer }) => trial.textOf(answer));
+  const alike = known.find(
+    (_, index) => texts.filter((text) => text === texts[index]).length >= nodes.witnesses,
+  );
+  if (alike !== undefined) return agreed(alike.answer);
+  if (told.length < nodes.witnesses) throw tooFewWitnesses(nodes, told.length, errors);
+  throw differ(
+    nodes,
+    trial.subject,
+    told.map(({ endpoint }) => endpoint),
+  );
+}
+
+/** What needs no node to be known, such as the rent of no account. */
+export function unasked<T>(value: T): Agreed<T> {
+  return agreed(value);
+}
+
+/** Concludes from evidence, and from what needs no node: the conclusion is evidence, too. */
+export function follows<const E extends SomeEvidence, R>(
+  evidence: E,
+  conclude: (evidence: E) => R,
+): Agreed<R> {
+  return agreed(conclude(evidence));
 }
 
 /** Remembers a dispute, and makes the error that tells of it. */
@@ -51,13 +139,23 @@ interface Answer<T> {
 
 /** The answers of at least `nodes.witnesses` endpoints. */
 async function answersOf<T>(nodes: Nodes, question: Question<T>): Promise<readonly Answer<T>[]> {
+  const { answers, errors } = await hearAll(nodes, question);
+  if (answers.length >= nodes.witnesses) return answers;
+  throw tooFewWitnesses(nodes, answers.length, errors);
+}
+
+/** What each endpoint said, and why the others said nothing. */
+async function hearAll<T>(
+  nodes: Nodes,
+  question: Question<T>,
+): Promise<{ readonly answers: readonly Answer<T>[]; readonly errors: readonly unknown[] }> {
   const asked = nodes.endpoints.map(async (endpoint): Promise<Answer<T>> => ({
     endpoint: endpoint.name,
-    answer: await ask({ ...nodes, endpoints: [endpoint] }, question),
+    answer: await firstAnswer({ ...nodes, endpoints: [endpoint] }, question),
   }));
   const settled = await Promise.allSettled(asked);
-  const answers = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-  if (answers.length >= nodes.witnesses) return answers;
-  const errors = settled.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
-  throw tooFewWitnesses(nodes, answers.length, errors);
+  return {
+    answers: settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : [])),
+    errors: settled.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : [])),
+  };
 }

@@ -3,7 +3,9 @@ import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
+import type { Heard } from "../ledger/belief.ts";
 import type { Disputes } from "../ledger/disputes.ts";
+import { heard } from "../ledger/heard.ts";
 import type { BlockWalk, DeathProof, LandingWindow } from "./landing-window.ts";
 import type { Remembered } from "./remembered.ts";
 import type { PayerReadings } from "./routing/payer-readings.ts";
@@ -51,11 +53,16 @@ interface Spent {
   waitedMs: number;
 }
 
+/** What the first endpoint that answers says: a hint. Throws as `firstAnswer` does. */
+export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<Heard<T>> {
+  return heard(await firstAnswer(nodes, question));
+}
+
 /**
- * The first usable answer. Throws `LedgerUnavailable` when every endpoint was tried and none gave one: then nothing is
+ * The first usable answer, for a file that says by itself whose word it is. Throws `LedgerUnavailable` when every endpoint was tried and none gave one: then nothing is
  * known. A failure is retried at the same endpoint only when it may pass.
  */
-export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<T> {
+export async function firstAnswer<T>(nodes: Nodes, question: Question<T>): Promise<T> {
   const spent: Spent = { tries: new Map(), waitedMs: 0 };
   const failures = new Map<Endpoint, EndpointFailure>();
   const attempt = async (): Promise<T> => {
@@ -99,13 +106,13 @@ export async function askUntil<T>(
   nodes: Nodes,
   accepts: (answer: T) => boolean,
   question: Question<T>,
-): Promise<T> {
+): Promise<Heard<T>> {
   let last: { answer: T } | undefined;
   const errors: unknown[] = [];
   for (const endpoint of nodes.endpoints.toSorted(byPreference(nodes.clock.now()))) {
     try {
-      const answer = await ask({ ...nodes, endpoints: [endpoint] }, question);
-      if (accepts(answer)) return answer;
+      const answer = await firstAnswer({ ...nodes, endpoints: [endpoint] }, question);
+      if (accepts(answer)) return heard(answer);
       last = { answer };
     } catch (error) {
       errors.push(error);
@@ -113,14 +120,7 @@ export async function askUntil<T>(
   }
   // A refused answer says more than none.
   if (last === undefined) throw allUnavailable(nodes.closed, errors);
-  return last.answer;
-}
-
-/** The answer of each endpoint; null for one that gave no usable answer. */
-export async function askEach<T>(nodes: Nodes, question: Question<T>): Promise<(T | null)[]> {
-  const asked = nodes.endpoints.map((endpoint) => ask({ ...nodes, endpoints: [endpoint] }, question));
-  const settled = await Promise.allSettled(asked);
-  return settled.map((answer) => (answer.status === "fulfilled" ? answer.value : null));
+  return heard(last.answer);
 }
 
 /** Who is asked next: well before avoided, awake before resting, then least tried first, then in the order configured. */

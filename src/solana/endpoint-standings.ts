@@ -1,4 +1,6 @@
 /** What each endpoint tells of itself: its chain, how far it is, and what is wrong with it. */
+import type { Heard } from "../ledger/belief.ts";
+import { heard } from "../ledger/heard.ts";
 import { type EndpointStanding, LedgerUnavailable } from "../ledger/ledger.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -6,13 +8,13 @@ import type { Endpoint } from "./endpoint.ts";
 const SECOND_MS = 1_000;
 
 /** See `Ledger.endpoints`. */
-export async function endpointStandings(nodes: Nodes): Promise<readonly EndpointStanding[]> {
+export async function endpointStandings(nodes: Nodes): Promise<Heard<readonly EndpointStanding[]>> {
   // One of another chain is asked as well: that it serves another is what is looked for.
   const open: Nodes = { ...nodes, chain: { genesisHash: null } };
   return await Promise.all(nodes.endpoints.map((endpoint) => standingOf(open, endpoint)));
 }
 
-async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<EndpointStanding> {
+async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<Heard<EndpointStanding>> {
   const question: Question<EndpointStanding> = async ({ rpc }) => {
     // At one moment, and the chain again though it is known: an endpoint that refuses its batches shows it here.
     const [genesisHash, slot] = await Promise.all([rpc.getGenesisHash(), rpc.getSlot("confirmed")]);
@@ -35,6 +37,14 @@ async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<EndpointSta
     if (!(error instanceof LedgerUnavailable) || nodes.closed.aborted) throw error;
     const [trouble = null] = error.troubles;
     const { name, genesisHash } = endpoint;
-    return { endpoint: name, genesisHash, slot: null, blockTime: null, readAt: nodes.clock.now(), trouble };
+    const readAt = nodes.clock.now();
+    return heard<EndpointStanding>({
+      endpoint: name,
+      genesisHash,
+      slot: null,
+      blockTime: null,
+      readAt,
+      trouble,
+    });
   }
 }

@@ -1,7 +1,10 @@
 /** Turns the chain's error of a simulated payment into a fault that a payer can act on. */
+import type { Agreed } from "../ledger/belief.ts";
 import type { SimulationFault } from "../ledger/ledger.ts";
+import { follows } from "./agree.ts";
 import type { Nodes } from "./ask.ts";
 import { rentMinimum } from "./payment-cost.ts";
+import type { Simulation } from "./simulation.ts";
 import { lamportShortage, missingTokenAccount, tokenShortage, type ReadPayment } from "./shortages.ts";
 
 // Both the System and the Token program number "insufficient funds" 1, so the failed instruction decides whose it is.
@@ -12,17 +15,19 @@ const FEE_PAYER_INDEX = 0;
 // The end of the log names the failure; the rest is noise of successful instructions.
 const LOG_LINES = 20;
 
-/** A simulation that failed. */
-export interface FailedSimulation {
-  /** The chain's transaction error in its JSON form. */
-  readonly err: unknown;
-  readonly logs: readonly string[];
-}
-
 /** Explains the chain's error. */
 export async function explainFailure(
   nodes: Nodes,
-  { err, logs }: FailedSimulation,
+  failure: Agreed<Simulation>,
+  read: ReadPayment,
+): Promise<Agreed<SimulationFault>> {
+  const fault = await faultOf(nodes, failure, read);
+  return follows(failure, () => fault);
+}
+
+async function faultOf(
+  nodes: Nodes,
+  { err, logs }: Agreed<Simulation>,
   read: ReadPayment,
 ): Promise<SimulationFault> {
   if (err === "BlockhashNotFound") return { kind: "blockhash_expired" };

@@ -1,7 +1,9 @@
 /** Reads what became of attempts without a marker: the only code that may conclude that one can never land. */
+import type { Agreed } from "../ledger/belief.ts";
 import type { Attempt, Fate } from "../ledger/ledger.ts";
+import { gather } from "./agree.ts";
 import { agreedLanding, type Word } from "./agreement.ts";
-import { askEach, type Nodes } from "./ask.ts";
+import type { Nodes } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { testifyTo, type Finding, type Testimony } from "./testimony.ts";
 
@@ -12,13 +14,13 @@ interface Witness {
 }
 
 /** Every doubt is `open` or `unprovable`: an endpoint that does not answer, one that lags, two that differ. */
-export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise<readonly Fate[]> {
-  const result: Fate[] = [];
+export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>> {
+  const result: Agreed<Fate>[] = [];
   for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
     const batch = attempts.slice(start, start + MAX_SIGNATURES_PER_CALL);
-    const answers = await askEach(nodes, testifyTo(nodes, batch));
-    const testimonies = answers.filter((testimony) => testimony !== null);
-    result.push(...batch.map((_, index) => verdict(testimonies, index, nodes.witnesses)));
+    const fatesOf = (testimonies: readonly Testimony[]): readonly Fate[] =>
+      batch.map((_, index) => verdict(testimonies, index, nodes.witnesses));
+    result.push(...(await gather(nodes, testifyTo(nodes, batch), fatesOf)));
   }
   return result;
 }

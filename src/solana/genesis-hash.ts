@@ -1,6 +1,8 @@
 /** Reads which chain the endpoints serve. */
+import type { Agreed } from "../ledger/belief.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
-import { ask, askEach, type Nodes, type Question } from "./ask.ts";
+import { gatherAny } from "./agree.ts";
+import type { Nodes, Question } from "./ask.ts";
 import { chainOf } from "./endpoint.ts";
 
 const chainQuestion: Question<string> = (endpoint) => chainOf(endpoint);
@@ -10,12 +12,10 @@ const chainQuestion: Question<string> = (endpoint) => chainOf(endpoint);
  * `LedgerUnavailable` when none answers, or when they serve different chains: then nothing that they say may be put
  * together.
  */
-export async function genesisHash(nodes: Nodes): Promise<string> {
+export async function genesisHash(nodes: Nodes): Promise<Agreed<string>> {
   // Compared here and not in passing, so that an endpoint of another chain is an error and not merely left out.
   const open: Nodes = { ...nodes, chain: { genesisHash: null } };
-  const answers = await askEach(open, chainQuestion);
-  const chains = new Set(answers.filter((answer) => answer !== null));
-  const [chain, another] = chains;
+  const [chain, another] = await gatherAny(open, chainQuestion, (answers) => [...new Set(answers)]);
   if (another !== undefined) {
     const told = nodes.endpoints.map(({ name, genesisHash: hash }) => `${name}: ${hash ?? "silent"}`);
     throw new LedgerUnavailable(
@@ -28,8 +28,7 @@ export async function genesisHash(nodes: Nodes): Promise<string> {
       })),
     );
   }
-  // No endpoint answered; asking again throws the reason.
-  const found = chain ?? (await ask(open, chainQuestion));
-  nodes.chain.genesisHash = found;
-  return found;
+  if (chain === undefined) throw new TypeError("an endpoint that answered told no chain");
+  nodes.chain.genesisHash = chain;
+  return chain;
 }

@@ -169,6 +169,7 @@ function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "di
     witnesses: async () => (await loaded()).witnesses(),
     endpoints: async () => (await loaded()).endpoints(),
     funds: async (addresses, mints, commitment) => (await loaded()).funds(addresses, mints, commitment),
+    seenFunds: async (addresses, mints) => (await loaded()).seenFunds(addresses, mints),
     amountsIn: async (accounts, commitment) => (await loaded()).amountsIn(accounts, commitment),
     fundsOfOwner: async (owner, mints, commitment) => (await loaded()).fundsOfOwner(owner, mints, commitment),
     haveTokenAccounts: async (owners, mint) => (await loaded()).haveTokenAccounts(owners, mint),

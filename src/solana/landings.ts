@@ -1,12 +1,13 @@
 /** Reads how attempts landed, where enough endpoints agree on the block and the outcome. */
-import type { Attempt, Landing } from "../ledger/ledger.ts";
+import type { Agreed } from "../ledger/belief.ts";
+import type { Attempt, Landing, Receipt } from "../ledger/ledger.ts";
+import { weigh } from "./agree.ts";
 import { agreedLanding, type FoundLanding, type Word } from "./agreement.ts";
 import type { Nodes, Question } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
 import { agreedReceipt, receiptOf, statusesOf } from "./statuses.ts";
-import { askWitnesses } from "./witnesses.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
 const RECEIPTS_AT_ONCE = 16;
@@ -15,15 +16,16 @@ const RECEIPTS_AT_ONCE = 16;
 export async function landings(
   nodes: Nodes,
   attempts: readonly Attempt[],
-): Promise<readonly (Landing | null)[]> {
-  const result: (Landing | null)[] = [];
+): Promise<Agreed<readonly (Landing | null)[]>> {
+  const result: Agreed<Landing | null>[] = [];
   for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
     const batch = attempts.slice(start, start + MAX_SIGNATURES_PER_CALL);
-    const answers = await askWitnesses(nodes, wordsOn(batch));
-    const agreed = batch.map((_, index) =>
-      agreedLanding(
-        answers.flatMap((words) => words[index] ?? []),
-        nodes.witnesses,
+    const agreed = await weigh(nodes, wordsOn(batch), (answers) =>
+      batch.map((_, index) =>
+        agreedLanding(
+          answers.flatMap((words) => words[index] ?? []),
+          nodes.witnesses,
+        ),
       ),
     );
     for (let next = 0; next < agreed.length; next += RECEIPTS_AT_ONCE) {
@@ -58,17 +60,30 @@ function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
   };
 }
 
+/** The receipt as one endpoint tells it. */
+interface ToldReceipt {
+  readonly receipt: Receipt | null;
+  readonly isArchive: boolean;
+}
+
 /**
  * Adds fee and time, as enough endpoints tell them that tell the same block and outcome; null while too few do. Where
  * archive nodes alone have shown the landing, the receipt of one of them is enough.
  */
-async function landingOf(nodes: Nodes, found: FoundLanding | null): Promise<Landing | null> {
+async function landingOf(nodes: Nodes, found: Agreed<FoundLanding | null>): Promise<Agreed<Landing> | null> {
   if (found === null) return null;
-  const { signature, slot, error } = found;
-  const told = await askWitnesses(nodes, async (endpoint) => ({
-    receipt: await receiptOf(signature)(endpoint),
+  const question: Question<ToldReceipt> = async (endpoint) => ({
+    receipt: await receiptOf(found.signature)(endpoint),
     isArchive: endpoint.isArchive,
-  }));
+  });
+  return await weigh(nodes, question, (told) => receivedLanding(nodes, found, told));
+}
+
+function receivedLanding(
+  nodes: Nodes,
+  { signature, slot, error }: FoundLanding,
+  told: readonly ToldReceipt[],
+): Landing | null {
   const fitting = told.filter(({ receipt }) => receipt?.slot === slot && receipt.error === error);
   const isByArchives = fitting.length < nodes.witnesses && fitting.some(({ isArchive }) => isArchive);
   const receipts = fitting.flatMap(({ receipt }) => receipt ?? []);

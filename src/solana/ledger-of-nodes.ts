@@ -1,6 +1,7 @@
 /** Binds the ledger's methods to its nodes. Imports web3.js, so it is loaded only when a node is first asked. */
 import type { Ledger, LedgerReads, Reading, Restriction } from "../ledger/ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
+import { unasked } from "./agree.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { balances } from "./balances.ts";
 import { broadcast } from "./broadcast.ts";
@@ -21,7 +22,7 @@ import { balanceChanges } from "./routing/balance-changes.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
 import { explainError } from "./routing/explain-error.ts";
 import { fundsOfOwner } from "./routing/funds-of-owner.ts";
-import { funds } from "./routing/funds.ts";
+import { funds, seenFunds } from "./routing/funds.ts";
 import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
 import { heights } from "./routing/heights.ts";
 import { markers } from "./routing/markers.ts";
@@ -106,6 +107,7 @@ type Surveyed = <A extends unknown[], T>(
 function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
   const read = {
     funds: surveyed(funds),
+    seenFunds: surveyed(seenFunds),
     fundsOfOwner: surveyed(fundsOfOwner),
     strayAccounts: surveyed(strayAccounts),
     payersOf: surveyed(payersOf),
@@ -130,7 +132,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     namedLanding: surveyed(namedLanding),
     witnesses: surveyed(witnessCount),
     endpoints: surveyed(endpointStandings),
-    disputes: surveyed(async ({ disputes }) => disputes.standing()),
+    disputes: surveyed(async ({ disputes }) => unasked(disputes.standing())),
     amountsIn: surveyed(amountsIn),
     haveTokenAccounts: surveyed(haveTokenAccounts),
     rentMinimum: surveyed(rentMinimum),
@@ -144,6 +146,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     markers: surveyed(markers),
     heights: surveyed(heights),
     payersOf: (owner, of, search) => read.payersOf({ owner, mints: of, search }),
+    seenFunds: (addresses, of) => read.seenFunds({ addresses, mints: of }),
     funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
     fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
     strayAccounts: (owner, of, commitment) => read.strayAccounts({ owner, mints: of, commitment }),

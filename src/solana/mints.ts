@@ -1,6 +1,7 @@
 /** Reads the program and the decimals of mints. */
 import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
+import type { Heard } from "../ledger/belief.ts";
 import type { MintFacts } from "../ledger/ledger.ts";
 import { kindOf } from "./account-kinds.ts";
 import { ask, type Nodes } from "./ask.ts";
@@ -12,9 +13,9 @@ import { programOf, readMintDecimals } from "./token-accounts.ts";
 export async function mints(
   nodes: Nodes,
   addresses: readonly Address[],
-): Promise<readonly (MintFacts | null)[]> {
-  const accounts = await ask(nodes, readAccounts(addresses, "confirmed", ACCOUNT_HEAD));
-  return accounts.map(factsIn);
+): Promise<Heard<readonly (MintFacts | null)[]>> {
+  const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+  return await ask(nodes, async (endpoint) => (await read(endpoint)).map(factsIn));
 }
 
 function factsIn(account: Account | null): MintFacts | null {

@@ -1,13 +1,15 @@
 /** Reads the evidence for a landing that an operator names. */
+import type { Agreed } from "../ledger/belief.ts";
 import type { Attempt, Landing, LandingRefusal } from "../ledger/ledger.ts";
+import { gatherAny } from "./agree.ts";
 import { isSameAs } from "./agreement.ts";
-import { askEach, type Nodes, type Question } from "./ask.ts";
+import type { Nodes, Question } from "./ask.ts";
 import { landedMessageHash } from "./find-message.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";
-import { allUnavailable } from "./unavailable.ts";
 
 /** What one endpoint shows under the signature. */
 type Shown = Landing | "another_message" | "absent" | "no_history";
+type NamedAnswer = { readonly landed: Landing } | { readonly refused: LandingRefusal };
 
 /**
  * See `Ledger.namedLanding`. An operator who names a signature has seen the transaction somewhere else: that is a second
@@ -17,10 +19,11 @@ export async function namedLanding(
   nodes: Nodes,
   attempt: Attempt,
   signature: string,
-): Promise<{ landed: Landing } | { refused: LandingRefusal }> {
-  const answers = await askEach(nodes, shownUnder(signature, attempt));
-  const shown = answers.filter((answer) => answer !== null);
-  if (shown.length === 0) throw allUnavailable(nodes.closed, []);
+): Promise<Agreed<NamedAnswer>> {
+  return await gatherAny(nodes, shownUnder(signature, attempt), answerOf);
+}
+
+function answerOf(shown: readonly Shown[]): NamedAnswer {
   if (shown.includes("another_message")) return { refused: "another_message" };
   const landed = shown.filter((each) => typeof each !== "string");
   const [first] = landed;

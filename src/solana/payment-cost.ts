@@ -9,9 +9,10 @@ import {
 } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";
+import type { Agreed } from "../ledger/belief.ts";
 import type { PaymentCost } from "../ledger/ledger.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
-import { agree } from "./agree.ts";
+import { agree, follows, unasked } from "./agree.ts";
 import type { Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
@@ -58,7 +59,7 @@ export async function paymentCost(
 const PRICES_FOR_MS = 10_000;
 
 /** Lamports that the network charges for a message, priority fee included, as it did ten seconds ago at most. */
-export async function feeOf(nodes: Nodes, message: Message | MessageV0): Promise<bigint> {
+export async function feeOf(nodes: Nodes, message: Message | MessageV0): Promise<Agreed<bigint>> {
   return await nodes.remembered(`fee ${pricedParts(message)}`, PRICES_FOR_MS, () =>
     agree(nodes, {
       subject: "the fee of a transaction",
@@ -90,7 +91,7 @@ function pricedParts({ header, staticAccountKeys, compiledInstructions }: Messag
 }
 
 /** Lamports that an account of `bytes` must hold to exist, as the chain priced it ten seconds ago at most. */
-export async function rentMinimum(nodes: Nodes, bytes: number): Promise<bigint> {
+export async function rentMinimum(nodes: Nodes, bytes: number): Promise<Agreed<bigint>> {
   return await nodes.remembered(`rent ${bytes}`, PRICES_FOR_MS, () =>
     agree(nodes, {
       subject: "the rent of an account",
@@ -105,22 +106,22 @@ export async function rentForTokenAccounts(
   nodes: Nodes,
   mint: Address | null,
   recipients: readonly Address[] | null,
-): Promise<bigint> {
-  if (mint === null) return 0n;
+): Promise<Agreed<bigint>> {
+  if (mint === null) return unasked(0n);
   const [missing, rent] = await Promise.all([
     recipients === null
-      ? 1
+      ? unasked(1)
       : countMissing(
           nodes,
           recipients.map((recipient) => associatedTokenAccount(recipient, mint)),
         ),
     rentMinimum(nodes, TOKEN_ACCOUNT_BYTES),
   ]);
-  return BigInt(missing) * rent;
+  return follows([missing, rent], () => BigInt(missing) * rent);
 }
 
 /** An address that only holds lamports is no token account yet, so its rent is counted in full. */
-async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<number> {
+async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<Agreed<number>> {
   const read = readAccounts(accounts, "confirmed", ACCOUNT_HEAD);
   return await agree(nodes, {
     subject: "the token accounts of recipients",

@@ -1,6 +1,7 @@
 /** A message's instructions with every index replaced by the address it stands for, lookup tables included. */
-import { AddressLookupTableAccount, type MessageAccountKeys } from "@solana/web3.js";
-import { agree } from "./agree.ts";
+import { AddressLookupTableAccount, PublicKey } from "@solana/web3.js";
+import type { Agreed } from "../ledger/belief.ts";
+import { agree, follows, unasked } from "./agree.ts";
 import type { Nodes } from "./ask.ts";
 import type { DecodedTransaction } from "./decode-transaction.ts";
 import { LOOKUP_TABLE_PROGRAM } from "./programs.ts";
@@ -22,18 +23,21 @@ export interface ResolvedInstruction {
 export async function resolveInstructions(
   nodes: Nodes,
   { message }: Pick<DecodedTransaction, "message">,
-): Promise<ResolvedInstruction[] | null> {
-  const tables = await readLookupTables(nodes, message.addressTableLookups);
-  if (tables === null) return null;
-  let keys: MessageAccountKeys;
-  try {
-    keys =
-      message.version === 0
-        ? message.getAccountKeys({ addressLookupTableAccounts: tables })
-        : message.getAccountKeys();
-  } catch {
-    return null;
-  }
+): Promise<Agreed<readonly ResolvedInstruction[]> | null> {
+  const loaded = await loadedKeys(nodes, message.addressTableLookups);
+  return loaded === null ? null : resolved(message, loaded);
+}
+
+function resolved(
+  message: DecodedTransaction["message"],
+  loaded: Agreed<LoadedKeys>,
+): Agreed<readonly ResolvedInstruction[]> | null {
+  const accountKeysFromLookups = {
+    writable: loaded.writable.map((key) => new PublicKey(key)),
+    readonly: loaded.readonly.map((key) => new PublicKey(key)),
+  };
+  const keys =
+    message.version === 0 ? message.getAccountKeys({ accountKeysFromLookups }) : message.getAccountKeys();
   // Each is spelled once: a thousand indices may refer to the same few.
   const addresses = keys
     .keySegments()
@@ -48,11 +52,12 @@ export async function resolveInstructions(
     }
     return found;
   };
-  return message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
+  const instructions = message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
     program: address(programIdIndex),
     accounts: accountKeyIndexes.map(address),
     data,
   }));
+  return follows(loaded, () => instructions);
 }
 
 // A header, and 256 addresses at most. The signer names these accounts, and any account can be named, of megabytes too.
@@ -60,43 +65,49 @@ const TABLE_BYTES = { offset: 0, length: 56 + 256 * 32 };
 
 type Lookups = DecodedTransaction["message"]["addressTableLookups"];
 
-async function readLookupTables(nodes: Nodes, lookups: Lookups): Promise<AddressLookupTableAccount[] | null> {
-  if (lookups.length === 0) return [];
+/** The keys that a message takes out of lookup tables, in its order. */
+interface LoadedKeys {
+  readonly writable: readonly string[];
+  readonly readonly: readonly string[];
+}
+
+async function loadedKeys(nodes: Nodes, lookups: Lookups): Promise<Agreed<LoadedKeys> | null> {
+  if (lookups.length === 0) return unasked({ writable: [], readonly: [] });
   const addresses = lookups.map(({ accountKey }) => accountKey.toBase58());
   const read = readAccounts(addresses, "finalized", TABLE_BYTES);
   return await agree(nodes, {
     subject: "a lookup table",
-    question: async (endpoint) => tablesIn(await read(endpoint), lookups),
     // Tables grow: only the entries that the message names have to be alike.
-    textOf: (tables) =>
-      JSON.stringify(tables?.map((table, index) => entriesOf(table, lookups[index])) ?? null),
+    question: async (endpoint) => keysIn(await read(endpoint), lookups),
+    textOf: (keys) => JSON.stringify(keys),
   });
 }
 
-function tablesIn(
-  accounts: readonly (Account | null)[],
-  lookups: Lookups,
-): AddressLookupTableAccount[] | null {
-  const tables: AddressLookupTableAccount[] = [];
-  for (const [index, { accountKey: key }] of lookups.entries()) {
-    const account = accounts[index];
-    if (account?.owner !== LOOKUP_TABLE_PROGRAM) return null;
-    try {
-      const state = AddressLookupTableAccount.deserialize(account.data);
-      const table = new AddressLookupTableAccount({ key, state });
-      if (!table.isActive()) return null;
-      tables.push(table);
-    } catch {
-      return null;
-    }
+/** Null where a table is missing, is being closed, or does not hold an entry that the message names. */
+function keysIn(accounts: readonly (Account | null)[], lookups: Lookups): LoadedKeys | null {
+  const writable: string[] = [];
+  const readonly: string[] = [];
+  for (const [index, { accountKey, writableIndexes, readonlyIndexes }] of lookups.entries()) {
+    const table = tableIn(accounts[index] ?? null, accountKey);
+    const entriesAt = (indexes: readonly number[]): readonly string[] =>
+      indexes.flatMap((each) => table?.state.addresses[each]?.toBase58() ?? []);
+    const found = { writable: entriesAt(writableIndexes), readonly: entriesAt(readonlyIndexes) };
+    writable.push(...found.writable);
+    readonly.push(...found.readonly);
+    const isWhole =
+      found.writable.length === writableIndexes.length && found.readonly.length === readonlyIndexes.length;
+    if (table === null || !isWhole) return null;
   }
-  return tables;
+  return { writable, readonly };
 }
 
-function entriesOf(
-  { state }: AddressLookupTableAccount,
-  lookup: Lookups[number] | undefined,
-): readonly string[] {
-  const indexes = [...(lookup?.writableIndexes ?? []), ...(lookup?.readonlyIndexes ?? [])];
-  return indexes.map((index) => state.addresses[index]?.toBase58() ?? "none");
+function tableIn(account: Account | null, key: PublicKey): AddressLookupTableAccount | null {
+  if (account?.owner !== LOOKUP_TABLE_PROGRAM) return null;
+  try {
+    const state = AddressLookupTableAccount.deserialize(account.data);
+    const table = new AddressLookupTableAccount({ key, state });
+    return table.isActive() ? table : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,9 @@
 /** Reads how much a payer has and needs, when a simulation failed because something runs short. */
 import type { Message, MessageV0 } from "@solana/web3.js";
 import type { Address } from "../address.ts";
+import type { Heard } from "../ledger/belief.ts";
 import type { DeclaredPayment, SimulationFault } from "../ledger/ledger.ts";
+import { agree } from "./agree.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { feeOf, rentForTokenAccounts, rentMinimum } from "./payment-cost.ts";
 import type { Meaning } from "./read-instruction.ts";
@@ -60,7 +62,11 @@ export async function tokenShortage(
   { payment, meanings }: ReadPayment,
   source: string,
 ): Promise<Shortage> {
-  const [account = null] = await ask(nodes, readAccounts([source], "confirmed"));
+  const read = readAccounts([source], "confirmed");
+  const available = await ask(nodes, async (endpoint) => {
+    const [account = null] = await read(endpoint);
+    return account === null ? 0n : (readTokenAccount(account.data)?.amount ?? 0n);
+  });
   const taken = meanings.map((meaning) =>
     meaning.does === "transfer_token" && meaning.source === source ? meaning.amount : 0n,
   );
@@ -69,7 +75,7 @@ export async function tokenShortage(
     component: "amount",
     mint: payment.mint,
     required: taken.reduce((sum, amount) => sum + amount, 0n),
-    available: account === null ? 0n : (readTokenAccount(account.data)?.amount ?? 0n),
+    available,
   };
 }
 
@@ -78,13 +84,22 @@ export async function missingTokenAccount(
   nodes: Nodes,
   { source, destination }: Extract<Meaning, { does: "transfer_token" }>,
 ): Promise<"source" | "destination" | null> {
-  const accounts = await ask(nodes, readAccounts([source, destination], "confirmed"));
-  const [hasSource, hasDestination] = accounts.map((account) => isTokenProgram(account?.owner ?? ""));
-  if (hasSource !== true) return "source";
-  return hasDestination === true ? null : "destination";
+  const read = readAccounts([source, destination], "confirmed");
+  const missing = await agree(nodes, {
+    subject: "the token accounts of a transfer",
+    question: async (endpoint) => {
+      const [hasSource, hasDestination] = (await read(endpoint)).map((account) =>
+        isTokenProgram(account?.owner ?? ""),
+      );
+      if (hasSource !== true) return "source";
+      return hasDestination === true ? "none" : "destination";
+    },
+    textOf: String,
+  });
+  return missing === "none" ? null : missing;
 }
 
-async function lamportsOf(nodes: Nodes, address: Address): Promise<bigint> {
+async function lamportsOf(nodes: Nodes, address: Address): Promise<Heard<bigint>> {
   return await ask(nodes, async ({ rpc }) => BigInt((await rpc.getBalance(address, "confirmed")).value));
 }
 

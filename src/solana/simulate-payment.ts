@@ -1,4 +1,5 @@
 /** Simulates a verified payment, and explains to its payer why it would fail. */
+import type { Agreed } from "../ledger/belief.ts";
 import {
   LedgerUnavailable,
   type DeclaredPayment,
@@ -18,9 +19,9 @@ export async function simulatePayment(
   nodes: Nodes,
   verified: VerifiedPayment,
   payment: DeclaredPayment,
-): Promise<SimulationFault | null> {
-  const { err, logs } = await simulate(nodes, verified.bytes, true);
-  if (err === null) return null;
+): Promise<Agreed<SimulationFault> | null> {
+  const failure = await simulate(nodes, verified.bytes, true);
+  if (failure === null) return null;
   const decoding = decodeTransaction(Buffer.from(verified.bytes).toString("base64"));
   if ("refused" in decoding) throw new TypeError("only verified bytes can be simulated");
   const { decoded } = decoding;
@@ -31,5 +32,5 @@ export async function simulatePayment(
   const meanings = instructions.map(readInstruction);
   // A price that rose may be the very reason.
   const asking = { ...nodes, remembered: askAnew };
-  return await explainFailure(asking, { err, logs }, { payment, message: decoded.message, meanings });
+  return await explainFailure(asking, failure, { payment, message: decoded.message, meanings });
 }

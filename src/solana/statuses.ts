@@ -1,11 +1,12 @@
 /** Reads statuses and receipts of signatures. */
+import type { Agreed, Heard } from "../ledger/belief.ts";
 import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
+import { weigh } from "./agree.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { signatureOf } from "./rpc/landed-transaction.ts";
 import type { StatusTold } from "./rpc/rpc-node.ts";
-import { askWitnesses } from "./witnesses.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
 const RECEIPTS_AT_ONCE = 8;
@@ -20,8 +21,8 @@ export interface StatusAnswer {
 export async function statuses(
   nodes: Nodes,
   signatures: readonly string[],
-): Promise<readonly (SignatureStatus | null)[]> {
-  const found: (SignatureStatus | null)[] = [];
+): Promise<Heard<readonly (SignatureStatus | null)[]>> {
+  const found: Heard<SignatureStatus | null>[] = [];
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
     const answer = await ask(nodes, statusesOf(batch));
     found.push(...answer.statuses);
@@ -50,16 +51,18 @@ function readStatus(status: StatusTold): SignatureStatus | null {
 }
 
 /** See `Ledger.confirmed`. */
-export async function confirmed(nodes: Nodes, signatures: readonly string[]): Promise<readonly boolean[]> {
-  const found: boolean[] = [];
+export async function confirmed(
+  nodes: Nodes,
+  signatures: readonly string[],
+): Promise<Agreed<readonly boolean[]>> {
+  const found: Agreed<boolean>[] = [];
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
-    const answers = await askWitnesses(nodes, statusesOf(batch));
-    found.push(
-      ...batch.map((_, index) => {
+    const areShown = (answers: readonly StatusAnswer[]): readonly boolean[] =>
+      batch.map((_, index) => {
         const shown = answers.filter((answer) => isConfirmed(answer.statuses[index] ?? null));
         return shown.length >= nodes.witnesses;
-      }),
-    );
+      });
+    found.push(...(await weigh(nodes, statusesOf(batch), areShown)));
   }
   return found;
 }
@@ -72,13 +75,13 @@ function isConfirmed(status: SignatureStatus | null): boolean {
 export async function receipts(
   nodes: Nodes,
   signatures: readonly string[],
-): Promise<readonly (Receipt | null)[]> {
-  const found: (Receipt | null)[] = [];
+): Promise<Agreed<readonly (Receipt | null)[]>> {
+  const found: Agreed<Receipt | null>[] = [];
   for (const batch of batches(signatures, RECEIPTS_AT_ONCE)) {
     found.push(
       ...(await Promise.all(
-        batch.map(async (signature) =>
-          agreedReceipt(await askWitnesses(nodes, receiptOf(signature)), nodes.witnesses),
+        batch.map((signature) =>
+          weigh(nodes, receiptOf(signature), (told) => agreedReceipt(told, nodes.witnesses)),
         ),
       )),
     );

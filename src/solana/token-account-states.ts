@@ -1,6 +1,7 @@
 /** Reads whether associated token accounts can be used, so that a freeze is found before a payment needs the account. */
 import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
+import type { Heard } from "../ledger/belief.ts";
 import type { TokenAccountState } from "../ledger/ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
@@ -14,10 +15,13 @@ import { readTokenAccount } from "./token-accounts.ts";
 export async function tokenAccountStates(
   nodes: Nodes,
   accounts: readonly { readonly owner: Address; readonly mint: Address }[],
-): Promise<readonly TokenAccountState[]> {
+): Promise<Heard<readonly TokenAccountState[]>> {
   const addresses = accounts.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
-  const found = await ask(nodes, readAccounts(addresses, "confirmed", ACCOUNT_HEAD));
-  return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
+  const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+  return await ask(nodes, async (endpoint) => {
+    const found = await read(endpoint);
+    return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
+  });
 }
 
 function stateOf(account: Account | null, owner: Address): TokenAccountState {

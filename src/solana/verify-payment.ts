@@ -4,8 +4,9 @@ import type { Account } from "./rpc/account.ts";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import { isOfSmallOrder } from "../ledger/small-order.ts";
+import type { Agreed } from "../ledger/belief.ts";
 import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
-import { agree } from "./agree.ts";
+import { agree, follows, unasked } from "./agree.ts";
 import type { Nodes } from "./ask.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
@@ -27,15 +28,14 @@ export async function verifyPayment(
   nodes: Nodes,
   putativeTransaction: string,
   payment: DeclaredPayment,
-): Promise<{ verified: VerifiedPayment } | { refused: SignatureFault }> {
+): Promise<{ verified: Agreed<VerifiedPayment> } | { refused: SignatureFault }> {
   const decoding = decodeTransaction(putativeTransaction);
   if ("refused" in decoding) return decoding;
   const transaction = decoding.decoded;
-  const fault =
-    signatureFault(transaction) ??
-    signerFault(transaction, payment) ??
-    (await contentFault(nodes, transaction, payment));
+  const fault = signatureFault(transaction) ?? signerFault(transaction, payment);
   if (fault !== null) return { refused: fault };
+  const content = await judgeContent(nodes, transaction, payment);
+  if ("refused" in content) return content;
   const { message, messageBytes, bytes, signatures } = transaction;
   const window = await landingWindow(nodes, message.recentBlockhash);
   if (window === null) return { refused: "blockhash_expired" };
@@ -47,7 +47,7 @@ export async function verifyPayment(
     lastValidBlockHeight: window.lastValidBlockHeight,
     firstSlot: window.firstSlot,
   };
-  return { verified };
+  return { verified: follows(content.proof, () => verified) };
 }
 
 /** The sender pays the fee and signs alone: a co-signer that was not declared makes it another transaction. */
@@ -65,19 +65,21 @@ function signerFault(
 
 const POINT_BYTES = 32;
 
-async function contentFault(
+/** What the message does, and whether it is what was declared. */
+async function judgeContent(
   nodes: Nodes,
   transaction: DecodedTransaction,
   payment: DeclaredPayment,
-): Promise<SignatureFault | null> {
+): Promise<{ readonly proof: Agreed<boolean> } | { readonly refused: SignatureFault }> {
   const instructions = await resolveInstructions(nodes, transaction);
-  if (instructions === null) return "unknown_lookup_table";
+  if (instructions === null) return { refused: "unknown_lookup_table" };
   const meanings = instructions.map(readInstruction);
-  if (meanings.some(({ does }) => does === "use_nonce")) return "durable_nonce";
-  if (meanings.some(({ does }) => does === "something_else")) return "instruction_not_allowed";
+  if (meanings.some(({ does }) => does === "use_nonce")) return { refused: "durable_nonce" };
+  if (meanings.some(({ does }) => does === "something_else")) return { refused: "instruction_not_allowed" };
   const unproven = await matchContent(meanings, payment);
-  if (unproven === null || priorityFee(meanings) > MAX_PRIORITY_FEE) return "content_mismatch";
-  return (await areOwnedAsDeclared(nodes, unproven, payment)) ? null : "content_mismatch";
+  if (unproven === null || priorityFee(meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
+  const proof = await areOwnedAsDeclared(nodes, unproven, payment);
+  return proof ? { proof } : { refused: "content_mismatch" };
 }
 
 /** An ATA that does not exist (yet) neither pays nor is paid: simulation will say so. */
@@ -85,9 +87,9 @@ async function areOwnedAsDeclared(
   nodes: Nodes,
   { sources, associated }: UnprovenAccounts,
   { sender, mint }: DeclaredPayment,
-): Promise<boolean> {
+): Promise<Agreed<boolean>> {
   const asked = [...sources, ...associated.keys()];
-  if (asked.length === 0) return true;
+  if (asked.length === 0) return unasked(true);
   const read = readAccounts(asked, "confirmed", ACCOUNT_HEAD);
   const owners = await agree(nodes, {
     subject: "the owner of a token account",
@@ -95,9 +97,11 @@ async function areOwnedAsDeclared(
     textOf: (told) => told.join(" "),
   });
   const found = owners.slice(sources.size);
-  return (
-    owners.slice(0, sources.size).every((owner) => owner === sender) &&
-    [...associated.values()].every((owner, index) => found[index] === "absent" || found[index] === owner)
+  return follows(
+    owners,
+    () =>
+      owners.slice(0, sources.size).every((owner) => owner === sender) &&
+      [...associated.values()].every((owner, index) => found[index] === "absent" || found[index] === owner),
   );
 }
 

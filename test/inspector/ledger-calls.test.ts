@@ -1,4 +1,5 @@
 /** Calls of the ledger beside the steps of an instance: live only, bounded, without what was asked, and at no cost where nobody looks. */
+import { heard } from "../../src/ledger/heard.ts";
 import { expect, vi } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
@@ -85,7 +86,7 @@ test("a task is followed beside others at once, a failure is told by its name, a
     broadcast: async () => {
       throw new NodeGone("http://secret-key@node failed");
     },
-    position: async () => ({ slot: 7, endpoint: "e" }),
+    position: async () => heard({ slot: 7, endpoint: "e" }),
     isOnCurve: () => true,
   } as Partial<Ledger> as Ledger);
   // Outside of a task nothing is kept.

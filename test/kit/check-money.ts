@@ -33,7 +33,9 @@ export async function brokenMoney(
     }
 
     const { transactions } = await ledger.signedBy(id);
-    const landed = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
+    const landed: readonly string[] = transactions
+      .filter(({ error }) => error === null)
+      .map(({ signature }) => signature);
     const payments = (await storage.transaction(transactionId))?.payments ?? [];
     const finished = payments.filter(({ status }) => status === "finalized");
     const final = finished.map(({ signature }) => signature);

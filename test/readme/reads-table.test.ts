@@ -3,9 +3,12 @@ import { expect, test } from "vitest";
 import { READS } from "../../src/ledger/reads.ts";
 import { codeIn, tableOf } from "./page.ts";
 
-test("every read of the chain, whom it believes, and what its answer decides", () => {
-  const rows = tableOf("src/solana/README.md", "### Every read").map(([read, belief, decides]) => [
-    ...[codeIn(read)[0], belief, decides],
+test("every read of the chain, what its answer is, whose word it is, and what it decides", () => {
+  const rows = tableOf("src/solana/README.md", "### Every read").map(([read, ...rule]) => [
+    codeIn(read)[0],
+    ...rule,
   ]);
-  expect(rows).toEqual(Object.entries(READS).map(([read, { belief, decides }]) => [read, belief, decides]));
+  expect(rows).toEqual(
+    Object.entries(READS).map(([read, { belief, witnesses, decides }]) => [read, belief, witnesses, decides]),
+  );
 });

@@ -1,4 +1,5 @@
 /** What a service does that starts while its chain is silent, and what it never does before the chain was compared. */
+import { agreed } from "../../src/ledger/agreed.ts";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { snapshotFromText } from "../../src/engine/snapshot-text.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
@@ -294,7 +295,7 @@ describe("E10: the chain is silent at the start", () => {
       ...ledger,
       genesisHash: async () => {
         await asked;
-        return world.chain.genesisHash;
+        return agreed(world.chain.genesisHash);
       },
       mints: (addresses: Parameters<Ledger["mints"]>[0]) => world.ledger.mints(addresses),
     });

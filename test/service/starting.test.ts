@@ -1,4 +1,5 @@
 /** What a service compares with its chain before it begins, and says instead of getting stuck later (M12, M13). */
+import { agreed } from "../../src/ledger/agreed.ts";
 import {
   createInitializeMint2Instruction,
   getMintLen,
@@ -213,5 +214,5 @@ describe("bounds out of range", () => {
 
 /** The same chain under mainnet's name. */
 function onMainnet(ledger: Ledger): Ledger {
-  return { ...ledger, genesisHash: async () => MAINNET_GENESIS };
+  return { ...ledger, genesisHash: async () => agreed(MAINNET_GENESIS) };
 }

@@ -276,7 +276,7 @@ test("250 addresses are asked for in three calls and answered in order", async (
   const absent = scene.wallet("absent").address;
   const kinds = await scene.ledger.accountKinds(Array<Address>(250).fill(absent).with(201, alice.address));
   expect(kinds).toHaveLength(250);
-  expect(kinds.indexOf("wallet")).toBe(201);
+  expect(kinds.findIndex((kind) => kind === "wallet")).toBe(201);
 });
 
 test("a wallet is on the curve, an associated token account is not", ({ scene }) => {

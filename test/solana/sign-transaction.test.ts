@@ -1,4 +1,5 @@
 /** Collecting signatures: whoever signs, near or far, is checked, and no key shows anywhere. */
+import { agreed } from "../../src/ledger/agreed.ts";
 import { createHash } from "node:crypto";
 import { inspect } from "node:util";
 import { Keypair, VersionedTransaction } from "@solana/web3.js";
@@ -27,8 +28,8 @@ const unsigned: UnsignedTransaction = {
   blockhash: "11111111111111111111111111111111",
   lastValidBlockHeight: 150,
   firstSlot: 7,
-  networkFee: 10_000n,
-  markerRent: 0n,
+  networkFee: agreed(10_000n),
+  markerRent: agreed(0n),
 };
 
 describe("keypairSigner", () => {

@@ -1,6 +1,6 @@
 /** Money at token accounts beside the associated one: brought to where everything else is counted and paid from. */
 import type { Address } from "../../address.ts";
-import { EndpointsDiffer, type Commitment } from "../../ledger/ledger.ts";
+import { EndpointsDiffer, type FirmCommitment } from "../../ledger/ledger.ts";
 import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { transfer, type RoutingTerms } from "../outgoing/plans/routing-terms.ts";
@@ -28,7 +28,7 @@ interface StraysLook {
 /** Of which assets, and in what state of the chain. */
 export interface SoughtStrays {
   readonly among: readonly Token[];
-  readonly commitment: Commitment;
+  readonly commitment: FirmCommitment;
 }
 
 /**

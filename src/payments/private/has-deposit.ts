@@ -7,8 +7,8 @@ import { holdAddress, spendingDoubt } from "../outgoing/unknown-spending.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
 /**
- * A fresh look at the newest block there is, however shallow, over all token accounts of the address (that is
- * a deposit of the expected asset of at least 0.001). Throws `LedgerUnavailable` when the chain cannot be read.
+ * A fresh look at the newest block there is, however shallow: whether any endpoint shows a deposit of the expected asset of
+ * at least 0.001 there, or in a confirmed block in another token account of the address. Throws `LedgerUnavailable` when the chain cannot be read.
  */
 export async function hasDeposit(
   {
@@ -31,8 +31,8 @@ export async function hasDeposit(
   const asset = assets.named(deposit.mint);
   const mint = ledgerMint(asset);
   const [{ funds }, strays] = await Promise.all([
-    ledger.funds([deposit.id], mint === null ? [] : [mint], "processed"),
-    strayDeposits({ ledger, assets }, deposit.id, { among: [asset], commitment: "processed" }),
+    ledger.seenFunds([deposit.id], mint === null ? [] : [mint]),
+    strayDeposits({ ledger, assets }, deposit.id, { among: [asset], commitment: "confirmed" }),
   ]);
   const there = mint === null ? funds[0]?.lamports : funds[0]?.tokens[0];
   return (there ?? 0n) >= smallestAmount(asset) || strays.deposits.length > 0;

@@ -168,7 +168,7 @@ async function refuseUnlessRecognised(
       return ledger.markedBy(deposit.id, keys.seed(deposit, words));
     }),
   );
-  const recognised = new Set(
+  const recognised = new Set<string | null>(
     makers.map((maker) => (maker === null || maker === "foreign" ? null : maker.signature)),
   );
   const doubtful = unknown.filter((signature) => !recognised.has(signature));

@@ -249,7 +249,7 @@ export class AddressSettling implements AddressSettlement {
     if (words.length === 0) return [];
     const seeds = words.map((each) => keys.seed(deposit, each));
     const { markers } = await ledger.markers(deposit.id, seeds);
-    if (markers.includes("disputed")) {
+    if (markers.some((marker) => marker === "disputed")) {
       throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
     }
     return words.filter((_, index) => markers[index] !== "unmade").toSorted(inOrderOfClosing);

@@ -59,7 +59,8 @@ const UNPAYABLE: Readonly<Partial<Record<AccountKind, ErrorDetails["INVALID_RECI
 export async function checkRecipientsOnChain(ledger: Ledger, recipients: readonly Address[]): Promise<void> {
   const kinds = await ledger.accountKinds(recipients);
   recipients.forEach((address, index) => {
-    const reason = UNPAYABLE[kinds[index] ?? "absent"];
+    const kind: AccountKind = kinds[index] ?? "absent";
+    const reason = UNPAYABLE[kind];
     if (reason !== undefined) throw invalidRecipient(index, address, reason);
     if (!ledger.isOnCurve(address)) throw invalidRecipient(index, address, "off_curve");
   });

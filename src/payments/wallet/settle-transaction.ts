@@ -62,8 +62,9 @@ export async function settleTransaction(
   const { attempt } = await findAttempt(settlement, transactionId);
   const answer = await ledger.namedLanding(attempt, signature);
   if ("refused" in answer) {
+    const refusal: LandingRefusal = answer.refused;
     throw new SettleRefused(
-      `${signature} does not settle transaction ${transactionId}: ${REFUSALS[answer.refused]}`,
+      `${signature} does not settle transaction ${transactionId}: ${REFUSALS[refusal]}`,
     );
   }
   const { landed } = answer;
@@ -95,7 +96,8 @@ export async function writeOffTransaction(
     throw new SettleRefused(`transaction ${transactionId} cannot be written off: ${why}`);
   };
   if (transaction.attention !== "unprovable") refuse("nothing is missing to settle it");
-  const [fate = "open"] = await ledger.fates([attempt]);
+  const [told] = await ledger.fates([attempt]);
+  const fate: Fate = told ?? "open";
   if (fate !== "unprovable") refuse(WHY_NOT[fate]);
   const named = await ledger.namedLanding(attempt, attempt.signature);
   if (!("refused" in named) || named.refused !== "unknown") {

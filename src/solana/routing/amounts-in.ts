@@ -1,4 +1,5 @@
 /** Reads what many single accounts hold: the cheapest way to see whether anything has changed. */
+import type { Heard } from "../../ledger/belief.ts";
 import type { Commitment } from "../../ledger/ledger.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
 import { ask, type Nodes } from "../ask.ts";
@@ -10,7 +11,7 @@ export async function amountsIn(
   nodes: Nodes,
   accounts: readonly AssetAccount[],
   commitment: Commitment,
-): Promise<readonly bigint[]> {
+): Promise<Heard<readonly bigint[]>> {
   const read = readAccounts(
     accounts.map(({ address }) => address),
     commitment,

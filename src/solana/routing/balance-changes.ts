@@ -1,4 +1,5 @@
 /** Reads what a finalized transaction did to the balances of some holders, as enough endpoints tell it alike. */
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Holder } from "../../ledger/routing.ts";
 import { agree } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
@@ -10,7 +11,7 @@ export async function balanceChanges(
   nodes: Nodes,
   signature: string,
   holders: readonly Holder[],
-): Promise<readonly bigint[] | null> {
+): Promise<Agreed<readonly bigint[]> | null> {
   return agree(nodes, {
     subject: `the transaction ${signature}`,
     question: async (endpoint) => {

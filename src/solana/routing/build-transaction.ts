@@ -1,7 +1,9 @@
 /** Builds the transaction of a plan, and tells its size and fee beforehand. */
 import { PACKET_DATA_SIZE, type MessageV0 } from "@solana/web3.js";
 import { addressOf } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES, type TransactionPlan, type UnsignedTransaction } from "../../ledger/routing.ts";
+import { unasked } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
 import { feeOf, rentMinimum } from "../payment-cost.ts";
@@ -15,7 +17,7 @@ export function sizeOf(plan: TransactionPlan): number {
 }
 
 /** See `RoutingLedger.feeOf`. */
-export async function feeOfPlan(nodes: Nodes, plan: TransactionPlan): Promise<bigint> {
+export async function feeOfPlan(nodes: Nodes, plan: TransactionPlan): Promise<Agreed<bigint>> {
   return (await buildTransaction(nodes, plan)).networkFee;
 }
 
@@ -51,9 +53,9 @@ function draftOf({ feePayer, moves }: TransactionPlan): MessageV0 {
   return compilePlan(feePayer, planInstructions(moves, 0n), ANY_TERMS);
 }
 
-async function rentOfMarkers(nodes: Nodes, { moves }: TransactionPlan): Promise<bigint> {
+async function rentOfMarkers(nodes: Nodes, { moves }: TransactionPlan): Promise<Agreed<bigint>> {
   const isMarking = moves.some(({ does }) => does === "mark" || does === "replace");
-  return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : 0n;
+  return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : unasked(0n);
 }
 
 function writableKeys(message: MessageV0): MessageV0["staticAccountKeys"] {

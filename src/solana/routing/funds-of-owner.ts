@@ -1,10 +1,11 @@
 /** Reads what one owner holds over all of its token accounts, associated or not. */
 import type { Address } from "../../address.ts";
-import type { Commitment, Reading } from "../../ledger/ledger.ts";
+import type { Agreed } from "../../ledger/belief.ts";
+import type { FirmCommitment, Reading } from "../../ledger/ledger.ts";
 import type { Funds } from "../../ledger/routing.ts";
-import { ask, type Nodes, type Question } from "../ask.ts";
+import { weigh } from "../agree.ts";
+import type { Nodes, Question } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
@@ -12,18 +13,17 @@ import { lamportsIn, unitsIn } from "./held-in-account.ts";
 export interface OwnerQuestion {
   readonly owner: Address;
   readonly mints: readonly Address[];
-  readonly commitment: Commitment;
+  readonly commitment: FirmCommitment;
 }
 
-/** See `RoutingLedger.fundsOfOwner`. What is finalized is asked of every endpoint, the rest of one. */
-export async function fundsOfOwner(nodes: Nodes, asked: OwnerQuestion): Promise<Reading & Funds> {
-  const question = readFundsOf(asked);
-  if (asked.commitment !== "finalized") return await ask(nodes, question);
-  const answers = (await askWitnesses(nodes, question)).map((reading) => ({
-    ...reading,
-    amounts: [reading.lamports, ...reading.tokens],
-  }));
-  const { oldest, amounts } = agreedBalances(answers, nodes.witnesses);
+/** See `RoutingLedger.fundsOfOwner`. */
+export async function fundsOfOwner(nodes: Nodes, asked: OwnerQuestion): Promise<Agreed<Reading & Funds>> {
+  return await weigh(nodes, readFundsOf(asked), (told) => vouchedFor(told, nodes.witnesses));
+}
+
+function vouchedFor(told: readonly (Reading & Funds)[], witnesses: number): Reading & Funds {
+  const answers = told.map((reading) => ({ ...reading, amounts: [reading.lamports, ...reading.tokens] }));
+  const { oldest, amounts } = agreedBalances(answers, witnesses);
   const [lamports = 0n, ...tokens] = amounts;
   return { slot: oldest.slot, endpoint: oldest.endpoint, lamports, tokens };
 }

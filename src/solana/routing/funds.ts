@@ -1,12 +1,13 @@
 /** Reads what many addresses hold, all of a batch in one block, and when that block was. */
 import type { Address } from "../../address.ts";
-import type { Commitment } from "../../ledger/ledger.ts";
+import type { Agreed } from "../../ledger/belief.ts";
+import type { Commitment, FirmCommitment } from "../../ledger/ledger.ts";
 import type { Funds, FundsReading } from "../../ledger/routing.ts";
-import { ask, type Nodes, type Question } from "../ask.ts";
+import { weigh } from "../agree.ts";
+import type { Nodes, Question } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
-import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import type { Account } from "../rpc/account.ts";
@@ -17,19 +18,34 @@ import { lamportsIn, unitsIn } from "./held-in-account.ts";
 export interface FundsQuestion {
   readonly addresses: readonly Address[];
   readonly mints: readonly Address[];
-  readonly commitment: Commitment;
+  readonly commitment: FirmCommitment;
 }
 
-/** See `RoutingLedger.funds`. What is confirmed or finalized is asked of every endpoint, the rest of one. */
-export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<FundsReading> {
-  const { addresses, mints, commitment } = asked;
-  const question = readFunds(asked);
-  if (commitment === "processed") return await ask(nodes, question);
-  const answers = (await askWitnesses(nodes, question)).map((reading) => ({
+/** See `RoutingLedger.funds`. */
+export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<Agreed<FundsReading>> {
+  return await weigh(nodes, readFunds(asked), (told) => vouchedFor(told, asked, nodes.witnesses));
+}
+
+/** See `RoutingLedger.seenFunds`. */
+export async function seenFunds(
+  nodes: Nodes,
+  asked: Pick<FundsQuestion, "addresses" | "mints">,
+): Promise<Agreed<FundsReading>> {
+  const question = readFunds({ ...asked, commitment: "processed" });
+  // With one witness, of each amount the most that any endpoint shows.
+  return await weigh(nodes, question, (told) => vouchedFor(told, asked, 1));
+}
+
+function vouchedFor(
+  told: readonly FundsReading[],
+  { addresses, mints }: Pick<FundsQuestion, "addresses" | "mints">,
+  witnesses: number,
+): FundsReading {
+  const answers = told.map((reading) => ({
     ...reading,
     amounts: reading.funds.flatMap(({ lamports, tokens }) => [lamports, ...tokens]),
   }));
-  const { counted, oldest, amounts, most } = agreedBalances(answers, nodes.witnesses);
+  const { counted, oldest, amounts, most } = agreedBalances(answers, witnesses);
   const stride = 1 + mints.length;
   return {
     slot: oldest.slot,
@@ -45,8 +61,10 @@ export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<FundsRe
   };
 }
 
+type FundsOfAny = Omit<FundsQuestion, "commitment"> & { readonly commitment: Commitment };
+
 /** One endpoint's reading. An address and its token accounts are never torn apart: they are of one batch. */
-function readFunds({ addresses, mints, commitment }: FundsQuestion): Question<FundsReading> {
+function readFunds({ addresses, mints, commitment }: FundsOfAny): Question<FundsReading> {
   const accountsPerAddress = 1 + mints.length;
   return async (endpoint) => {
     const addressesPerCall = Math.max(1, Math.floor((endpoint.accountsPerCall - 1) / accountsPerAddress));
@@ -72,7 +90,7 @@ interface BatchReading extends BlockMoment {
 
 async function readBatch(
   { rpc }: Endpoint,
-  { addresses, mints, commitment }: FundsQuestion,
+  { addresses, mints, commitment }: FundsOfAny,
 ): Promise<BatchReading> {
   const asked = addresses.flatMap((owner) => [
     owner,

@@ -1,5 +1,6 @@
 /** Reads which owners already have a token account, so that its rent need not be paid. */
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import { agree } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
 import { ACCOUNT_HEAD } from "../layouts.ts";
@@ -18,8 +19,8 @@ export async function haveTokenAccounts(
   nodes: Nodes,
   owners: readonly Address[],
   mint: Address,
-): Promise<readonly boolean[]> {
-  const found: boolean[] = [];
+): Promise<Agreed<readonly boolean[]>> {
+  const found: Agreed<boolean>[] = [];
   for (let start = 0; start < owners.length; start += OWNERS_AT_ONCE) {
     const batch = owners.slice(start, start + OWNERS_AT_ONCE);
     const addresses = batch.map((owner) => associatedTokenAccount(owner, mint));

@@ -1,8 +1,9 @@
 /** Reads the finalized block height, as several endpoints tell it. */
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Heights } from "../../ledger/routing.ts";
+import { weigh } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { askWitnesses } from "../witnesses.ts";
 
 /** The newest finalized block of one endpoint. */
 export interface FinalizedEnd {
@@ -11,10 +12,11 @@ export interface FinalizedEnd {
 }
 
 /** See `RoutingLedger.heights`. */
-export async function heights(nodes: Nodes): Promise<Heights> {
-  const told = await askWitnesses(nodes, finalizedEnd);
-  const found = told.map(({ blockHeight }) => blockHeight);
-  return { lowest: Math.min(...found), highest: Math.max(...found) };
+export async function heights(nodes: Nodes): Promise<Agreed<Heights>> {
+  return await weigh(nodes, finalizedEnd, (told) => {
+    const found = told.map(({ blockHeight }) => blockHeight);
+    return { lowest: Math.min(...found), highest: Math.max(...found) };
+  });
 }
 
 /** Slot and height in one answer: asked one after the other, they could be of two nodes behind one name. */

@@ -1,12 +1,12 @@
 /** Reads what a finalized transaction changed, as enough endpoints tell it alike. */
 import type { Address } from "../../address.ts";
-import { differ } from "../agree.ts";
+import type { Agreed } from "../../ledger/belief.ts";
+import { differ, weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import { participantsOf, signatureOf, type TokenBalance } from "../rpc/landed-transaction.ts";
 import type { RpcNode } from "../rpc/rpc-node.ts";
 import { tooFewWitnesses } from "../unavailable.ts";
-import { askWitnesses } from "../witnesses.ts";
 import type { LandedChanges, TokenChange } from "./attribute-inflows.ts";
 
 /** A transaction that an endpoint lists. */
@@ -28,9 +28,16 @@ interface ToldChanges {
  * node alone is enough. Throws `EndpointsDiffer` where they differ, also about whether there is such a transaction, and
  * `LedgerUnavailable` where too few answer.
  */
-export async function landedChanges(nodes: Nodes, listed: ListedTransaction): Promise<LandedChanges> {
-  const told = await askWitnesses(nodes, changesOf(listed));
-  const subject = `the content of transaction ${listed.signature}`;
+export async function landedChanges(nodes: Nodes, listed: ListedTransaction): Promise<Agreed<LandedChanges>> {
+  return await weigh(nodes, changesOf(listed), (told) => changesTold(nodes, listed, told));
+}
+
+function changesTold(
+  nodes: Nodes,
+  { signature }: ListedTransaction,
+  told: readonly ToldChanges[],
+): LandedChanges {
+  const subject = `the content of transaction ${signature}`;
   const agreed = agreedChanges(told, nodes.witnesses);
   if (agreed !== null) {
     nodes.disputes.end(subject);

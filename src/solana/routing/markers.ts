@@ -1,10 +1,11 @@
 /** Reads the markers of payments, as all witnesses agree: what became of a payment, by its marker alone. */
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
+import { weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { askWitnesses } from "../witnesses.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { finalizedEnd } from "./heights.ts";
@@ -16,16 +17,19 @@ export async function markers(
   nodes: Nodes,
   base: Address,
   seeds: readonly string[],
-): Promise<MarkersReading> {
+): Promise<Agreed<MarkersReading>> {
   const addresses = seeds.map((seed) => markerAddress(base, seed));
-  const told = await askWitnesses(nodes, markersAt(addresses, base));
+  return await weigh(nodes, markersAt(addresses, base), (told) => markersTold(told, seeds.length));
+}
+
+function markersTold(told: readonly MarkersReading[], count: number): MarkersReading {
   const oldest = told.reduce((one, other) => (other.slot < one.slot ? other : one));
   return {
     slot: oldest.slot,
     endpoint: oldest.endpoint,
     blockHeight: Math.min(...told.map(({ blockHeight }) => blockHeight)),
     blockTime: Math.min(...told.map(({ blockTime }) => blockTime)),
-    markers: seeds.map((_, index) => agreed(told.map((each) => each.markers[index]))),
+    markers: Array.from({ length: count }, (_, index) => alike(told.map((each) => each.markers[index]))),
   };
 }
 
@@ -82,7 +86,7 @@ async function readBatch(
  * What all tell alike. Their lamports are not compared: a stranger who sends one more in every block would otherwise keep
  * the reading in dispute for as long as it pays for that.
  */
-function agreed(told: readonly (Marker | undefined)[]): Marker {
+function alike(told: readonly (Marker | undefined)[]): Marker {
   const [first = "disputed", ...others] = told;
   return others.reduce<Marker>((sofar, other) => common(sofar, other ?? "disputed"), first);
 }

@@ -1,5 +1,6 @@
 /** Remembers what was found out about the payers of addresses: a flood of transactions is read once, over many looks. */
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import { ListReading } from "./list-reading.ts";
 
@@ -14,13 +15,13 @@ export class PayerReading {
   /** The lists of each account by endpoint; the account read longest ago first. */
   readonly #lists = new Map<Address, Map<string, ListReading>>();
   /** Of the transactions that brought something, by signature. */
-  readonly #inflows = new Map<string, readonly Inflow[]>();
+  readonly #inflows = new Map<string, Agreed<readonly Inflow[]>>();
 
   constructor(witnesses: number) {
     this.witnesses = witnesses;
   }
 
-  get inflows(): readonly Inflow[] {
+  get inflows(): Agreed<readonly Inflow[]> {
     return [...this.#inflows.values()].flat();
   }
 
@@ -60,7 +61,7 @@ export class PayerReading {
     return this.#inflows.has(signature);
   }
 
-  keep(signature: string, inflows: readonly Inflow[]): void {
+  keep(signature: string, inflows: Agreed<readonly Inflow[]>): void {
     if (inflows.length > 0) this.#inflows.set(signature, inflows);
   }
 }

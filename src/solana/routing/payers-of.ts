@@ -1,6 +1,8 @@
 /** Reads whose money came to an address: every transaction that names one of its accounts, and what it took from whom. */
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Payers, PayerSearch } from "../../ledger/routing.ts";
+import { follows } from "../agree.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
@@ -29,17 +31,24 @@ export interface PayersQuestion {
  * See `RoutingLedger.payersOf`. Accounts out of which the owner itself paid are looked at too: an account that was emptied
  * may be gone by now, and its history is still listed.
  */
-export async function payersOf(nodes: Nodes, { owner, mints, search }: PayersQuestion): Promise<Payers> {
+export async function payersOf(
+  nodes: Nodes,
+  { owner, mints, search }: PayersQuestion,
+): Promise<Agreed<Payers>> {
   const reading = nodes.payers.of([owner, ...mints].join(" "), nodes.witnesses);
   reading.add([owner, ...mints.map((mint) => associatedTokenAccount(owner, mint)), ...search.accounts]);
   const look = new Look(nodes, reading, { owner, mints });
   for (;;) {
     const accounts = look.unread().slice(0, ACCOUNTS_AT_ONCE);
-    if (accounts.length === 0) return { inflows: reading.inflows, isWhole: true };
-    if (look.reads >= MAX_READS_PER_LOOK) return { inflows: reading.inflows, isWhole: false };
+    if (accounts.length === 0) return payersIn(reading, true);
+    if (look.reads >= MAX_READS_PER_LOOK) return payersIn(reading, false);
     await look.read(accounts);
-    if (search.isExplained(reading.inflows)) return { inflows: reading.inflows, isWhole: true };
+    if (search.isExplained(reading.inflows)) return payersIn(reading, true);
   }
+}
+
+function payersIn({ inflows }: PayerReading, isWhole: boolean): Agreed<Payers> {
+  return follows(inflows, () => ({ inflows, isWhole }));
 }
 
 /** A page of one endpoint's list. */
@@ -91,10 +100,13 @@ class Look {
     this.reads += accounts.length + unread.length;
   }
 
-  #keep(changes: LandedChanges): void {
+  #keep(changes: Agreed<LandedChanges>): void {
     const { owner, mints } = this.#of;
     this.#read.add(changes.signature);
-    this.#reading.keep(changes.signature, inflowsIn(owner, [null, ...mints], changes));
+    this.#reading.keep(
+      changes.signature,
+      follows(changes, () => inflowsIn(owner, [null, ...mints], changes)),
+    );
     this.#reading.add(accountsPaidFrom(owner, mints, changes));
   }
 

@@ -1,8 +1,9 @@
 /** Reads the token accounts to decide what an error left open. */
 import type { Account as AccountTold } from "../rpc/account.ts";
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Move, TransactionPlan } from "../../ledger/routing.ts";
-import { agree } from "../agree.ts";
+import { agree, follows } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
@@ -14,14 +15,18 @@ type Account = AccountTold | null;
 type Transfer = Extract<Move, { does: "transfer" }>;
 
 /** Judged at confirmed, as the simulation was. When the accounts do not show a reason any more, `other`. */
-export async function settleDoubt(nodes: Nodes, plan: TransactionPlan, doubt: Doubt): Promise<Verdict> {
+export async function settleDoubt(
+  nodes: Nodes,
+  plan: TransactionPlan,
+  doubt: Doubt,
+): Promise<Agreed<Verdict>> {
   return doubt.doubt === "which_end"
     ? await whichEnd(nodes, plan, doubt.move)
     : await whichPayee(nodes, plan, doubt.moves);
 }
 
 /** The paying end first: where both are unfit, no other recipient can be paid either. */
-async function whichEnd(nodes: Nodes, plan: TransactionPlan, move: number): Promise<Verdict> {
+async function whichEnd(nodes: Nodes, plan: TransactionPlan, move: number): Promise<Agreed<Verdict>> {
   const transfer = tokenTransfer(plan, move);
   const read = readAccounts(
     [transfer.fromAccount ?? accountOf(transfer, transfer.from), accountOf(transfer, transfer.to)],
@@ -36,11 +41,15 @@ async function whichEnd(nodes: Nodes, plan: TransactionPlan, move: number): Prom
     },
     textOf: String,
   });
-  return { kind, move };
+  return follows(kind, () => ({ kind, move }));
 }
 
 /** The first whose account has to be created; null when by now all of them exist. */
-async function whichPayee(nodes: Nodes, plan: TransactionPlan, moves: readonly number[]): Promise<Verdict> {
+async function whichPayee(
+  nodes: Nodes,
+  plan: TransactionPlan,
+  moves: readonly number[],
+): Promise<Agreed<Verdict>> {
   const transfers = moves.map((move) => tokenTransfer(plan, move));
   const read = readAccounts(
     transfers.map((transfer) => accountOf(transfer, transfer.to)),
@@ -51,7 +60,7 @@ async function whichPayee(nodes: Nodes, plan: TransactionPlan, moves: readonly n
     question: async (endpoint) => (await read(endpoint)).findIndex((account) => !isTokenAccount(account)),
     textOf: String,
   });
-  return { kind: "payee", move: moves[missing] ?? null };
+  return follows(missing, () => ({ kind: "payee", move: moves[missing] ?? null }));
 }
 
 function tokenTransfer({ moves }: TransactionPlan, index: number): Transfer & { mint: Address } {

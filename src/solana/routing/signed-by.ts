@@ -1,7 +1,9 @@
 /** Lists the transactions that an address signed: this finds outgoing money that a database does not know of. */
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";
-import { ask, askEach, type Nodes, type Question } from "../ask.ts";
+import { follows, gatherAny } from "../agree.ts";
+import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import { markerAddress } from "./marker-address.ts";
 import { participantsOf, signatureOf } from "../rpc/landed-transaction.ts";
@@ -16,13 +18,21 @@ const TRANSACTIONS_AT_ONCE = 8;
 // node leaves out today, it or another one may list tomorrow.
 const MAX_REMEMBERED = 10_000;
 
+/** The transactions that name an address in any role. */
+export interface NamingTransactions {
+  readonly named: readonly OutgoingTransaction[];
+  /** False when more than were looked through name it. */
+  readonly isWhole: boolean;
+}
+
 /**
  * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and what any of them lists counts: nodes have
  * silently left entries out.
  */
-export async function signedBy(nodes: Nodes, address: Address): Promise<SignedHistory> {
-  const { named, isWhole } = await naming(nodes, address, MAX_SIGNATURES);
-  return { transactions: await thoseSignedBy(nodes, address, named), isWhole };
+export async function signedBy(nodes: Nodes, address: Address): Promise<Agreed<SignedHistory>> {
+  const listed = await naming(nodes, address, MAX_SIGNATURES);
+  const transactions = await thoseSignedBy(nodes, address, listed.named);
+  return follows(listed, () => ({ transactions, isWhole: listed.isWhole }));
 }
 
 /** Those of these transactions that the address signed. */
@@ -40,28 +50,25 @@ export async function markedBy(
   nodes: Nodes,
   base: Address,
   seed: string,
-): Promise<OutgoingTransaction | "foreign" | null> {
-  const { named, isWhole } = await naming(nodes, markerAddress(base, seed), MAX_SIGNATURES);
+): Promise<Agreed<OutgoingTransaction | "foreign"> | null> {
+  const listed = await naming(nodes, markerAddress(base, seed), MAX_SIGNATURES);
+  const { named, isWhole } = listed;
   const landed = named.filter(({ error }) => error === null);
   const signed = await inBatches(landed, ({ signature }) => isSignedBy(nodes, base, signature));
   // The oldest: a sweep takes the marker away under the same signature.
   const made = landed.findLast((_, index) => signed[index] === true);
-  return made ?? (isWhole && landed.length > 0 ? "foreign" : null);
+  return made ?? (isWhole && landed.length > 0 ? follows(listed, () => "foreign" as const) : null);
 }
 
 /**
  * The newest finalized transactions that name the address in any role, newest first. Every endpoint is asked, and what any
  * of them lists counts.
  */
-async function naming(
-  nodes: Nodes,
-  address: Address,
-  most: number,
-): Promise<{ readonly named: readonly OutgoingTransaction[]; readonly isWhole: boolean }> {
-  const answers = (await askEach(nodes, namingOf(address, most))).filter((answer) => answer !== null);
-  // No endpoint answered; asking again throws the reason.
-  const lists = answers.length > 0 ? answers : [await ask(nodes, namingOf(address, most))];
-  return { named: merged(lists), isWhole: lists.every((list) => list.length < most) };
+async function naming(nodes: Nodes, address: Address, most: number): Promise<Agreed<NamingTransactions>> {
+  return await gatherAny(nodes, namingOf(address, most), (lists) => ({
+    named: merged(lists),
+    isWhole: lists.every((list) => list.length < most),
+  }));
 }
 
 /**
@@ -93,7 +100,9 @@ export function namingOf(address: Address, most: number): Question<OutgoingTrans
 
 async function isSignedBy(nodes: Nodes, address: Address, signature: string): Promise<boolean> {
   const { signers } = nodes;
-  const found = signers.get(signature) ?? (await ask(nodes, signersOf(signature)));
+  const found =
+    signers.get(signature) ??
+    (await gatherAny(nodes, signersOf(signature), (told) => [...new Set(told.flat())]));
   signers.delete(signature);
   signers.set(signature, found);
   const [oldest] = signers.keys();

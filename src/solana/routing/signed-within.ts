@@ -1,13 +1,14 @@
 /** Lists what an address signed in a period, and whether enough endpoints have its whole history. */
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { OutgoingTransaction, Period, WitnessedHistory } from "../../ledger/routing.ts";
+import { follows, weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import { tooFewWitnesses } from "../unavailable.ts";
-import { askWitnesses } from "../witnesses.ts";
 import { readClock } from "./clock-sysvar.ts";
-import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy } from "./signed-by.ts";
+import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy, type NamingTransactions } from "./signed-by.ts";
 
 const SECOND = 1_000;
 
@@ -23,14 +24,23 @@ interface Listing {
 export async function signedWithin(
   nodes: Nodes,
   address: Address,
+  period: Period,
+): Promise<Agreed<WitnessedHistory>> {
+  const listed = await weigh(nodes, listingOf(address), (listings) => witnessed(nodes, period, listings));
+  const transactions = await thoseSignedBy(nodes, address, listed.named);
+  const { isWhole, isProven } = listed;
+  return follows(listed, () => ({ transactions, isWhole, isProven }));
+}
+
+function witnessed(
+  nodes: Nodes,
   { from, to }: Period,
-): Promise<WitnessedHistory> {
-  const listings = await askWitnesses(nodes, listingOf(address));
+  listings: readonly Listing[],
+): NamingTransactions & Pick<WitnessedHistory, "isProven"> {
   const current = listings.filter(({ ends }) => ends >= to);
   if (current.length < nodes.witnesses) throw tooFewWitnesses(nodes, current.length, []);
-  const transactions = await thoseSignedBy(nodes, address, merged(listings.map(({ named }) => named)));
   return {
-    transactions,
+    named: merged(listings.map(({ named }) => named)),
     isWhole: listings.every(({ named }) => named.length < MAX_SIGNATURES),
     isProven: current.filter(({ begins }) => begins <= from).length >= nodes.witnesses,
   };

@@ -1,18 +1,20 @@
 /** Finds token accounts beside the associated one: some senders pay into an account of their own making. */
+import type { Agreed } from "../../ledger/belief.ts";
 import type { StrayAccount, StrayReading } from "../../ledger/routing.ts";
-import { ask, type Nodes, type Question } from "../ask.ts";
+import { weigh } from "../agree.ts";
+import type { Nodes, Question } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";
-import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import type { OwnerQuestion } from "./funds-of-owner.ts";
 import { isFrozen } from "./held-in-account.ts";
 
-/** See `RoutingLedger.strayAccounts`. What is finalized is asked of every endpoint, the rest of one. */
-export async function strayAccounts(nodes: Nodes, asked: OwnerQuestion): Promise<StrayReading> {
-  const question = readStrays(asked);
-  if (asked.commitment !== "finalized") return await ask(nodes, question);
-  const readings = await askWitnesses(nodes, question);
+/** See `RoutingLedger.strayAccounts`. */
+export async function strayAccounts(nodes: Nodes, asked: OwnerQuestion): Promise<Agreed<StrayReading>> {
+  return await weigh(nodes, readStrays(asked), (readings) => vouchedFor(nodes, asked, readings));
+}
+
+function vouchedFor(nodes: Nodes, asked: OwnerQuestion, readings: readonly StrayReading[]): StrayReading {
   const known = new Map(readings.flatMap(({ accounts }) => accounts.map((each) => [each.address, each])));
   const addresses = [...known.keys()];
   const answers = readings.map(({ accounts, ...reading }) => ({

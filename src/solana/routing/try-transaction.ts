@@ -1,6 +1,8 @@
 /** Simulates a plan's transaction: what would fail on the chain fails here, without a fee. */
+import type { Agreed } from "../../ledger/belief.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
+import { follows } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
 import { simulate } from "../simulation.ts";
 import { explain } from "./explain-error.ts";
@@ -11,11 +13,12 @@ export async function tryTransaction(
   nodes: Nodes,
   plan: TransactionPlan,
   { message, signers }: UnsignedTransaction,
-): Promise<TransactionFault | null> {
+): Promise<Agreed<TransactionFault> | null> {
   const blank = signers.map(() => null);
-  const { err } = await simulate(nodes, joinTransaction(message, blank), false);
-  if (err === null) return null;
+  const failure = await simulate(nodes, joinTransaction(message, blank), false);
+  if (failure === null) return null;
+  const { err } = failure;
   const explained = explain(plan, err);
   const verdict = "doubt" in explained ? await settleDoubt(nodes, plan, explained) : explained;
-  return { ...verdict, error: JSON.stringify(err) };
+  return follows(failure, () => ({ ...verdict, error: JSON.stringify(err) }));
 }

@@ -1,7 +1,7 @@
 /** Computes the priority fee of our own transactions, per compute unit. */
 import type { PublicKey } from "@solana/web3.js";
+import { weigh } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
-import { askWitnesses } from "../witnesses.ts";
 import type { PlannedInstruction } from "./planned-instruction.ts";
 
 // A dozen blocks of the 150 that are looked at.
@@ -30,11 +30,15 @@ export async function unitPrice(nodes: Nodes, { planned, writable }: PricedPlan)
   const accounts = writable.map((key) => key.toBase58());
   const [feePayer = ""] = accounts;
   const key = ["price", feePayer, ...payeesIn(planned)].join(" ");
-  const told = await nodes.remembered(key, PRICES_FOR_MS, () =>
-    askWitnesses(nodes, ({ rpc }) => rpc.getRecentPrioritizationFees(accounts)),
+  const cheapest = await nodes.remembered(key, PRICES_FOR_MS, () =>
+    weigh(
+      nodes,
+      ({ rpc }) => rpc.getRecentPrioritizationFees(accounts),
+      // One endpoint that tells too much makes no payment dearer.
+      (told) => Math.min(...told.map(quartileOf)),
+    ),
   );
-  // One endpoint that tells too much makes no payment dearer.
-  const price = BigInt(Math.min(...told.map(quartileOf)));
+  const price = BigInt(cheapest);
   return price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE;
 }
 

@@ -39,7 +39,11 @@ export const routingReadCases: readonly LedgerContractCase[] = [
       const everybody = await parties(world, { native: PLENTY });
       const { address } = await world.wallet({});
       const seen = async (commitment: "processed" | "confirmed" | "finalized"): Promise<bigint | undefined> =>
-        (await world.ledger.funds([address], [], commitment)).funds[0]?.lamports;
+        (
+          await (commitment === "processed"
+            ? world.ledger.seenFunds([address], [])
+            : world.ledger.funds([address], [], commitment))
+        ).funds[0]?.lamports;
       await world.pass(1);
       const pay = planOf(everybody, coin(everybody.payer, address, AMOUNT));
       const { bytes } = await signed(world, pay, everybody.sponsor, everybody.payer);

@@ -41,8 +41,8 @@ export const RACE_BREAKS: readonly Break[] = [
   {
     property: "a cancel counts a deposit that is in the newest block",
     file: HAS_DEPOSIT,
-    text: 'mint === null ? [] : [mint], "processed")',
-    replacement: 'mint === null ? [] : [mint], "finalized")',
+    text: "ledger.seenFunds([deposit.id], mint === null ? [] : [mint]),",
+    replacement: 'ledger.funds([deposit.id], mint === null ? [] : [mint], "finalized"),',
     tests: ["payments/races/cancelling.test.ts"],
   },
   {

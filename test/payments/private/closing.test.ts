@@ -1,4 +1,5 @@
 /** Closing markers: only above the height that every witness has told, and only when a node was not far ahead. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   BLOCKS_OF_SIGNED_BYTES,
@@ -73,7 +74,7 @@ async function withVersions(
 }
 
 const told = (lowest: number, highest = lowest): Pick<Ledger, "heights"> => ({
-  heights: async () => ({ lowest, highest }),
+  heights: async () => agreed({ lowest, highest }),
 });
 const silent: Pick<Ledger, "heights"> = {
   async heights() {
@@ -134,7 +135,7 @@ describe("M7: the markers of an address whose payout has landed", () => {
       ...told(ABOVE + 1),
       async markers(base, seeds) {
         const reading = await world.ledger.markers(base, seeds);
-        return { ...reading, markers: reading.markers.with(0, "disputed") };
+        return { ...reading, markers: reading.markers.with(0, agreed("disputed")) };
       },
     };
     await expect(settled(disputed, ABOVE)).rejects.toThrow("the witnesses disagree about a marker");
@@ -148,7 +149,7 @@ describe("M7: the markers of an address whose payout has landed", () => {
     const witnesses = { needed: 2, answering: 1 };
     const lowered: Partial<Ledger> = {
       ...silent,
-      witnesses: async () => ({ ...(await world.ledger.witnesses()), ...witnesses }),
+      witnesses: async () => agreed(witnesses),
       restricted: async () => ({ ...world.ledger, ...told(ABOVE + 1) }),
     };
     const room = world.another({ ledger: { ...world.ledger, ...lowered } }).operator;

@@ -1,4 +1,5 @@
 /** Reconciling: what came in is what went out, to the base unit, and the chain says so too. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
@@ -226,7 +227,7 @@ test("a node that lags behind what is recorded is waited for, and then not belie
   const behind = ledgerWith(world, {
     fundsOfOwner: async (...asked) => {
       looks += 1;
-      return { ...(await world.ledger.fundsOfOwner(...asked)), slot: 1, lamports: 1n };
+      return agreed({ ...(await world.ledger.fundsOfOwner(...asked)), slot: 1, lamports: 1n });
     },
   });
   let isDone = false;

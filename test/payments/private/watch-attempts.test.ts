@@ -1,4 +1,5 @@
 /** Which bytes of the service's own payments are sent again, look by look, and until which height. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/records.ts";
@@ -26,7 +27,7 @@ class Stage {
   constructor(storage: PaymentStorage) {
     const ledger: Pick<Ledger, "statuses" | "heights" | "broadcast"> = {
       statuses: async (signatures) => signatures.map(() => null),
-      heights: async () => ({ lowest: this.height, highest: this.height + 10 }),
+      heights: async () => agreed({ lowest: this.height, highest: this.height + 10 }),
       broadcast: async (bytes) => void this.sent.push(bytes.at(-1) === 0 ? "whole" : "half"),
     };
     this.watcher = watchAttempts({

@@ -1,4 +1,6 @@
 /** The watch of deposit addresses alone, over a ledger that a test fills: what is asked of the chain, and what is told. */
+import { agreed } from "../../../src/ledger/agreed.ts";
+import { heard } from "../../../src/ledger/heard.ts";
 import { UNKNOWN_SPENDING } from "../../../src/payments/outgoing/unknown-spending.ts";
 import { addressOf, knownAddress, type Address } from "../../../src/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
@@ -96,7 +98,7 @@ export async function watchedWorld(
       world.beforeCall(owners);
       return accounts.map(({ mint }, index) => {
         const [sol, usdc, usdt] = (world.lookedAs ?? truth)(owners[index] ?? "");
-        return mint === USDC ? usdc : mint === USDT ? usdt : sol;
+        return heard(mint === USDC ? usdc : mint === USDT ? usdt : sol);
       });
     },
     async funds(addresses) {
@@ -107,7 +109,7 @@ export async function watchedWorld(
         const [lamports, ...tokens] = (world.readAs ?? truth)(address);
         return { lamports, tokens };
       });
-      return { slot: 1, blockTime, endpoint: "node", funds };
+      return agreed({ slot: 1, blockTime, endpoint: "node", funds });
     },
   };
   const begin = (): Watcher =>

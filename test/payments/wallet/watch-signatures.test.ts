@@ -1,10 +1,18 @@
 /** Which of the signatures that are followed are sent again, look by look. */
+import { agreed } from "../../../src/ledger/agreed.ts";
+import { heard } from "../../../src/ledger/heard.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/records.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
-import { type Fate, type Ledger, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import {
+  type Fate,
+  type Landing,
+  type Ledger,
+  LedgerUnavailable,
+  type SignatureStatus,
+} from "../../../src/ledger/ledger.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import { watchLanding } from "../../../src/payments/wallet/watch-signatures.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
@@ -31,20 +39,18 @@ class Stage {
         if (this.isSilent) throw new LedgerUnavailable("no node answers");
         this.asked.push(...signatures.map((signature) => `status ${signature}`));
         return signatures.map((signature) =>
-          this.landed.has(signature) ? { commitment: "finalized", slot: 1, error: null } : null,
+          this.landed.has(signature)
+            ? heard<SignatureStatus>({ commitment: "finalized", slot: 1, error: null })
+            : null,
         );
       },
       landings: async (those) => {
         this.asked.push(...those.map(({ signature }) => `landing ${signature}`));
-        return those.map(({ signature }) => ({
-          signature,
-          slot: 1,
-          blockTime: 1,
-          fee: 5_000n,
-          error: null,
-        }));
+        return those.map(({ signature }) =>
+          agreed<Landing>({ signature, slot: 1, blockTime: 1, fee: 5_000n, error: null }),
+        );
       },
-      fates: async (those) => those.map(({ signature }) => this.fates.get(signature) ?? "open"),
+      fates: async (those) => those.map(({ signature }) => agreed(this.fates.get(signature) ?? "open")),
       broadcast: async (bytes) => {
         this.onSend();
         this.sent.push(bytes.at(-1) === 0 ? "one" : "two");

@@ -6,7 +6,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
-import { type Commitment, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import { type FirmCommitment, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Fetch } from "../../../src/solana/index.ts";
 import { keyOf, land } from "../signed-transaction.ts";
 import { callIn, type RoutingFixture } from "./routing-fixture.ts";
@@ -29,7 +29,8 @@ function counting(
 test("each commitment has the slot, the time and the balances of its own block", async ({ world }) => {
   const { ledger, mints, nobody, chain, clock } = world;
   const address = nobody();
-  const at = (commitment: Commitment): Promise<unknown> => ledger.funds([address], [mints.USDC], commitment);
+  const at = (commitment: FirmCommitment): Promise<unknown> =>
+    ledger.funds([address], [mints.USDC], commitment);
   const seconds = (): number => Math.floor(clock.now() / 1_000);
   const before = { slot: chain.slot(), time: seconds() };
   clock.advance(60_000);
@@ -37,7 +38,7 @@ test("each commitment has the slot, the time and the balances of its own block",
   chain.fund(address, { lamports: 5_000_000_000n, usdc: 7n });
   const now = { slot: chain.slot(), blockTime: seconds(), endpoint: "local" };
   const funds = [{ lamports: 5_000_000_000n, tokens: [7n] }];
-  expect(await at("processed")).toEqual({ ...now, funds });
+  expect(await ledger.seenFunds([address], [mints.USDC])).toEqual({ ...now, funds });
   const absent = [{ lamports: 0n, tokens: [0n] }];
   expect(await at("confirmed")).toEqual({
     slot: before.slot,
@@ -144,7 +145,7 @@ test("with several calls slot and time are those of the oldest", async ({ world 
   ]);
   const [slot, time] = [chain.slot(), Math.floor(clock.now() / 1_000)];
   const addresses = Array.from({ length: 34 }, nobody);
-  const reading = await ledger.funds(addresses, [mints.USDC, mints.USDT], "processed");
+  const reading = await ledger.seenFunds(addresses, [mints.USDC, mints.USDT]);
   expect(calls).toBe(2);
   expect(reading).toMatchObject({ slot, blockTime: time });
   await ledger.close();

@@ -67,7 +67,7 @@ export class EndpointSuspensions implements EndpointSuspending {
     const { ledger, gates, clock } = this.#setting;
     const { endpoint, minutes } = readCommand(wantedSuspension, given);
     const acted = readActedBy(by);
-    const known = (await ledger.endpoints()).map((each) => each.endpoint);
+    const known: readonly string[] = (await ledger.endpoints()).map((each) => each.endpoint);
     if (!known.includes(endpoint)) {
       throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
     }

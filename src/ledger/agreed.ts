@@ -1,0 +1,20 @@
+/** The door from answers to evidence. The layer rules name the files that may import it. */
+import type { Agreed } from "./belief.ts";
+
+/**
+ * Marks what enough endpoints have said. Only a ledger may know that: call it in one of your own, for what its nodes told
+ * alike, and nowhere else.
+ *
+ * @example
+ * ```ts
+ * import { agreed, type Ledger } from "paystate";
+ *
+ * // In a ledger of your own, once as many nodes as must agree told the same.
+ * const rentMinimum: Ledger["rentMinimum"] = async () => agreed(890_880n);
+ * console.log(await rentMinimum(0)); // 890880n
+ * ```
+ */
+export function agreed<T>(value: T): Agreed<T>;
+export function agreed(value: unknown): unknown {
+  return value;
+}

@@ -1,0 +1,68 @@
+/**
+ * What the compiler knows of an answer of the chain: whether one node said it, or as many as must agree. The marks exist
+ * in types alone; a marked value is used like a bare one, and a bare one never becomes a marked one by itself.
+ */
+import type { Address } from "../address.ts";
+
+/** Names the mark; no value has such a property. */
+declare const believed: unique symbol;
+
+/** What at least one endpoint said. */
+export interface SaidByOne {
+  readonly [believed]: "one" | "enough";
+}
+
+/** What enough endpoints said. */
+export interface SaidByEnough extends SaidByOne {
+  readonly [believed]: "enough";
+}
+
+/**
+ * A hint: one node's word. It may start a look, order a queue or fill a page that says so; whatever moves money, ends a
+ * status or prices a quote refuses it when it is compiled. Each part of an answer is marked by itself, whereas null is not:
+ * it concludes nothing.
+ *
+ * @example
+ * ```ts
+ * import type { Agreed, Heard } from "paystate";
+ *
+ * const credit = (lamports: Agreed<bigint>) => lamports + 0n;
+ * const atOneNode = (lamports: Heard<bigint>) => {
+ *   // @ts-expect-error -- one node said so
+ *   credit(lamports);
+ * };
+ * console.log(typeof atOneNode); // function
+ * ```
+ */
+export type Heard<T> = Marked<T, SaidByOne>;
+
+/**
+ * Evidence: what as many endpoints vouch for as must agree. Where a single endpoint is configured, its word is all there
+ * is. Evidence can stand where a hint is enough. A part that is a hint by itself stays one.
+ *
+ * @example
+ * ```ts
+ * import type { Agreed } from "paystate";
+ *
+ * // A sum of evidence is a bare number again: what decides takes the evidence and computes by itself.
+ * const twice = (rent: Agreed<bigint>): bigint => 2n * rent;
+ * console.log(typeof twice); // function
+ * ```
+ */
+export type Agreed<T> = Marked<T, SaidByEnough>;
+
+type Leaf = string | number | bigint | boolean | Uint8Array | Address;
+
+type Marked<T, Mark> = T extends null | undefined | SaidByOne
+  ? T
+  : T extends Leaf
+    ? T & Mark
+    : T extends readonly unknown[]
+      ? { readonly [Key in keyof T]: Marked<T[Key], Mark> }
+      : T extends object
+        ? { readonly [Key in keyof T]: Marked<T[Key], Mark> } & Mark
+        : T;
+
+/** Evidence of whatever type. */
+export type SomeEvidence =
+  SaidByEnough | readonly [SomeEvidence | null, ...(SomeEvidence | null)[]] | readonly SaidByEnough[];
