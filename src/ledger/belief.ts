@@ -51,7 +51,7 @@ export type Heard<T> = Marked<T, SaidByOne>;
  */
 export type Agreed<T> = Marked<T, SaidByEnough>;
 
-type Leaf = string | number | bigint | boolean | Uint8Array | Address;
+type Leaf = string | number | bigint | boolean | Uint8Array;
 
 type Marked<T, Mark> = T extends null | undefined | SaidByOne
   ? T
@@ -60,8 +60,17 @@ type Marked<T, Mark> = T extends null | undefined | SaidByOne
     : T extends readonly unknown[]
       ? { readonly [Key in keyof T]: Marked<T[Key], Mark> }
       : T extends object
-        ? { readonly [Key in keyof T]: Marked<T[Key], Mark> } & Mark
+        ? { readonly [Key in keyof T]: MarkedPart<T[Key], Mark> } & Mark
         : T;
+
+/** A word of a list, such as the kind of an object, is left as it is: by it the compiler tells objects apart. */
+type MarkedPart<T, Mark> = T extends string
+  ? T extends Address
+    ? T & Mark
+    : string extends T
+      ? T & Mark
+      : T
+  : Marked<T, Mark>;
 
 /** Evidence of whatever type. */
 export type SomeEvidence =

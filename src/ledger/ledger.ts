@@ -300,7 +300,7 @@ export interface Ledger extends RoutingLedger {
   ): Promise<{ verified: Agreed<VerifiedPayment> } | { refused: SignatureFault }>;
   /** Runs verified bytes without sending them; null when they would succeed. */
   simulatePayment(
-    verified: VerifiedPayment,
+    verified: Agreed<VerifiedPayment>,
     payment: DeclaredPayment,
   ): Promise<Agreed<SimulationFault> | null>;
   /**

@@ -1,5 +1,7 @@
 /** Compares the options and the database with the chain, and changes nothing. */
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Logger } from "../runtime.ts";
 import { checkMints } from "../payments/assets/check-mints.ts";
 import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -23,8 +25,18 @@ export async function compareChain(
   const genesisHash = await ledger.genesisHash();
   await refuseOtherChain(storage, genesisHash);
   const areConfigured = areMintsNamed || genesisHash === MAINNET_GENESIS;
+  await saySingleWitness(ledger, log);
   await checkMints({ ledger, log }, assets, { areConfigured });
   await swapper?.check(genesisHash);
   routing?.check(genesisHash);
   return genesisHash;
+}
+
+async function saySingleWitness(ledger: Ledger, log: Logger): Promise<void> {
+  const { needed } = await ledger.witnesses();
+  if (needed > 1) return;
+  log.info(
+    { witnesses: needed },
+    "one endpoint's word decides what is believed of the chain: configure two or more, of different providers",
+  );
 }

@@ -55,7 +55,7 @@ interface Spent {
 
 /** What the first endpoint that answers says: a hint. Throws as `firstAnswer` does. */
 export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<Heard<T>> {
-  return heard(await firstAnswer(nodes, question));
+  return heard<T>(await firstAnswer(nodes, question));
 }
 
 /**
@@ -112,7 +112,7 @@ export async function askUntil<T>(
   for (const endpoint of nodes.endpoints.toSorted(byPreference(nodes.clock.now()))) {
     try {
       const answer = await firstAnswer({ ...nodes, endpoints: [endpoint] }, question);
-      if (accepts(answer)) return heard(answer);
+      if (accepts(answer)) return heard<T>(answer);
       last = { answer };
     } catch (error) {
       errors.push(error);
@@ -120,7 +120,7 @@ export async function askUntil<T>(
   }
   // A refused answer says more than none.
   if (last === undefined) throw allUnavailable(nodes.closed, errors);
-  return heard(last.answer);
+  return heard<T>(last.answer);
 }
 
 /** Who is asked next: well before avoided, awake before resting, then least tried first, then in the order configured. */

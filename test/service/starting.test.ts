@@ -13,6 +13,7 @@ import { type Address, SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
+import type { EndpointOption } from "../../src/solana/index.ts";
 import type { PriceBounds } from "../../src/payments/prices/guarded-prices.ts";
 import { fixedPrices } from "../../src/payments/prices/prices.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
@@ -210,6 +211,26 @@ describe("bounds out of range", () => {
     };
     expect(() => world.another({ privateRouting })).toThrow(option);
   });
+});
+
+test("with one endpoint a start says that its word alone decides, and with two it does not", async ({
+  world,
+}) => {
+  const said = async (ledger: Ledger): Promise<readonly string[]> => {
+    const lines: string[] = [];
+    const logger = { ...silentLogger, info: (_: object, message: string) => void lines.push(message) };
+    const service = world.another({ storage: memoryStorage(), logger, ledger });
+    await service.start();
+    expect((await service.health()).witnesses?.needed).toBe((await ledger.witnesses()).needed);
+    await service.stop();
+    return lines.filter((line) => line.startsWith("one endpoint's word decides"));
+  };
+  const node = (name: string): EndpointOption => ({
+    url: `http://${name}.example`,
+    fetch: world.chain.fetch,
+  });
+  expect(await said(world.ledgerOf([node("one")]))).toHaveLength(1);
+  expect(await said(world.ledgerOf([node("one"), node("two")]))).toEqual([]);
 });
 
 /** The same chain under mainnet's name. */

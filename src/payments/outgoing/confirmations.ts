@@ -1,4 +1,5 @@
 /** Asks whether enough endpoints show signatures in a confirmed block, once for each signature. */
+import type { Agreed } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Ledger } from "../../ledger/ledger.ts";
 
 /** A signature is watched for minutes; one that is forgotten is asked for again. */
@@ -23,7 +24,7 @@ export class Confirmations {
   }
 }
 
-function unlessSilent(error: unknown): readonly boolean[] {
+function unlessSilent(error: unknown): Agreed<readonly boolean[]> {
   if (error instanceof LedgerUnavailable) return [];
   throw error;
 }

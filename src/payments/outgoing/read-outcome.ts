@@ -3,6 +3,7 @@ import type { RivalPayment } from "../../../machines/index.ts";
 import type { DepositRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import { knownAddress, SOL_MINT, type Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
@@ -158,10 +159,9 @@ export class PaymentOutcomes {
     const { markers, ...reading } = await this.#markers(deposit, closed);
     const isDead = await this.#isDead(row, reading.blockHeight);
     const isGone = closed.length > 0 && markers.every((marker) => marker === "unmade");
-    const [status] = row.signature === null ? [] : await this.#ledger.statuses([row.signature]);
+    const [receipt] = row.signature === null ? [] : await this.#ledger.receipts([row.signature]);
     // What closes nothing is planned on the next look at the address, however it ended.
-    const isOver =
-      closed.length === 0 && (isDead || (status?.commitment === "finalized" && status.error === null));
+    const isOver = closed.length === 0 && (isDead || receipt?.error === null);
     if (!isGone && !isOver) return { kind: "unmade", isDead };
     return { kind: "made", ...(await this.#landing(row, reading)) };
   }
@@ -169,7 +169,7 @@ export class PaymentOutcomes {
   async #markers(
     deposit: DepositRecord,
     words: readonly string[],
-  ): Promise<MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }> {
+  ): Promise<Agreed<MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }>> {
     const seeds = words.map((each) => this.#keys.seed(deposit, each));
     const reading = await this.#ledger.markers(deposit.id, seeds);
     const markers = reading.markers.filter((marker) => marker !== "disputed");
@@ -182,14 +182,14 @@ export class PaymentOutcomes {
   }
 
   /** A finalized height above the last valid one includes the block after it, which still accepts the bytes. */
-  async #isDead({ signature }: PaymentRecord, blockHeight: number): Promise<boolean> {
+  async #isDead({ signature }: PaymentRecord, blockHeight: Agreed<number>): Promise<boolean> {
     const [attempt] = signature === null ? [] : await this.#storage.attempts([signature]);
     return attempt === undefined || blockHeight > attempt.lastValidBlockHeight;
   }
 
   /**
    * Of payments under one marker without a plan. An earlier one was dead before the next was signed, so the newest signed
-   * one landed unless the nodes know better. Words with amounts say who was paid what.
+   * one landed unless enough nodes know better. Words with amounts say who was paid what.
    */
   async #whichLanded(deposit: DepositRecord, paid: readonly Candidate[]): Promise<Candidate | null> {
     const signed = paid.filter(({ row }) => row.signature !== null);
@@ -197,8 +197,8 @@ export class PaymentOutcomes {
     const isPriced = paid.every(({ row }) => !UNPRICED.has(row.kind));
     if (isPriced && signed.length <= 1) return newest ?? paid.at(-1) ?? null;
     const attempts = signed.flatMap((each) => signaturesOf(each).map((signature) => ({ each, signature })));
-    const statuses = await this.#ledger.statuses(attempts.map(({ signature }) => signature));
-    const seen = attempts.find((_, index) => statuses[index]?.error === null);
+    const receipts = await this.#ledger.receipts(attempts.map(({ signature }) => signature));
+    const seen = attempts.find((_, index) => receipts[index]?.error === null);
     if (seen !== undefined || newest === null) return seen?.each ?? null;
     const maker = await this.#makerOf(deposit, newest.proof.words);
     if (maker === null) return newest;
@@ -260,7 +260,7 @@ function signaturesOf({ row, plan }: Candidate): readonly string[] {
   return signaturesIn(plan, row.signature);
 }
 
-type Moment = Omit<Landing, "signature">;
+type Moment = Agreed<Pick<MarkersReading, "slot" | "blockTime">>;
 
 /** The mint as the ledger names it: null for SOL. */
 function mintOnChain(mint: string): Address | null {

@@ -4,6 +4,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
+import { creditedAmounts } from "./credited-amounts.ts";
 import { allStrayDeposits } from "./collect-strays.ts";
 
 /** What came in, in base units, in the order of the assets. */
@@ -40,7 +41,7 @@ export async function cameIn(
     allStrayDeposits({ ledger, assets }, address, { among: assets.tokens, commitment: "finalized" }),
     storage.entries(address),
   ]);
-  const held = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
+  const held = creditedAmounts(funds[0]);
   const there = assets.tokens.map(({ mint }, index) => {
     const beside = sumOf(strays.filter((each) => each.mint === mint));
     return (held[index] ?? 0n) + beside;

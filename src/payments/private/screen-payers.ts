@@ -1,6 +1,7 @@
 /** Screens those who paid in to a deposit address, by amount: what came in must have come from payers who are served. */
 import type { PaymentStorage } from "../payment-storage.ts";
 import { knownAddress } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
@@ -51,10 +52,10 @@ export function payersScreening(
     const vouched = await vouchedMoney(storage, address);
     const { amounts, strays } = await cameIn(shared, address);
     const isMore = cameMore(assets, amounts, vouched);
-    const outsideOf = (inflows: readonly Inflow[]): readonly Inflow[] =>
+    const outsideOf = (inflows: Agreed<readonly Inflow[]>): Agreed<readonly Inflow[]> =>
       inflows.filter((inflow) => !isOurs(inflow, ours));
     const isNamed = ({ signature }: Inflow): boolean => vouched?.signatures.has(signature) === true;
-    const isExplained = (inflows: readonly Inflow[]): boolean => {
+    const isExplained = (inflows: Agreed<readonly Inflow[]>): boolean => {
       const outside = outsideOf(inflows);
       const open = beyondWord(assets, { amounts, vouched }, outside.filter(isNamed));
       return isAllListed(
@@ -109,7 +110,7 @@ interface CameAndVouched extends Pick<CameIn, "amounts"> {
 function beyondWord(
   { tokens }: Assets,
   { amounts, vouched }: CameAndVouched,
-  named: readonly Inflow[],
+  named: Agreed<readonly Inflow[]>,
 ): readonly bigint[] {
   return tokens.map((asset, index) => {
     const listed = sumOf(inflowsOf(asset, named));
@@ -119,23 +120,23 @@ function beyondWord(
 }
 
 /** Whether these come to a deposit in any asset. */
-function weighs({ tokens }: Assets, inflows: readonly Inflow[]): boolean {
+function weighs({ tokens }: Assets, inflows: Agreed<readonly Inflow[]>): boolean {
   return tokens.some((asset) => sumOf(inflowsOf(asset, inflows)) >= smallestAmount(asset));
 }
 
-function sumOf(inflows: readonly Inflow[]): bigint {
+function sumOf(inflows: Agreed<readonly Inflow[]>): bigint {
   return inflows.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** The sponsor's loans are no deposits. */
-function isOurs({ from, feePayer, unattributed }: Inflow, ours: readonly string[]): boolean {
+function isOurs({ from, feePayer, unattributed }: Agreed<Inflow>, ours: readonly string[]): boolean {
   return (
     unattributed === 0n && [feePayer, ...from.map(({ payer }) => payer)].every((each) => ours.includes(each))
   );
 }
 
 /** Everybody who gave, and everybody who paid for a transaction in which money was given, once each. */
-function payersIn(inflows: readonly Inflow[]): readonly ScreenedParty[] {
+export function payersIn(inflows: Agreed<readonly Inflow[]>): readonly ScreenedParty[] {
   const payers = new Set(
     inflows.flatMap(({ from, feePayer }) => [...from.map(({ payer }) => payer), feePayer]),
   );
@@ -143,14 +144,22 @@ function payersIn(inflows: readonly Inflow[]): readonly ScreenedParty[] {
 }
 
 /** Whether these inflows bring all that came, but for less than the smallest deposit of each asset. */
-function isAllListed({ tokens }: Assets, amounts: CameIn["amounts"], inflows: readonly Inflow[]): boolean {
+function isAllListed(
+  { tokens }: Assets,
+  amounts: CameIn["amounts"],
+  inflows: Agreed<readonly Inflow[]>,
+): boolean {
   return tokens.every((asset, index) => {
     return (amounts[index] ?? 0n) - sumOf(inflowsOf(asset, inflows)) < smallestAmount(asset);
   });
 }
 
 /** Whether these inflows have payers who are known and served, but for less than the smallest deposit of each asset. */
-function isServed({ tokens }: Assets, inflows: readonly Inflow[], isRefused: ReadonlySet<string>): boolean {
+function isServed(
+  { tokens }: Assets,
+  inflows: Agreed<readonly Inflow[]>,
+  isRefused: ReadonlySet<string>,
+): boolean {
   return tokens.every((asset) => {
     const unserved = inflowsOf(asset, inflows).reduce((sum, { amount, from, feePayer, unattributed }) => {
       const isOfRefused = [feePayer, ...from.map(({ payer }) => payer)].some((payer) => isRefused.has(payer));
@@ -160,7 +169,7 @@ function isServed({ tokens }: Assets, inflows: readonly Inflow[], isRefused: Rea
   });
 }
 
-function inflowsOf(asset: Token, inflows: readonly Inflow[]): readonly Inflow[] {
+function inflowsOf(asset: Token, inflows: Agreed<readonly Inflow[]>): Agreed<readonly Inflow[]> {
   return inflows.filter(({ mint }) => mint === ledgerMint(asset));
 }
 

@@ -26,6 +26,7 @@ import { SCREENING } from "../recipients/screening.ts";
 import { termsOf, type Sponsored } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
 import { listedDoubt, spendingDoubt, type SpendingDoubt } from "../outgoing/unknown-spending.ts";
+import { creditedAmounts } from "./credited-amounts.ts";
 import { mayClose, type ClosingRules } from "../outgoing/closing.ts";
 import { wordsIn } from "../outgoing/plans/kept-accounts.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
@@ -97,7 +98,7 @@ export class AddressSettling implements AddressSettlement {
 
     const { slot, funds } = await ledger.funds([deposit.id], this.#mints, "finalized");
     if (slot < settledSlot) throw new Error(`the ledger shows ${address} as it was before its last payment`);
-    const amounts = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
+    const amounts = creditedAmounts(funds[0]);
     const ours = Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index])]));
     const facts = await this.#facts(inHand, amounts, params);
     const planned = nextSettlementStep(facts);

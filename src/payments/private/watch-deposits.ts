@@ -2,12 +2,14 @@
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import type { Look, WatchEvent, Watcher } from "../../engine/index.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { ClaimedFunds } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { inLanes } from "../slots.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
+import { creditedAmounts } from "./credited-amounts.ts";
 import { holdAddress, type SpendingCheck } from "../outgoing/unknown-spending.ts";
 
 /**
@@ -109,7 +111,7 @@ export class DepositWatch implements Watcher {
     return addresses.flatMap((watched, index): Shown[] => {
       const held = funds[index];
       if (held === undefined) return [];
-      const amounts = [held.lamports, ...held.tokens];
+      const amounts = creditedAmounts(held);
       const byMint = assets.tokens.map(({ mint }, position) => [mint, String(amounts[position])]);
       const balances = Object.fromEntries(byMint) as Readonly<Record<string, string>>;
       const event = { type: "BALANCES_READ", slot, blockTime: blockTime * 1_000, balances };
@@ -131,9 +133,10 @@ export class DepositWatch implements Watcher {
    * Whether an endpoint tells of a deposit that too few others show. A smaller difference is dust on its way, which a
    * stranger could send in each block.
    */
-  #isDisputed(address: string, { lamports, tokens, claimed = [] }: ClaimedFunds): boolean {
+  #isDisputed(address: string, held: Agreed<ClaimedFunds>): boolean {
     const { assets, disputes } = this.#with;
-    const amounts = [lamports, ...tokens];
+    const { claimed = [] } = held;
+    const amounts = creditedAmounts(held);
     const isDisputed = assets.tokens.some(
       (asset, index) => (claimed[index] ?? 0n) - (amounts[index] ?? 0n) >= smallestAmount(asset),
     );

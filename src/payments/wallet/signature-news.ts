@@ -1,4 +1,5 @@
 /** What the chain's answers about a signature mean for the instance that waits for it. */
+import type { Agreed, Heard } from "../../ledger/belief.ts";
 import type { Fate, SignatureStatus } from "../../ledger/ledger.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { Fate, SignatureStatus } from "../../ledger/ledger.ts";
 export type Standing = "landed" | "confirmed" | "expired" | "unprovable" | "absent" | "pending";
 
 /** How far a signature is by its status, and where that is null by its fate, if it was asked for. */
-export function standingOf(status: SignatureStatus | null, fate: Fate | undefined): Standing {
+export function standingOf(status: Heard<SignatureStatus> | null, fate: Agreed<Fate> | undefined): Standing {
   if (status === null) {
     // A node may know nothing of what another one calls landed: asking for fates asks them all.
     if (fate === "landed" || fate === "unprovable") return fate;

@@ -4,13 +4,8 @@ import type { AttemptRecord } from "../records.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Look, Watcher } from "../../engine/index.ts";
-import {
-  LedgerUnavailable,
-  type Attempt,
-  type Fate,
-  type Ledger,
-  type SignatureStatus,
-} from "../../ledger/ledger.ts";
+import type { Heard } from "../../ledger/belief.ts";
+import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { Gathering } from "./gathering.ts";
 import { LandedSignatures } from "./landed-signatures.ts";
@@ -144,9 +139,7 @@ class FollowedSignatures {
     const attempts = missing.length === 0 ? [] : await storage.attempts(missing);
     const asked = attempts.map(attemptOf);
     const answers = asked.length === 0 ? [] : await ledger.fates(asked);
-    const fates = new Map(
-      asked.map(({ signature }, index): [string, Fate] => [signature, answers[index] ?? "open"]),
-    );
+    const fates = new Map(asked.map(({ signature }, index) => [signature, answers[index]]));
     const told = new Map(
       signatures.map((signature, index): [string, Standing] => [
         signature,
@@ -171,7 +164,7 @@ class FollowedSignatures {
   }
 
   /** What one endpoint knows of each, which is enough to choose what to ask the others. */
-  async #hints(signatures: readonly string[]): Promise<readonly (SignatureStatus | null)[]> {
+  async #hints(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>> {
     if (signatures.length === 0) return [];
     this.#polls += 1;
     if (isHintless(this.#polls)) return signatures.map(() => null);

@@ -1,4 +1,6 @@
 /** Payments for the cases of the ledger contract. */
+import { agreed } from "../../../src/ledger/agreed.ts";
+import type { Agreed } from "../../../src/ledger/belief.ts";
 import assert from "node:assert/strict";
 import bs58 from "bs58";
 import type { Address } from "../../../src/address.ts";
@@ -55,9 +57,7 @@ export function reference(): Uint8Array {
 }
 
 /** A payment as it is when its first byte may leave, with the last height that its builder was told. */
-export interface Ready extends VerifiedPayment, Attempt {
-  readonly payment: DeclaredPayment;
-}
+export type Ready = Agreed<VerifiedPayment> & Attempt & { readonly payment: DeclaredPayment };
 
 /** Builds, signs and verifies a payment. Broadcasts nothing. */
 export async function ready(
@@ -70,7 +70,7 @@ export async function ready(
   const answer = await world.wait(world.ledger.verifyPayment(from.sign(bytes), payment));
   assert("verified" in answer, `refused as ${JSON.stringify(answer)}`);
   const key = bs58.encode(mark) as Address;
-  return { ...answer.verified, lastValidBlockHeight, payment, reference: key };
+  return { ...answer.verified, lastValidBlockHeight: agreed(lastValidBlockHeight), payment, reference: key };
 }
 
 /** A payment of the chain's own coin between two new wallets, ready to be sent. */

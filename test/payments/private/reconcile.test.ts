@@ -227,7 +227,8 @@ test("a node that lags behind what is recorded is waited for, and then not belie
   const behind = ledgerWith(world, {
     fundsOfOwner: async (...asked) => {
       looks += 1;
-      return agreed({ ...(await world.ledger.fundsOfOwner(...asked)), slot: 1, lamports: 1n });
+      const { endpoint, tokens } = await world.ledger.fundsOfOwner(...asked);
+      return agreed({ endpoint, tokens, slot: 1, lamports: 1n });
     },
   });
   let isDone = false;
