@@ -14,7 +14,7 @@ import type { Agreed } from "./belief.ts";
  * console.log(await rentMinimum(0)); // 890880n
  * ```
  */
-export function agreed<T>(value: T): Agreed<T>;
-export function agreed(value: unknown): unknown {
-  return value;
+export function agreed<T>(value: T): Agreed<T> {
+  const marked: unknown = value;
+  return marked as Agreed<T>;
 }

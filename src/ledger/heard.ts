@@ -13,7 +13,7 @@ import type { Heard } from "./belief.ts";
  * console.log((await position()).slot); // 7
  * ```
  */
-export function heard<T>(value: T): Heard<T>;
-export function heard(value: unknown): unknown {
-  return value;
+export function heard<T>(value: T): Heard<T> {
+  const marked: unknown = value;
+  return marked as Heard<T>;
 }
