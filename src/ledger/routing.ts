@@ -249,7 +249,7 @@ export interface PayerSearch {
   /** Token accounts of the owner beside the associated ones. */
   readonly accounts: readonly Address[];
   /** Whether these inflows explain the money: then no older transaction is read. */
-  readonly isExplained: (inflows: readonly Inflow[]) => boolean;
+  readonly isExplained: (inflows: Agreed<readonly Inflow[]>) => boolean;
 }
 
 /** Whose money came to an address, as far as the nodes list it. */

@@ -20,11 +20,15 @@ import type {
   Funds,
   FundsReading,
   Inflow,
+  Payers,
   RoutingLedger,
   UnsignedTransaction,
+  WitnessedHistory,
 } from "../../src/ledger/routing.ts";
 import type { Assets } from "../../src/payments/assets/assets.ts";
 import { Confirmations } from "../../src/payments/outgoing/confirmations.ts";
+import { spendingElsewhere } from "../../src/payments/outgoing/unknown-spending.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { creditedAmounts } from "../../src/payments/private/credited-amounts.ts";
 import { payersIn } from "../../src/payments/private/screen-payers.ts";
 import { costOfLanding } from "../../src/payments/purses/sponsor-allowance.ts";
@@ -45,6 +49,11 @@ interface Planted {
   readonly inflow: Inflow;
   readonly fault: SimulationFault;
   readonly unsigned: UnsignedTransaction;
+}
+
+/** What a planted mistake about the history of an address gets hold of. */
+interface PlantedHistory extends Pick<Planted, "routing" | "inflow"> {
+  readonly storage: PaymentStorage;
 }
 
 /** Compiled and never run. */
@@ -115,6 +124,31 @@ async function mistakes(with_: Planted): Promise<void> {
   await costOfLanding(with_.routing, bearers, { plan, networkFee: unsigned.networkFee });
 }
 
+/** Mistakes about what an address has paid and who paid in, compiled and never run. */
+async function mistakesAboutHistory({ routing, storage, inflow }: PlantedHistory): Promise<void> {
+  const { signature, feePayer } = inflow;
+  const transaction = { signature, slot: 7, error: null };
+
+  // Believing that another copy of the database has paid nothing.
+  // @ts-expect-error -- what one node lists
+  await spendingElsewhere(storage, [heard(transaction)]);
+  // @ts-expect-error -- a bare list
+  await spendingElsewhere(storage, [transaction]);
+  await spendingElsewhere(storage, [agreed(transaction)]);
+
+  // Ending the search for payers.
+  const isExplained = ([found]: Agreed<readonly Inflow[]>): boolean => found !== undefined;
+  await routing.payersOf(feePayer, [], { accounts: [], isExplained });
+  // @ts-expect-error -- what one node names
+  isExplained([heard(inflow)]);
+  // @ts-expect-error -- a bare name
+  isExplained([inflow]);
+
+  expectTypeOf(routing.signedWithin).returns.resolves.toEqualTypeOf<Agreed<WitnessedHistory>>();
+  expectTypeOf(routing.changesOf).returns.resolves.toEqualTypeOf<Agreed<readonly bigint[]> | null>();
+  expectTypeOf(routing.payersOf).returns.resolves.toEqualTypeOf<Agreed<Payers>>();
+}
+
 /** Mistakes in a ledger and in the table of its reads. */
 function mistakesOfALedger(reading: FundsReading): readonly unknown[] {
   // @ts-expect-error -- a ledger must not answer one node's reading as evidence
@@ -137,7 +171,8 @@ function mistakesOfALedger(reading: FundsReading): readonly unknown[] {
 
 test("one node's word and a bare value do not compile where money is decided", () => {
   // The mistakes are checked by the compiler, which all of the project passes before its tests.
-  expect([typeof mistakes, typeof mistakesOfALedger]).toEqual(["function", "function"]);
+  const planted = [typeof mistakes, typeof mistakesAboutHistory, typeof mistakesOfALedger];
+  expect(planted).toEqual(["function", "function", "function"]);
 });
 
 test("a mark changes no value, and evidence can stand where a hint is enough", () => {

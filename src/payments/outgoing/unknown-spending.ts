@@ -2,6 +2,7 @@
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { DepositRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { uncheckedTime } from "../gaps.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";
@@ -71,7 +72,7 @@ function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite {
 /** Those of an address's transactions that moved something and were not signed here, vouched for by an operator or not. */
 export async function spendingElsewhere(
   storage: PaymentStorage,
-  transactions: readonly OutgoingTransaction[],
+  transactions: Agreed<readonly OutgoingTransaction[]>,
 ): Promise<{ readonly unknown: readonly string[]; readonly explained: readonly string[] }> {
   const landed = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
   const known = new Set((await storage.attempts(landed)).map(({ id }) => id));

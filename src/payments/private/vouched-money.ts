@@ -2,6 +2,7 @@
 import type { PaymentRecord, VouchingRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { depositContext } from "../deposit-context.ts";
 import type { Inflow } from "../../ledger/routing.ts";
@@ -115,7 +116,7 @@ export async function moneyThere(
   };
 }
 
-function broughtOf(asset: Token, inflows: readonly Inflow[]): bigint {
+function broughtOf(asset: Token, inflows: Agreed<readonly Inflow[]>): bigint {
   return inflows
     .filter(({ mint }) => mint === ledgerMint(asset))
     .reduce((sum, { amount }) => sum + amount, 0n);

@@ -1,5 +1,6 @@
 /** What an operator's word on a deposit address covers: the money that was there when it was given, and nothing later. */
 import { describe, expect, test as base } from "vitest";
+import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Address } from "../../../src/address.ts";
@@ -209,7 +210,7 @@ describe.each(sampled(adapters, "vouching"))("on $name", { timeout: 60_000 }, (a
     const releaseOn = (nodes: Partial<Ledger>) =>
       world.another({ ledger: { ...world.ledger, ...nodes } }).operator.releaseDeposit(order.id, BY);
     const behind = releaseOn({
-      funds: async (...asked) => ({ ...(await world.ledger.funds(...asked)), slot: 1 }),
+      funds: async (...asked) => ({ ...(await world.ledger.funds(...asked)), slot: agreed(1) }),
     });
     await expect(behind).rejects.toThrow("is at work");
     expect(await world.storage.vouchings(order.address)).toEqual(before);
