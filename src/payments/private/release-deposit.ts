@@ -113,14 +113,12 @@ export async function releaseDeposit(
       insert: { id: explanationOf(signature), value: transactionId },
     })),
   ];
-  const event = { type: refundTo === null ? "RELEASE" : "REDIRECT" } as const;
-  const sent = await engine.send(addresses, deposit.id, event, { writes });
+  const type = refundTo === null ? "RELEASE" : "REDIRECT";
+  const sent = await engine.send(addresses, deposit.id, { type }, { writes });
   if (sent.kind === "refused") {
     throw new ReleaseRefused(`somebody else has just decided about deposit address ${deposit.id}`);
   }
-  if (sent.kind === "unchanged") {
-    throw new ReleaseRefused(atWork(deposit.id));
-  }
+  if (sent.kind === "unchanged") throw new ReleaseRefused(atWork(deposit.id));
   if (sent.kind !== "stepped") {
     throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);
   }

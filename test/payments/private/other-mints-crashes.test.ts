@@ -81,7 +81,8 @@ async function act(world: Scene, process: MortalProcess, { order, foreign }: Giv
     await say().catch((error: unknown) => {
       // After a gap in the lives of the database: no node shows a final block of the present yet.
       if (!(error instanceof LedgerUnavailable)) throw error;
-      chain.advance(MAX_SLOTS);
+      // The final block is of the moment before the last that the chain was advanced in.
+      for (const slots of [MAX_SLOTS, MAX_SLOTS]) chain.advance(slots);
       return say();
     });
     for (const ms of LOOKS_MS) {
