@@ -77,9 +77,9 @@ test.runIf(!QUICK)(
     );
     expect(second).toMatch(/kill [^]*restart [^]*after +Alice has 975 USDC, Bob has 28 USDC/);
 
-    expect(inPrivate).toMatch(/to deposit 25\.078 USDC\n +of which fee 0\.078 USDC: network/);
+    expect(inPrivate).toMatch(/to deposit 25\.0882 USDC\n +of which fee 0\.0882 USDC: network/);
     expect(inPrivate).toMatch(
-      /deposit [^]*kill [^]*restart [^]*after +Alice has 949\.922 USDC, Bob has 53 USDC/,
+      /deposit [^]*kill [^]*restart [^]*after +Alice has 949\.9118 USDC, Bob has 53 USDC/,
     );
     expect(inPrivate).toMatch(/✓ Bob got exactly 25 USDC, once, \d+\.\d s after the deposit/);
     expect(inPrivate).toContain("✓ the transaction that paid Bob does not name Alice");
@@ -90,7 +90,7 @@ test.runIf(!QUICK)(
     expect(counts.at(-1)).toBe(99);
     expect(payroll).toMatch(/→ failed\n +reason +PARTIAL_PAYOUT: 99 were paid, 1 was not\n/);
     expect(payroll).toContain("✓ 99 people got exactly their own amount, once");
-    expect(payroll).toMatch(/✓ 154\.04792 deposited = 149\.08 paid \+ 1\.417 refunded \+ 3\.55092 kept/);
+    expect(payroll).toMatch(/✓ 154\.481312 deposited = 149\.08 paid \+ 1\.417 refunded \+ 3\.984312 kept/);
     expect(noticesIn(payroll)).toEqual(expect.arrayContaining(["pending", "failed"]));
 
     expect(swap).toMatch(
