@@ -127,7 +127,7 @@ export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-
 export type { NodeAsked, RequestAnswered, TaskEnded, WebhookCalled } from "./diagnostics.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";
 export { agreed } from "./ledger/agreed.ts";
-export type { Agreed, Heard } from "./ledger/belief.ts";
+export type { Agreed, Heard, SaidByEnough, SaidByOne } from "./ledger/belief.ts";
 export { heard } from "./ledger/heard.ts";
 export { LedgerUnavailable } from "./ledger/ledger.ts";
 export type {

@@ -53,6 +53,7 @@ export type Agreed<T> = Marked<T, SaidByEnough>;
 
 type Leaf = string | number | bigint | boolean | Uint8Array;
 
+/** A type with a mark on each of its parts, but for null and undefined, which conclude nothing. */
 type Marked<T, Mark> = T extends null | undefined | SaidByOne
   ? T
   : T extends Leaf

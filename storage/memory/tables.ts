@@ -185,8 +185,9 @@ function update(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyUpdate): 
   const changes = copyChanges(table, set as AnyRow);
   const isExpected = expectedVersion === undefined || row?.["version"] === expectedVersion;
   if (row === undefined || !isExpected) return false;
-  if (unexpired !== undefined && !(Number(row[timeField(table, unexpired).name] ?? 0) > unexpired.now))
+  if (unexpired !== undefined && !(Number(row[timeField(table, unexpired).name] ?? 0) > unexpired.now)) {
     return false;
+  }
   const version = versioned ? { version: Number(row["version"]) + 1 } : {};
   return rows.put({ ...row, ...changes, ...version, [table.key]: id });
 }

@@ -309,12 +309,12 @@ test("R18: a deposit that a node lists late is waited for, also where an earlier
   await world.service.cancelTransaction(world.customer, order.id);
   const refunds = async (): Promise<number> => (await world.shown(order)).refunds.length;
   for (const count of [1, 2]) {
-    const listed = world.chain.faults.add(LISTS_NOTHING);
+    const unlisted = world.chain.faults.add(LISTS_NOTHING);
     await payIn(world, carol, order);
     await world.settle(8);
     expect(await world.stateOf(order)).toBe("settling");
     expect(await refunds()).toBe(count - 1);
-    listed();
+    unlisted();
     await world.pass(MINUTE);
     await world.settle(4);
     expect(await refunds()).toBe(count);
