@@ -18,8 +18,8 @@ export interface SaidByEnough extends SaidByOne {
 }
 
 /**
- * A hint: one node's word. It may start a look, order a queue or fill a page that says so; whatever moves money, ends a
- * status or prices a quote refuses it when it is compiled. Each part of an answer is marked by itself, whereas null is not:
+ * A hint: one node's word. A hint may start a look, order a queue or fill a page that says so; code that moves money, ends
+ * a status or prices a quote refuses a hint when the code is compiled. Each part of an answer is marked by itself, whereas null is not:
  * it concludes nothing.
  *
  * @example
@@ -73,6 +73,6 @@ type MarkedPart<T, Mark> = T extends string
       : T
   : Marked<T, Mark>;
 
-/** Evidence of whatever type. */
+/** Evidence of any type. */
 export type SomeEvidence =
   SaidByEnough | readonly [SomeEvidence | null, ...(SomeEvidence | null)[]] | readonly SaidByEnough[];

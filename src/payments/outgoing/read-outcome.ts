@@ -28,7 +28,8 @@ export interface Landing {
 }
 
 /**
- * `made` with `amount`: by another copy of the database, which paid the recipient so much. `unmade`: not landed; `isDead` when none of its bytes can land any more. `unknown`: the marker was made by something that
+ * `made` with `amount`: by another copy of the database, which paid the recipient so much. `unmade`: not landed; `isDead`
+ * when none of its bytes can land any more. `unknown`: the marker was made by something that
  * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
  */
 export type PaymentOutcome =
