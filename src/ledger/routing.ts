@@ -163,16 +163,20 @@ export type Marker = "unmade" | "disputed" | { readonly delegate: Address | null
 
 /** What several endpoints answered of markers. The slot and the block time are the lowest of their answers. */
 export interface MarkersReading extends Reading {
-  /** A finalized height that the reading is not older than, the lowest of the endpoints' answers. */
+  /** A finalized height that as many endpoints as must agree have reached, and that what they tell is not older than. */
   readonly blockHeight: number;
   /** Unix seconds. */
   readonly blockTime: number;
   readonly markers: readonly Marker[];
+  /** For each marker the highest finalized height of an endpoint that tells it as unmade; −1 where none does. */
+  readonly unmadeAt: readonly number[];
 }
 
 /** The finalized block heights of all endpoints that answered. */
 export interface Heights {
   readonly lowest: number;
+  /** Reached by as many endpoints as must agree. */
+  readonly agreed: number;
   readonly highest: number;
 }
 
@@ -332,8 +336,8 @@ export interface RoutingLedger {
    */
   markers(base: Address, seeds: readonly string[]): Promise<Agreed<MarkersReading>>;
   /**
-   * The lowest and the highest finalized block height that any endpoint tells, of all that answer. Throws
-   * `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
+   * The lowest and the highest finalized block height that any endpoint tells, of all that answer, and the one that as many
+   * as must agree have reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
   heights(): Promise<Agreed<Heights>>;
   /**
@@ -358,7 +362,7 @@ export interface RoutingLedger {
     unsigned: UnsignedTransaction,
   ): Promise<Agreed<TransactionFault> | null>;
   /** Reads the chain's error of a landed transaction of this plan, which must be one that was built. Asks no node. */
-  explainError(plan: TransactionPlan, error: string): Promise<TransactionFault>;
+  explainError(plan: TransactionPlan, error: Agreed<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
   signedBy(address: Address): Promise<Agreed<SignedHistory>>;
   /**

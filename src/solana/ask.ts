@@ -3,10 +3,11 @@ import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
-import type { Heard } from "../ledger/belief.ts";
+import type { Agreed, Heard } from "../ledger/belief.ts";
+import type { LandingWindow } from "../ledger/ledger.ts";
 import type { Disputes } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
-import type { BlockWalk, DeathProof, LandingWindow } from "./landing-window.ts";
+import type { BlockWalk, DeathProof } from "./death-proof.ts";
 import type { Remembered } from "./remembered.ts";
 import type { PayerReadings } from "./routing/payer-readings.ts";
 import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
@@ -27,7 +28,7 @@ export interface Nodes extends HealthWatch {
   readonly closed: AbortSignal;
   readonly remembered: Remembered;
   /** When transactions over the blockhashes that we built ours over can land, the oldest first. */
-  readonly handedOut: Map<string, LandingWindow>;
+  readonly handedOut: Map<string, Agreed<LandingWindow>>;
   /** What endpoints tell differently. */
   readonly disputes: Disputes;
   /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */

@@ -158,10 +158,12 @@ function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "di
     buildPayment: async (payment, reference) => (await loaded()).buildPayment(payment, reference),
     verifyPayment: async (putativeTransaction, payment) =>
       (await loaded()).verifyPayment(putativeTransaction, payment),
+    landingWindow: async (blockhash) => (await loaded()).landingWindow(blockhash),
     simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
     broadcast: async (bytes) => (await loaded()).broadcast(bytes),
     statuses: async (signatures) => (await loaded()).statuses(signatures),
     confirmed: async (signatures) => (await loaded()).confirmed(signatures),
+    landedErrors: async (signatures) => (await loaded()).landedErrors(signatures),
     receipts: async (signatures) => (await loaded()).receipts(signatures),
     fates: async (attempts) => (await loaded()).fates(attempts),
     landings: async (attempts) => (await loaded()).landings(attempts),

@@ -15,8 +15,13 @@ export interface FinalizedEnd {
 export async function heights(nodes: Nodes): Promise<Agreed<Heights>> {
   return await weigh(nodes, finalizedEnd, (told) => {
     const found = told.map(({ blockHeight }) => blockHeight);
-    return { lowest: Math.min(...found), highest: Math.max(...found) };
+    return { lowest: Math.min(...found), agreed: agreedHeight(nodes, found), highest: Math.max(...found) };
   });
+}
+
+/** The height that as many endpoints as must agree have reached, of those that they tell. */
+export function agreedHeight({ witnesses }: Pick<Nodes, "witnesses">, told: readonly number[]): number {
+  return told.toSorted((one, other) => other - one)[witnesses - 1] ?? Math.min(...told);
 }
 
 /** Slot and height in one answer: asked one after the other, they could be of two nodes behind one name. */

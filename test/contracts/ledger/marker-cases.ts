@@ -1,4 +1,5 @@
 /** The ledger contract on markers: a payment lands once or is replaced once, and everybody can read which. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import assert from "node:assert/strict";
 import type { Move } from "../../../src/ledger/routing.ts";
 import { promise, type LedgerContractCase, type LedgerWorld } from "./contract.ts";
@@ -121,7 +122,9 @@ export const markerCases: readonly LedgerContractCase[] = [
       await makeFinal(world);
       const status = only(await ledger.statuses([late.signature]));
       assert.deepEqual(
-        kindOf(await ledger.explainError(planOf(everybody, ...pay(SEED)), status?.error ?? "")),
+        kindOf(
+          await ledger.explainError(planOf(everybody, ...pay(SEED)), agreed<string>(status?.error ?? "")),
+        ),
         ["marked", 0],
       );
       assert.deepEqual(await fault(world, everybody, ...pay(SEED)), ["marked", 0]);
@@ -242,7 +245,11 @@ export const markerCases: readonly LedgerContractCase[] = [
     assert(reading.blockHeight >= before.lowest && reading.blockTime > 0);
     assert(reading.slot >= (await ledger.position()).slot && world.endpoints.includes(reading.endpoint));
     await world.pass(7);
-    assert.deepEqual(await ledger.heights(), { lowest: before.lowest + 7, highest: before.highest + 7 });
+    assert.deepEqual(await ledger.heights(), {
+      lowest: before.lowest + 7,
+      agreed: before.agreed + 7,
+      highest: before.highest + 7,
+    });
   }),
   promise(
     "E10: markers, heights: with one endpoint of two that says nothing nothing is known",

@@ -19,14 +19,14 @@ import {
 type Gathering =
   "fates" | "landings" | "namedLanding" | "witnesses" | "restricted" | "endpoints" | "disputes";
 type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "shareUse" | "close" | Gathering>;
-type Evidence = "accountKinds" | "paymentCost" | "buildPayment" | "confirmed" | "receipts";
+type Evidence = "accountKinds" | "paymentCost" | "buildPayment" | "confirmed" | "landedErrors" | "receipts";
 
 /** Every method that one endpoint can answer. */
 function hints(
   { ledger, token }: LedgerWorld,
   attempt: Ready,
 ): Record<Exclude<Question, Evidence>, () => Promise<unknown>> {
-  const { payment, signature, bytes } = attempt;
+  const { payment, signature, bytes, blockhash } = attempt;
   const text = Buffer.from(bytes).toString("base64");
   return {
     genesisHash: () => ledger.genesisHash(),
@@ -34,8 +34,9 @@ function hints(
     balances: () => ledger.balances(payment.sender),
     mints: () => ledger.mints([token.mint]),
     tokenAccountStates: () => ledger.tokenAccountStates([{ owner: payment.sender, mint: token.mint }]),
-    // Between wallets in SOL: neither lookup tables nor owners of token accounts are asked for.
+    // Between wallets in SOL, over a blockhash that this ledger handed out: nothing but what it remembers is evidence.
     verifyPayment: () => ledger.verifyPayment(text, payment),
+    landingWindow: () => ledger.landingWindow(blockhash),
     // The run succeeds; a failure would be evidence.
     simulatePayment: () => ledger.simulatePayment(attempt, payment),
     broadcast: () => ledger.broadcast(bytes),
@@ -53,6 +54,7 @@ function evidence(
     paymentCost: () => ledger.paymentCost(token.mint, null),
     buildPayment: () => ledger.buildPayment(payment, reference()),
     confirmed: () => ledger.confirmed([signature]),
+    landedErrors: () => ledger.landedErrors([signature]),
     receipts: () => ledger.receipts([signature]),
   };
 }
@@ -73,7 +75,7 @@ const NO_ANSWER: readonly EndpointFault[] = ["silent", "refusing", "busy", "losi
 // Enough for every rest that an endpoint may have been given.
 const A_MINUTE = 60_000;
 
-/** Outages: errors throw, unknown is not failed, and one whole endpoint is enough for everything but a proof. */
+/** Outages: errors throw, unknown is not failed, and one whole endpoint is enough for hints, and for no evidence. */
 export const outageCases: readonly LedgerContractCase[] = [
   promise(
     "each endpoint tells its chain, its slot and its block's time, and a silent one why it is silent",

@@ -451,8 +451,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "past its cap nothing is spent for an order",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: 'row.kind !== "sweep" && cost >',
-    replacement: 'row.kind === "sweep" && cost >',
+    text: 'const isFree = row.kind === "sweep";',
+    replacement: 'const isFree = row.kind !== "sweep";',
     tests: ["payments/private/operator.test.ts"],
   },
   {
@@ -471,10 +471,10 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "an attempt is dead only when the block after its last height is final",
-    file: "src/payments/outgoing/read-outcome.ts",
-    text: "blockHeight > attempt.lastValidBlockHeight",
-    replacement: "blockHeight >= attempt.lastValidBlockHeight",
-    tests: ["payments/private/private-promises.test.ts"],
+    file: "src/payments/outgoing/signing-anew.ts",
+    text: "if (agreed > lastValidBlockHeight)",
+    replacement: "if (agreed >= lastValidBlockHeight)",
+    tests: ["payments/private/signing-anew.test.ts", "payments/private/private-promises.test.ts"],
   },
   {
     property: "a delegate that the database does not know is an operator's matter",

@@ -379,14 +379,25 @@ describe("heights", () => {
   test("the lowest and the highest finalized height of all that answer, and nobody's when too few do", async () => {
     const lagging = late(20, "getEpochInfo");
     const finalized = (await fixture.ledger.heights()).highest;
-    expect(await fixture.ledger.heights()).toEqual({ lowest: finalized, highest: finalized });
+    expect(await fixture.ledger.heights()).toEqual({
+      lowest: finalized,
+      agreed: finalized,
+      highest: finalized,
+    });
     expect(fixture.chain.blockHeight() - finalized).toBe(32);
     expect(await ledgerOver(2, lagging, honest).heights()).toEqual({
       lowest: finalized - 20,
+      agreed: finalized - 20,
+      highest: finalized,
+    });
+    expect(await ledgerOver(2, lagging, honest, honest).heights()).toEqual({
+      lowest: finalized - 20,
+      agreed: finalized,
       highest: finalized,
     });
     expect(await patiently(ledgerOver(2, lagging, silent, honest).heights())).toEqual({
       lowest: finalized - 20,
+      agreed: finalized - 20,
       highest: finalized,
     });
     await expect(patiently(ledgerOver(2, silent, honest).heights())).rejects.toBeInstanceOf(
