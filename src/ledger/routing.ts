@@ -172,7 +172,7 @@ export interface MarkersReading extends Reading {
   readonly unmadeAt: readonly number[];
 }
 
-/** The finalized block heights of all endpoints that answered. */
+/** The block heights of all endpoints that answered. */
 export interface Heights {
   readonly lowest: number;
   /** Reached by as many endpoints as must agree. */
@@ -336,10 +336,10 @@ export interface RoutingLedger {
    */
   markers(base: Address, seeds: readonly string[]): Promise<Agreed<MarkersReading>>;
   /**
-   * The lowest and the highest finalized block height that any endpoint tells, of all that answer, and the one that as many
+   * The lowest and the highest block height that any endpoint tells, of all that answer, and the one that as many
    * as must agree have reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
-  heights(): Promise<Agreed<Heights>>;
+  heights(commitment: FirmCommitment): Promise<Agreed<Heights>>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.

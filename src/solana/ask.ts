@@ -3,8 +3,7 @@ import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
-import type { Agreed, Heard } from "../ledger/belief.ts";
-import type { LandingWindow } from "../ledger/ledger.ts";
+import type { Heard } from "../ledger/belief.ts";
 import type { Disputes } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
 import type { BlockWalk, DeathProof } from "./death-proof.ts";
@@ -27,8 +26,8 @@ export interface Nodes extends HealthWatch {
   /** Aborted when the ledger is closed. */
   readonly closed: AbortSignal;
   readonly remembered: Remembered;
-  /** When transactions over the blockhashes that we built ours over can land, the oldest first. */
-  readonly handedOut: Map<string, Agreed<LandingWindow>>;
+  /** In which slot the blockhashes were the newest that we built transactions over, the oldest first. */
+  readonly handedOut: Map<string, number>;
   /** What endpoints tell differently. */
   readonly disputes: Disputes;
   /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */

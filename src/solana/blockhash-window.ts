@@ -1,7 +1,7 @@
 /** Reads how long a blockhash will still be accepted: one that we chose, or one that a caller did. */
 import type { Agreed } from "../ledger/belief.ts";
 import type { LandingWindow } from "../ledger/ledger.ts";
-import { differ, follows, gather, weigh } from "./agree.ts";
+import { differ, weigh } from "./agree.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 
 // A transaction is accepted while its blockhash is among the newest 150 (MAX_PROCESSING_AGE): a rule of the protocol
@@ -17,13 +17,6 @@ const MAX_HANDED_OUT = 300;
 // Two minutes. Endpoints further apart than this are not at the same end of one chain.
 const MAX_BLOCKS_AHEAD = 300;
 
-/** How far one endpoint is, at confirmed. */
-interface ChainEnd {
-  readonly endpoint: string;
-  readonly slot: number;
-  readonly height: number;
-}
-
 /**
  * When a transaction over `blockhash` can land, or null when the blockhash is no longer (or never was) valid. Any one node that
  * knows the blockhash makes it valid, for a node that lags does not know the newest ones.
@@ -32,23 +25,7 @@ interface ChainEnd {
  * furthest one: bytes without a marker would be pronounced dead too early, or never.
  */
 export async function landingWindow(nodes: Nodes, blockhash: string): Promise<Agreed<LandingWindow> | null> {
-  return (await windowOfOurs(nodes, blockhash)) ?? (await windowOfAny(nodes, blockhash));
-}
-
-/** Null for a blockhash that we have not handed out lately, or that is too old. */
-async function windowOfOurs(nodes: Nodes, blockhash: string): Promise<Agreed<LandingWindow> | null> {
-  const known = nodes.handedOut.get(blockhash);
-  if (known === undefined) return null;
-  const newest = await newestBlockhash(nodes);
-  const isAlive = newest.lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS <= known.lastValidBlockHeight;
-  return isAlive ? known : null;
-}
-
-/**
- * When the blockhash was made is unknown: for the last height it is taken to have been made in the newest block, for the
- * first slot to be as old as a valid one can be.
- */
-async function windowOfAny(nodes: Nodes, blockhash: string): Promise<Agreed<LandingWindow> | null> {
+  const madeAt = nodes.handedOut.get(blockhash);
   return await weigh(nodes, wordOf(blockhash), (words) => {
     if (!words.some(({ isValid }) => isValid)) return null;
     const window = windowBetween(nodes, words);
@@ -57,15 +34,22 @@ async function windowOfAny(nodes: Nodes, blockhash: string): Promise<Agreed<Land
       throw differ(nodes, CHAIN_END, endpoints);
     }
     nodes.disputes.end(CHAIN_END);
-    return { ...window, firstSlot: Math.max(0, window.firstSlot - BLOCKHASH_LIFE_SLOTS) };
+    const { firstSlot, lastValidBlockHeight } = window;
+    return {
+      firstSlot: Math.min(firstSlot, madeAt ?? firstSlot - BLOCKHASH_LIFE_SLOTS),
+      lastValidBlockHeight,
+    };
   });
 }
 
 const CHAIN_END = "the end of the chain";
 
-/** What one endpoint tells of a blockhash. */
-interface BlockhashWord extends ChainEnd {
+/** What one endpoint tells of a blockhash, and how far it is, at confirmed. */
+interface BlockhashWord {
+  readonly endpoint: string;
   readonly isValid: boolean;
+  readonly slot: number;
+  readonly height: number;
 }
 
 function wordOf(blockhash: string): Question<BlockhashWord> {
@@ -82,7 +66,7 @@ function wordOf(blockhash: string): Question<BlockhashWord> {
  * From the slot that as many endpoints as must agree have reached, to the end of a blockhash that the furthest one has just made.
  * Null where fewer are near the furthest one.
  */
-function windowBetween({ witnesses }: Nodes, ends: readonly ChainEnd[]): LandingWindow | null {
+function windowBetween({ witnesses }: Nodes, ends: readonly BlockhashWord[]): LandingWindow | null {
   const [slot, reachedSlot] = furthestAndReached(
     witnesses,
     ends.map((end) => end.slot),
@@ -106,51 +90,16 @@ export interface NewestBlockhash extends LandingWindow {
 }
 
 /**
- * A confirmed blockhash, for a transaction that we build: the newest of a moment ago. The last height is what all endpoints
- * tell and not the one that gave the blockhash: 150 above the highest confirmed height of any of them, counted at most 300 above
- * the next one. So no single endpoint makes the window end too early, or puts its end off for long. Where endpoints are
- * near each other the window is remembered as well, because a caller who signs over the blockhash submits later.
+ * A confirmed blockhash, for a transaction that we build: the newest of a moment ago, and one node's word on how long it
+ * will be accepted. When it was handed out is remembered, because the caller who signs over it submits it later.
  */
 export async function newestBlockhash(nodes: Nodes): Promise<NewestBlockhash> {
   return await nodes.remembered("newest blockhash", NEWEST_FOR_MS, async () => {
-    const { blockhash, claim } = await ask(nodes, async ({ rpc, name }) => {
-      const { context, value } = await rpc.getLatestBlockhash("confirmed");
-      const height = value.lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS;
-      return { blockhash: value.blockhash, claim: { endpoint: name, slot: context.slot, height } };
-    });
-    const ends = await gather(nodes, confirmedEnd, (told) => [
-      claimOf(told, claim),
-      ...othersOf(told, claim),
-    ]);
-    const window = follows(ends, (all) => windowBetween(nodes, all));
-    if (window !== null) handOut(nodes, blockhash, window);
-    const [highest = claim.height, next = highest] = ends
-      .map(({ height }) => height)
-      .toSorted((one, other) => other - one);
-    const counted = Math.min(highest, next + MAX_BLOCKS_AHEAD);
-    return { blockhash, firstSlot: claim.slot, lastValidBlockHeight: counted + BLOCKHASH_LIFE_BLOCKS };
+    const { context, value } = await ask(nodes, ({ rpc }) => rpc.getLatestBlockhash("confirmed"));
+    const { handedOut } = nodes;
+    handedOut.set(value.blockhash, context.slot);
+    const [oldest] = handedOut.keys();
+    if (handedOut.size > MAX_HANDED_OUT && oldest !== undefined) handedOut.delete(oldest);
+    return { ...value, firstSlot: context.slot };
   });
-}
-
-const confirmedEnd: Question<ChainEnd> = async ({ rpc, name }) => {
-  const { absoluteSlot, blockHeight } = await rpc.getEpochInfo("confirmed");
-  return { endpoint: name, slot: absoluteSlot, height: blockHeight };
-};
-
-/** How far the endpoint is that gave the blockhash; behind its URL there may be many nodes. */
-function claimOf(told: readonly ChainEnd[], claim: ChainEnd): ChainEnd {
-  const again = told.find(({ endpoint }) => endpoint === claim.endpoint);
-  if (again === undefined) return claim;
-  const height = Math.max(again.height, Math.min(claim.height, again.height + MAX_BLOCKS_AHEAD));
-  return { ...claim, height };
-}
-
-function othersOf(told: readonly ChainEnd[], claim: ChainEnd): readonly ChainEnd[] {
-  return told.filter(({ endpoint }) => endpoint !== claim.endpoint);
-}
-
-function handOut({ handedOut }: Nodes, blockhash: string, window: Agreed<LandingWindow>): void {
-  handedOut.set(blockhash, window);
-  const [oldest] = handedOut.keys();
-  if (handedOut.size > MAX_HANDED_OUT && oldest !== undefined) handedOut.delete(oldest);
 }

@@ -65,6 +65,10 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
+/** A rule of the protocol: so many blocks take a transaction over the newest blockhash, and one more. */
+const BLOCKHASH_LIFE_BLOCKS = 150;
+/** Two minutes. */
+const MAX_BLOCKS_AHEAD = 300;
 /** So many tries take a quarter of an hour. */
 const MAX_TRIES = 20;
 
@@ -299,8 +303,7 @@ export class PaymentEffects {
       transactionId: row.transactionId,
       bytes: signed.bytes,
       blockhash: signed.blockhash,
-      // The block after the last one takes them, too.
-      lastValidBlockHeight: signed.lastValidBlockHeight + 1,
+      lastValidBlockHeight: await this.#lastHeightOf(signed),
       firstSlot: signed.firstSlot,
       reference: null,
       createdAt: clock.now(),
@@ -320,6 +323,18 @@ export class PaymentEffects {
         { table: "payments", id: row.id, set },
       ],
     };
+  }
+
+  /**
+   * Counted from the furthest endpoint, or the wait would end too early, and at most so many blocks above what enough of
+   * them have reached, or one endpoint would put its end off. The block after the last one takes the bytes, too.
+   */
+  async #lastHeightOf({
+    lastValidBlockHeight,
+  }: Pick<UnsignedTransaction, "lastValidBlockHeight">): Promise<number> {
+    const { agreed, highest } = await this.#with.ledger.heights("confirmed");
+    const told = Math.max(lastValidBlockHeight, highest + BLOCKHASH_LIFE_BLOCKS);
+    return Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKHASH_LIFE_BLOCKS) + 1;
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

@@ -51,7 +51,7 @@ export function watchAttempts(watching: AttemptWatching): Watcher {
 
       const unseen = signatures.filter((_, index) => (statuses[index] ?? null) === null);
       const attempts = unseen.length === 0 ? [] : await storage.attempts(unseen);
-      const heights = attempts.length === 0 ? { agreed: 0, highest: 0 } : await ledger.heights();
+      const heights = attempts.length === 0 ? { agreed: 0, highest: 0 } : await ledger.heights("finalized");
       const now = clock.now();
       const alive = attempts.filter((each) => deathOf(each, heights, now) === "none");
       for (const { id } of attempts) {

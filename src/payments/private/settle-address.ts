@@ -110,7 +110,7 @@ export class AddressSettling implements AddressSettlement {
       const balances = { ...(await otherMints({ ledger, assets }, deposit.id)), ...ours };
       if (step.do === "wait") return { event: { type: "MUST_WAIT", slot, balances } };
       const isBound = facts.markers.length > 0;
-      const height = isBound ? (await configured.heights()).highest : 0;
+      const height = isBound ? (await configured.heights("finalized")).highest : 0;
       return { event: { type: "AT_REST", slot, balances, isBound, height } };
     }
     const isRest = step.do === "refund" || step.do === "decide";

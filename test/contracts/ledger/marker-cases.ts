@@ -239,13 +239,13 @@ export const markerCases: readonly LedgerContractCase[] = [
   promise("markers, heights: what was read is not older than the height that is told", async (world) => {
     const { ledger } = world;
     const { address } = await world.wallet({});
-    const before = await ledger.heights();
+    const before = await ledger.heights("finalized");
     assert(before.lowest === before.highest && before.highest <= world.height());
     const reading = await ledger.markers(address, [SEED]);
     assert(reading.blockHeight >= before.lowest && reading.blockTime > 0);
     assert(reading.slot >= (await ledger.position()).slot && world.endpoints.includes(reading.endpoint));
     await world.pass(7);
-    assert.deepEqual(await ledger.heights(), {
+    assert.deepEqual(await ledger.heights("finalized"), {
       lowest: before.lowest + 7,
       agreed: before.agreed + 7,
       highest: before.highest + 7,
@@ -261,7 +261,7 @@ export const markerCases: readonly LedgerContractCase[] = [
           const mend = world.breakEndpoint(index, problem);
           const unknown = { name: "LedgerUnavailable" };
           await assert.rejects(world.wait(ledger.markers(address, [SEED])), unknown);
-          await assert.rejects(world.wait(ledger.heights()), unknown);
+          await assert.rejects(world.wait(ledger.heights("finalized")), unknown);
           mend();
           await world.elapse(60_000);
         }
@@ -276,9 +276,9 @@ export const markerCases: readonly LedgerContractCase[] = [
       const everybody = await scene(world);
       const { sponsor, payer } = everybody;
       await succeed(world, planOf(everybody, mark(everybody)), sponsor, payer);
-      const { highest } = await ledger.heights();
+      const { highest } = await ledger.heights("finalized");
       world.breakEndpoint(0, "lagging");
-      const heights = await world.wait(ledger.heights());
+      const heights = await world.wait(ledger.heights("finalized"));
       assert(heights.lowest < heights.highest && heights.highest === highest);
       const { blockHeight, markers } = await world.wait(ledger.markers(payer.address, [SEED, "never"]));
       assert.equal(blockHeight, heights.lowest);

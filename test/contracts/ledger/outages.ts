@@ -19,24 +19,28 @@ import {
 type Gathering =
   "fates" | "landings" | "namedLanding" | "witnesses" | "restricted" | "endpoints" | "disputes";
 type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "shareUse" | "close" | Gathering>;
-type Evidence = "accountKinds" | "paymentCost" | "buildPayment" | "confirmed" | "landedErrors" | "receipts";
+type Evidence =
+  | "accountKinds"
+  | "paymentCost"
+  | "buildPayment"
+  | "verifyPayment"
+  | "landingWindow"
+  | "confirmed"
+  | "landedErrors"
+  | "receipts";
 
 /** Every method that one endpoint can answer. */
 function hints(
   { ledger, token }: LedgerWorld,
   attempt: Ready,
 ): Record<Exclude<Question, Evidence>, () => Promise<unknown>> {
-  const { payment, signature, bytes, blockhash } = attempt;
-  const text = Buffer.from(bytes).toString("base64");
+  const { payment, signature, bytes } = attempt;
   return {
     genesisHash: () => ledger.genesisHash(),
     position: () => ledger.position(),
     balances: () => ledger.balances(payment.sender),
     mints: () => ledger.mints([token.mint]),
     tokenAccountStates: () => ledger.tokenAccountStates([{ owner: payment.sender, mint: token.mint }]),
-    // Between wallets in SOL, over a blockhash that this ledger handed out: nothing but what it remembers is evidence.
-    verifyPayment: () => ledger.verifyPayment(text, payment),
-    landingWindow: () => ledger.landingWindow(blockhash),
     // The run succeeds; a failure would be evidence.
     simulatePayment: () => ledger.simulatePayment(attempt, payment),
     broadcast: () => ledger.broadcast(bytes),
@@ -47,12 +51,15 @@ function hints(
 /** Every method that needs as many endpoints as must agree. */
 function evidence(
   { ledger, token }: LedgerWorld,
-  { payment, signature }: Ready,
+  { payment, signature, bytes, blockhash }: Ready,
 ): Record<Evidence, () => Promise<unknown>> {
+  const text = Buffer.from(bytes).toString("base64");
   return {
     accountKinds: () => ledger.accountKinds([payment.sender]),
     paymentCost: () => ledger.paymentCost(token.mint, null),
     buildPayment: () => ledger.buildPayment(payment, reference()),
+    verifyPayment: () => ledger.verifyPayment(text, payment),
+    landingWindow: () => ledger.landingWindow(blockhash),
     confirmed: () => ledger.confirmed([signature]),
     landedErrors: () => ledger.landedErrors([signature]),
     receipts: () => ledger.receipts([signature]),

@@ -131,16 +131,16 @@ export const MARKER_BREAKS: readonly Break[] = [
   {
     property:
       "M23: the last height is counted from the furthest endpoint, not from the one that gave the blockhash",
-    file: WINDOW,
-    text: "const [highest = claim.height, next = highest] = ends",
-    replacement: "const [highest = claim.height, next = highest] = ends.slice(0, 1)",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "Math.max(lastValidBlockHeight, highest + BLOCKHASH_LIFE_BLOCKS)",
+    replacement: "Math.max(lastValidBlockHeight, 0)",
     tests: ANEW_TESTS,
   },
   {
     property: "M23: a height far above the next one is counted for 300 blocks of it",
-    file: WINDOW,
-    text: "const counted = Math.min(highest, next + MAX_BLOCKS_AHEAD);",
-    replacement: "const counted = Math.max(highest, next);",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKHASH_LIFE_BLOCKS) + 1",
+    replacement: "Math.max(told, agreed) + 1",
     tests: ANEW_TESTS,
   },
   {
