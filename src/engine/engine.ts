@@ -272,9 +272,9 @@ function wakingStorage(storage: EngineStorage, worker: Worker): EngineStorage {
   return {
     ...storage,
     async commit(items) {
-      const results = await storage.commit(items);
+      const answers = await storage.commit(items);
       worker.wake();
-      return results;
+      return answers;
     },
   };
 }

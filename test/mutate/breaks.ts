@@ -10,6 +10,7 @@ import { PRIVATE_BREAKS } from "./breaks/private.ts";
 import { QUOTE_BREAKS } from "./breaks/quotes.ts";
 import { RACE_BREAKS } from "./breaks/races.ts";
 import { START_BREAKS } from "./breaks/starts.ts";
+import { STORAGE_BREAKS } from "./breaks/storage.ts";
 import { SWAP_BREAKS } from "./breaks/swaps.ts";
 import { WEBHOOK_BREAKS } from "./breaks/webhooks.ts";
 import { WITNESS_BREAKS } from "./breaks/witnesses.ts";
@@ -17,6 +18,7 @@ import { WITNESS_BREAKS } from "./breaks/witnesses.ts";
 export const ALL_BREAKS: readonly Break[] = [
   ...CHART_BREAKS,
   ...ENGINE_BREAKS,
+  ...STORAGE_BREAKS,
   ...LEDGER_BREAKS,
   ...QUOTE_BREAKS,
   ...WEBHOOK_BREAKS,

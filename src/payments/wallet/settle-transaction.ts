@@ -1,4 +1,5 @@
 /** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/index.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord, TransactionStatus } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -159,6 +160,6 @@ async function showAsLanded(
   const landedSignature = signature === attempt.signature ? null : signature;
   const set = { landedAfterCancel: true, landedSignature, blockTime };
   const write: PaymentWrite = { table: "transactions", id: transactionId, set };
-  const [stored] = await settlement.storage.commit([{ writes: [write, ...writes] }]);
-  if (stored?.ok !== true) throw overtaken(transactionId);
+  const stored = await commitOne(settlement.storage, { writes: [write, ...writes] });
+  if (!stored.ok) throw overtaken(transactionId);
 }

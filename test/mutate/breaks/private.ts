@@ -80,7 +80,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "an address that was checked says so",
     file: "src/payments/outgoing/unknown-spending.ts",
-    text: "await storage.commit([{ writes: [checked(deposit, time.to)] }]);",
+    text: "await commitOne(storage, { writes: [checked(deposit, time.to)] });",
     replacement: "",
     tests: ["payments/private/restored-without-history.test.ts"],
   },
