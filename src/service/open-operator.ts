@@ -86,8 +86,8 @@ function depositControl(
   return {
     ...redirecting,
     canRedirect: async ({ id }) => REDIRECTABLE.has(outermost((await engine.read(id))?.value)),
-    async moneyThere({ id }) {
-      const money = await moneyThere({ storage, ledger, assets }, id);
+    async moneyThere(deposit) {
+      const money = await moneyThere({ storage, ledger, assets }, deposit);
       return money === null ? null : { money, shown: shownAmounts(money.there, assets) };
     },
     async release(transactionId, order) {

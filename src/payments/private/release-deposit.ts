@@ -1,7 +1,7 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
 import type { DepositRecord, PaymentTables, VouchingRecord } from "../records.ts";
-import type { PaymentWrite, TransactionView } from "../payment-storage.ts";
-import type { Engine } from "../../engine/index.ts";
+import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { Engine, SendResult } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
@@ -84,7 +84,7 @@ export async function releaseDeposit(
   }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
   await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
-  const now = await moneyThere({ storage, ledger, assets }, deposit.id);
+  const now = await moneyThere({ storage, ledger, assets }, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
   const { refundTo } = order;
   const money = refundTo?.money ?? now;
@@ -114,15 +114,24 @@ export async function releaseDeposit(
     })),
   ];
   const type = refundTo === null ? "RELEASE" : "REDIRECT";
-  const sent = await engine.send(addresses, deposit.id, { type }, { writes });
-  if (sent.kind === "refused") {
-    throw new ReleaseRefused(`somebody else has just decided about deposit address ${deposit.id}`);
-  }
+  const sent = await engine.send(addresses, deposit.id, { type }, { writes, expectedVersion: now.step });
   if (sent.kind === "unchanged") throw new ReleaseRefused(atWork(deposit.id));
+  if (sent.kind === "refused") throw new ReleaseRefused(await sentenceOf(storage, sent, word));
   if (sent.kind !== "stepped") {
     throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);
   }
   return released;
+}
+
+/** Why the word was not committed: another one came first, or the address made a step after its money was read. */
+async function sentenceOf(
+  storage: Pick<PaymentStorage, "vouchings">,
+  { result }: Extract<SendResult, { kind: "refused" }>,
+  { id, address }: VouchingRecord,
+): Promise<string> {
+  const isDecided =
+    result.conflict !== "version" || (await storage.vouchings(address)).some((word) => word.id === id);
+  return isDecided ? `somebody else has just decided about deposit address ${address}` : atWork(address);
 }
 
 /** What an order of release covers, of this money. */

@@ -1,10 +1,10 @@
 /** What operators have vouched for at a deposit address: the money that was there, and nothing that came later. */
-import type { PaymentRecord, VouchingRecord } from "../records.ts";
+import type { DepositRecord, PaymentRecord, VouchingRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { depositContext } from "../deposit-context.ts";
+import { countedDeposit } from "../deposit-context.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
@@ -90,15 +90,17 @@ export interface MoneyParts {
 }
 
 /**
- * The money at an address as an operator vouches for it now. Null while a payment out of it is being written down: a payment
- * that the chain does not show yet would count twice, and a word that covers too much would serve a later payer.
+ * The money at an address as an operator vouches for it now. Null while a payment out of it is under way or being written
+ * down: a payment that the chain does not show yet would count twice, and a word that covers too much would serve a later
+ * payer.
  */
 export async function moneyThere(
   { storage, ledger, assets }: MoneyParts,
-  address: Address,
+  deposit: DepositRecord,
 ): Promise<MoneyThere | null> {
-  const before = await stepOf(storage, address);
-  const { settledSlot } = await depositContext(storage, address);
+  const { id: address } = deposit;
+  const { version: before, context } = await countedDeposit(storage, address);
+  if (await isUnderWay({ storage, ledger }, deposit, context.underWay)) return null;
   const { slot, amounts, there, strays } = await cameIn({ storage, ledger, assets }, address);
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   // What the search has not found by then is vouched for by its amount alone.
@@ -107,13 +109,30 @@ export async function moneyThere(
     isExplained: (found) =>
       assets.tokens.every((asset, index) => broughtOf(asset, found) >= (amounts[index] ?? 0n)),
   });
-  if (slot < settledSlot || (await stepOf(storage, address)) !== before) return null;
+  if (slot < context.settledSlot || (await countedDeposit(storage, address)).version !== before) return null;
   return {
     step: before,
     signatures: [...new Set(inflows.map(({ signature }) => signature))],
     came: byMint(assets, amounts),
     there: byMint(assets, there),
   };
+}
+
+/**
+ * Whether a payment of the address's own may still land, or is a refund by an earlier word that is about to be signed. While
+ * the address is held nothing is signed, and signing asks for the newest word again.
+ */
+async function isUnderWay(
+  { storage, ledger }: Pick<MoneyParts, "storage" | "ledger">,
+  { heldReason }: DepositRecord,
+  payment: string | null,
+): Promise<boolean> {
+  const row = payment === null ? null : await storage.payment(payment);
+  if (row === null || row.status === "finalized" || row.status === "failed") return false;
+  if (heldReason === null && readPlan(row.plan).word !== undefined) return true;
+  if (row.signature === null) return false;
+  const [[attempt], { lowest }] = await Promise.all([storage.attempts([row.signature]), ledger.heights()]);
+  return attempt !== undefined && attempt.lastValidBlockHeight >= lowest;
 }
 
 function broughtOf(asset: Token, inflows: Agreed<readonly Inflow[]>): bigint {
@@ -124,10 +143,4 @@ function broughtOf(asset: Token, inflows: Agreed<readonly Inflow[]>): bigint {
 
 function byMint({ tokens }: Assets, amounts: readonly bigint[]): Readonly<Record<string, string>> {
   return Object.fromEntries(tokens.map(({ mint }, index) => [mint, String(amounts[index] ?? 0n)]));
-}
-
-async function stepOf(storage: Pick<PaymentStorage, "load">, address: string): Promise<number> {
-  const instance = await storage.load(address);
-  if (instance === null) throw new Error(`deposit address ${address} is not stored`);
-  return instance.version;
 }

@@ -1,0 +1,58 @@
+/** Breaks of what the word of an operator covers, and of how it ends. */
+import type { Break } from "../break.ts";
+
+const VOUCHED = "src/payments/private/vouched-money.ts";
+const RELEASE = "src/payments/private/release-deposit.ts";
+const TAKEN_BACK = ["payments/operator/taken-back.test.ts"];
+
+export const WORD_BREAKS: readonly Break[] = [
+  {
+    property: "what an effect concluded before another step is not committed after it",
+    file: "src/engine/steps.ts",
+    text: "if (instance.version !== expectedVersion) {",
+    replacement: "if (instance.version > expectedVersion + 100) {",
+    tests: ["engine/effects.test.ts", ...TAKEN_BACK],
+  },
+  {
+    property: "an effect names the version that it has looked at",
+    file: "src/engine/perform-task.ts",
+    text: "expectedVersion === undefined ? {} : { expectedVersion }",
+    replacement: "expectedVersion === undefined ? {} : {}",
+    tests: ["engine/effects.test.ts"],
+  },
+  {
+    property: "a word is given at the step at which the money was read",
+    file: RELEASE,
+    text: ", expectedVersion: now.step }",
+    replacement: " }",
+    tests: TAKEN_BACK,
+  },
+  {
+    property: "a refund elsewhere that was planned under an older word starts no payment",
+    file: "src/payments/private/settle-address.ts",
+    text: ", expectedVersion: version }",
+    replacement: " }",
+    tests: TAKEN_BACK,
+  },
+  {
+    property: "no release says to the sender while a refund elsewhere is under way",
+    file: VOUCHED,
+    text: "if (heldReason === null && readPlan(row.plan).word !== undefined) return true;",
+    replacement: "",
+    tests: TAKEN_BACK,
+  },
+  {
+    property: "no release of a held address overtakes a signed refund that may still land",
+    file: VOUCHED,
+    text: "attempt.lastValidBlockHeight >= lowest",
+    replacement: "attempt.lastValidBlockHeight < lowest",
+    tests: TAKEN_BACK,
+  },
+  {
+    property: "a refund elsewhere whose word was taken back is not signed",
+    file: "src/payments/outgoing/overtaken-word.ts",
+    text: "?.id !== word",
+    replacement: "?.id === word",
+    tests: TAKEN_BACK,
+  },
+];
