@@ -3,6 +3,7 @@ import type { Break } from "../break.ts";
 
 const VOUCHED = "src/payments/private/vouched-money.ts";
 const RELEASE = "src/payments/private/release-deposit.ts";
+const OTHER_MINTS = ["payments/private/other-mints.test.ts"];
 const TAKEN_BACK = ["payments/operator/taken-back.test.ts"];
 
 export const WORD_BREAKS: readonly Break[] = [
@@ -54,5 +55,12 @@ export const WORD_BREAKS: readonly Break[] = [
     text: "?.id !== word",
     replacement: "?.id === word",
     tests: TAKEN_BACK,
+  },
+  {
+    property: "no more tokens are returned than the operator has named",
+    file: "src/payments/private/order-return.ts",
+    text: ", atMost: String(amount) }",
+    replacement: " }",
+    tests: OTHER_MINTS,
   },
 ];

@@ -29,7 +29,9 @@ export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 /** One token account of the address; the associated one has no `fromAccount`. */
 interface Source {
   readonly fromAccount?: Address;
+  /** Raw units that are taken out of it, and whether these are all. */
   readonly amount: bigint;
+  readonly isEmptied: boolean;
 }
 
 const MARK = "return ";
@@ -39,28 +41,31 @@ export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(MARK);
 }
 
+/** What looking for a return needs. */
+interface Returning {
+  readonly ledger: Ledger;
+  readonly keys: DepositKeys;
+  readonly sponsor: Address;
+}
+
+/** What is to go from where to whom. */
+interface SoughtReturn {
+  readonly deposit: DepositRecord;
+  readonly payments: readonly PaymentRecord[];
+  readonly mint: Address;
+  readonly to: Address;
+  /** Raw units: what came after an operator has named the amount stays. Left out, all goes. */
+  readonly atMost?: bigint;
+}
+
 /**
  * Reads what the address holds of the mint, but for accounts that the rules of markers keep, and tries the transaction that sends it on. Emptied accounts are closed with it,
  * their rent going to the sponsor, who pays for the receiver's account; where an account cannot be closed (Token-2022 keeps
  * one open that withholds transfer fees) it stays. The sponsor runs no program of a mint's own: nothing of such a mint moves.
  */
 export async function findReturn(
-  {
-    ledger,
-    keys,
-    sponsor,
-  }: { readonly ledger: Ledger; readonly keys: DepositKeys; readonly sponsor: Address },
-  {
-    deposit,
-    payments,
-    mint,
-    to,
-  }: {
-    readonly deposit: DepositRecord;
-    readonly payments: readonly PaymentRecord[];
-    readonly mint: Address;
-    readonly to: Address;
-  },
+  { ledger, keys, sponsor }: Returning,
+  { deposit, payments, mint, to, atMost }: SoughtReturn,
 ): Promise<ReturnFound> {
   const address = deposit.id;
   const { holdings, slot } = await ledger.balances(address);
@@ -70,16 +75,17 @@ export async function findReturn(
   const kept = new KeptAccounts({ ledger, keys }, { deposit, payments });
   const strays = beside.accounts
     .filter(({ address: account }) => !kept.keeps({ account, mint }))
-    .map(({ address: fromAccount, amount }) => ({ fromAccount, amount }));
+    .map(({ address: fromAccount, amount }) => ({ fromAccount, amount, isEmptied: true }));
   const rest = holding.amount - sumOf(beside.accounts);
-  const associated = rest > 0n ? [{ amount: rest }] : [];
+  const associated = rest > 0n ? [{ amount: rest, isEmptied: true }] : [];
   const held = sumOf([...associated, ...strays]);
   if (held === 0n) return "nothing";
 
   const mark = `${MARK}${payments.filter(({ kind }) => kind === "refund").length + 1}`;
   const terms = { address, sponsor, rentMinimum: 0n };
   let fault: TransactionFault | null = null;
-  for (const sources of waysToTake(associated, strays)) {
+  for (const way of waysToTake(associated, strays)) {
+    const sources = noMoreThan(atMost ?? held, way);
     for (const isClosing of [true, false]) {
       const moves = returnMoves(holding, { address, sponsor, to }, { sources, isClosing });
       const amount = sumOf(sources);
@@ -118,6 +124,16 @@ function waysToTake(
   return [all, strays.slice(0, MAX_ACCOUNTS), associated];
 }
 
+/** The first of these accounts, as far as the units go: of the last one a part may stay. */
+function noMoreThan(units: bigint, way: readonly Source[]): readonly Source[] {
+  let left = units;
+  return way.flatMap((source) => {
+    const amount = source.amount < left ? source.amount : left;
+    left -= amount;
+    return amount === 0n ? [] : [{ ...source, amount, isEmptied: amount === source.amount }];
+  });
+}
+
 function sumOf(sources: readonly { readonly amount: bigint }[]): bigint {
   return sources.reduce((sum, { amount }) => sum + amount, 0n);
 }
@@ -140,7 +156,7 @@ function returnMoves(
   { address, sponsor, to }: ReturnParties,
   { sources, isClosing }: TakenSources,
 ): readonly StoredMove[] {
-  return sources.flatMap(({ fromAccount, amount }, index): StoredMove[] => {
+  return sources.flatMap(({ fromAccount, amount, isEmptied }, index): StoredMove[] => {
     const transfer: StoredMove = {
       does: "transfer",
       mint,
@@ -161,6 +177,6 @@ function returnMoves(
       to: sponsor,
       ...(fromAccount === undefined ? {} : { account: fromAccount }),
     };
-    return isClosing ? [transfer, close] : [transfer];
+    return isClosing && isEmptied ? [transfer, close] : [transfer];
   });
 }
