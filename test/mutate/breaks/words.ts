@@ -63,4 +63,11 @@ export const WORD_BREAKS: readonly Break[] = [
     replacement: " }",
     tests: OTHER_MINTS,
   },
+  {
+    property: "tokens are returned under words that no copy of the database has used",
+    file: "src/payments/outgoing/plans/plan-return.ts",
+    text: 'markers[index] === "unmade"',
+    replacement: 'markers[index] !== "disputed"',
+    tests: ["payments/private/returned-elsewhere.test.ts"],
+  },
 ];

@@ -81,7 +81,7 @@ export async function findReturn(
   const held = sumOf([...associated, ...strays]);
   if (held === 0n) return "nothing";
 
-  const mark = `${MARK}${payments.filter(({ kind }) => kind === "refund").length + 1}`;
+  const mark = await freeMark({ ledger, keys }, { deposit, payments });
   const terms = { address, sponsor, rentMinimum: 0n };
   let fault: TransactionFault | null = null;
   for (const way of waysToTake(associated, strays)) {
@@ -106,6 +106,31 @@ export async function findReturn(
     }
   }
   return fault ?? "nothing";
+}
+
+/** So many markers are looked at in one call. */
+const MARKS_AT_ONCE = 8;
+
+/**
+ * The first words that no marker stands under: another copy of the database may have made some that this one does not know, and
+ * the chain would refuse them for as long as their markers stand.
+ */
+async function freeMark(
+  { ledger, keys }: Pick<Returning, "ledger" | "keys">,
+  { deposit, payments }: Pick<SoughtReturn, "deposit" | "payments">,
+): Promise<string> {
+  for (let first = payments.filter(({ kind }) => kind === "refund").length + 1; ; first += MARKS_AT_ONCE) {
+    const marks = Array.from({ length: MARKS_AT_ONCE }, (_, index) => `${MARK}${first + index}`);
+    const { markers } = await ledger.markers(
+      deposit.id,
+      marks.map((words) => keys.seed(deposit, words)),
+    );
+    if (markers.includes("disputed")) {
+      throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
+    }
+    const free = marks.find((_, index) => markers[index] === "unmade");
+    if (free !== undefined) return free;
+  }
 }
 
 const PASSING: ReadonlySet<TransactionFault["kind"]> = new Set([
