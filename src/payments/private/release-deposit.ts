@@ -11,7 +11,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { explanationOf, unknownSpending, vouchedWrites } from "../outgoing/unknown-spending.ts";
-import { moneyThere, type MoneyThere } from "./vouched-money.ts";
+import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
 /** What was released. */
 export interface ReleasedDeposit {
@@ -51,7 +51,7 @@ export interface ReleaseOrder {
 }
 
 /** What releasing needs. */
-export interface Releasing extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -66,10 +66,11 @@ export interface Releasing extends Pick<ServiceContext, "storage" | "ledger" | "
  * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */
 export async function releaseDeposit(
-  { storage, ledger, assets, clock, keys, engine, addresses }: Releasing,
+  { clock, keys, engine, addresses, ...parts }: Releasing,
   transactionId: string,
   order: ReleaseOrder,
 ): Promise<ReleasedDeposit> {
+  const { storage, ledger, assets } = parts;
   const view = await storage.transaction(transactionId);
   const address = view?.transaction.depositAddress ?? "";
   const guard = await order.guardOf(address);
@@ -84,7 +85,7 @@ export async function releaseDeposit(
   }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
   await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
-  const now = await moneyThere({ storage, ledger, assets }, deposit);
+  const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
   const { refundTo } = order;
   const money = refundTo?.money ?? now;
@@ -137,12 +138,12 @@ async function sentenceOf(
 /** What an order of release covers, of this money. */
 function coveredBy(
   { refundTo }: ReleaseOrder,
-  { signatures, came, there }: MoneyThere,
+  { slot, signatures, came, there }: MoneyThere,
   address: string,
 ): Omit<VouchingRecord, "id" | "step" | "at"> {
   const elsewhere =
     refundTo === null ? { refundTo: null, allowed: null } : { refundTo: refundTo.to, allowed: there };
-  return { address, signatures, came, ...elsewhere };
+  return { address, slot, signatures, came, ...elsewhere };
 }
 
 function atWork(address: string): string {

@@ -4,6 +4,7 @@ import type { Break } from "../break.ts";
 const VOUCHED = "src/payments/private/vouched-money.ts";
 const RELEASE = "src/payments/private/release-deposit.ts";
 const OTHER_MINTS = ["payments/private/other-mints.test.ts"];
+const LARGE_WORDS = ["payments/operator/large-words.test.ts"];
 const TAKEN_BACK = ["payments/operator/taken-back.test.ts"];
 
 export const WORD_BREAKS: readonly Break[] = [
@@ -69,5 +70,40 @@ export const WORD_BREAKS: readonly Break[] = [
     text: 'markers[index] === "unmade"',
     replacement: 'markers[index] !== "disputed"',
     tests: ["payments/private/returned-elsewhere.test.ts"],
+  },
+  {
+    property: "what came after a word is read, however much the word covers",
+    file: "src/solana/routing/payers-of.ts",
+    text: "search.after === undefined || !look.hasMoreAfter(search.after)",
+    replacement: "true",
+    tests: LARGE_WORDS,
+  },
+  {
+    property: "a word of an earlier version says of no transaction when it came",
+    file: VOUCHED,
+    text: "slot ?? 0",
+    replacement: "slot ?? Infinity",
+    tests: LARGE_WORDS,
+  },
+  {
+    property: "a word says up to which slot it covers what came",
+    file: RELEASE,
+    text: "return { address, slot, signatures",
+    replacement: "return { address, slot: slot === null ? null : slot + 1_000_000, signatures",
+    tests: LARGE_WORDS,
+  },
+  {
+    property: "no word is given while a payment of the address may land",
+    file: VOUCHED,
+    text: "if (await isUnderWay({ storage, ledger }, deposit, context.underWay)) return null;",
+    replacement: "",
+    tests: LARGE_WORDS,
+  },
+  {
+    property: "a word that fewer endpoints decide about covers what was written down before",
+    file: VOUCHED,
+    text: "isLowered ? writtenPart(found) : found",
+    replacement: "found",
+    tests: LARGE_WORDS,
   },
 ];

@@ -125,7 +125,7 @@ async function freeMark(
       deposit.id,
       marks.map((words) => keys.seed(deposit, words)),
     );
-    if (markers.includes("disputed")) {
+    if (markers.some((marker) => marker === "disputed")) {
       throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
     }
     const free = marks.find((_, index) => markers[index] === "unmade");
