@@ -106,4 +106,11 @@ export const WORD_BREAKS: readonly Break[] = [
     replacement: "found",
     tests: LARGE_WORDS,
   },
+  {
+    property: "a named landing has failed by the word of as many endpoints as must agree",
+    file: "src/solana/named-landing.ts",
+    text: "landed.length >= witnesses",
+    replacement: "landed.length >= 1",
+    tests: ["solana/evidence.test.ts"],
+  },
 ];
