@@ -187,9 +187,10 @@ export interface Landing extends Receipt {
 /**
  * Why a signature that an operator named does not settle an attempt. `unknown`: no endpoint shows it finalized.
  * `another_message`: it is another transaction. `contradicted`: an endpoint that has the history of that time does not
- * know it, or two tell different outcomes of it.
+ * know it, or two tell different outcomes of it. `failed_alone`: fewer endpoints than must agree show that it failed, and none
+ * of them is an archive: an operator names a landing, and not its outcome.
  */
-export type LandingRefusal = "unknown" | "another_message" | "contradicted";
+export type LandingRefusal = "unknown" | "another_message" | "contradicted" | "failed_alone";
 
 /** How many endpoints must agree before something final is believed, and how many can be asked now. */
 export interface WitnessCount {
@@ -345,7 +346,8 @@ export interface Ledger extends RoutingLedger {
   landings(attempts: readonly Attempt[]): Promise<Agreed<readonly (Landing | null)[]>>;
   /**
    * The same for one attempt whose landing an operator vouches for by naming its signature: there the word of one
-   * endpoint that shows the very message, finalized, is enough, unless another one contradicts it.
+   * endpoint that shows the very message, finalized, is enough, unless another one contradicts it. That it failed takes
+   * as many as must agree, or an archive: else one endpoint could have a payment made again that has landed.
    */
   namedLanding(
     attempt: Attempt,

@@ -252,6 +252,8 @@ export interface Inflow {
 export interface PayerSearch {
   /** Token accounts of the owner beside the associated ones. */
   readonly accounts: readonly Address[];
+  /** All that is listed of later slots is read, whether or not the money is explained before. Left out, nothing has to be. */
+  readonly after?: number;
   /** Whether these inflows explain the money: then no older transaction is read. */
   readonly isExplained: (inflows: Agreed<readonly Inflow[]>) => boolean;
 }

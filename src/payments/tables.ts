@@ -161,11 +161,13 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       address: "text",
       step: "integer",
       at: "integer",
+      slot: "integer?",
       signatures: "json",
       came: "json",
       refundTo: "text?",
       allowed: "json?",
     },
+    migrations: [{ add: { slot: null } }],
     indexes: { ofAddress: ["address", "step", "id"] },
   },
   reservations: {

@@ -14,6 +14,7 @@ import { STORAGE_BREAKS } from "./breaks/storage.ts";
 import { SWAP_BREAKS } from "./breaks/swaps.ts";
 import { WEBHOOK_BREAKS } from "./breaks/webhooks.ts";
 import { WITNESS_BREAKS } from "./breaks/witnesses.ts";
+import { WORD_BREAKS } from "./breaks/words.ts";
 
 export const ALL_BREAKS: readonly Break[] = [
   ...CHART_BREAKS,
@@ -30,4 +31,5 @@ export const ALL_BREAKS: readonly Break[] = [
   ...WITNESS_BREAKS,
   ...CONTRACT_BREAKS,
   ...OPERATOR_BREAKS,
+  ...WORD_BREAKS,
 ];

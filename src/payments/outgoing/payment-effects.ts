@@ -29,6 +29,7 @@ import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
 import { KeptAccounts } from "./plans/kept-accounts.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
+import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** What signing payments takes. */
@@ -88,6 +89,9 @@ export class PaymentEffects {
     const inHand = await this.#load(paymentId);
     const { row, deposit, plan } = inHand;
     refuseHeld(deposit);
+    if (await isOvertaken(this.#with.storage, inHand.stored, deposit.id)) {
+      return { event: { type: "REFUSED", fault: SUPERSEDED } };
+    }
     if (this.#takesFromMarkers(inHand)) return { event: { type: "REFUSED", fault: AGAINST_MARKERS } };
     // The marker of what another copy of this database has paid may be closed already: it would refuse nothing.
     const doubt = this.#isHarmless(row)

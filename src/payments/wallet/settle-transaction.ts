@@ -43,6 +43,8 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
   another_message: "it is another transaction than the one that was taken here",
   contradicted:
     "an endpoint that has the history of that time does not show it, or another outcome of it: find out which one is wrong",
+  failed_alone:
+    "it failed, by the word of fewer endpoints than must agree: configure another one that has the history of that time, or take those without it out of service",
 };
 
 /**

@@ -40,7 +40,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "M25: the next look goes on where the last one stopped",
     file: "src/solana/routing/list-reading.ts",
-    text: "{ ...stretch, before: last.signature }",
+    text: "{ ...stretch, before: last.signature, latest: last.slot }",
     replacement: "{ ...stretch }",
     tests: ["solana/routing/list-reading.test.ts", "solana/routing/attribution.test.ts"],
   },

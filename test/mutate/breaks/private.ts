@@ -241,8 +241,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "planning that was refused sees the landings that were heard of meanwhile",
     file: SETTLE,
-    text: "const { landed, settledSlot } = await depositContext(storage, address);",
-    replacement: "const { landed, settledSlot } = { landed: 0, settledSlot: 0 };",
+    text: "(await this.#settle(address, params, context))",
+    replacement: "(await this.#settle(address, params, { ...context, landed: 0, settledSlot: 0 }))",
     tests: ["payments/races/landings.test.ts"],
   },
   {
@@ -367,14 +367,14 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "a release does not count a payment twice that the chain does not show yet",
     file: "src/payments/private/vouched-money.ts",
-    text: "slot < settledSlot || ",
+    text: "slot < context.settledSlot || ",
     replacement: "",
     tests: ["payments/operator/vouching.test.ts"],
   },
   {
     property: "a release vouches for nothing while its address moves on",
     file: "src/payments/private/vouched-money.ts",
-    text: "|| (await stepOf(storage, address)) !== before",
+    text: "|| (await countedDeposit(storage, address)).version !== before",
     replacement: "",
     tests: ["payments/operator/vouching.test.ts"],
   },

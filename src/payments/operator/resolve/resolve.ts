@@ -51,6 +51,7 @@ const proposal = z.object({
   money: z
     .object({
       step: z.number(),
+      slot: z.number().nullable().default(null),
       signatures: z.array(z.string()),
       came: z.record(z.string(), z.string()),
       there: z.record(z.string(), z.string()),
