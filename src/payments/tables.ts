@@ -168,6 +168,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
     },
     indexes: { ofAddress: ["address", "step", "id"] },
   },
+  unknownSignatures: { columns: { id: "text", address: "text" }, indexes: { ofAddress: ["address", "id"] } },
   reservations: {
     columns: {
       id: "text",
