@@ -107,6 +107,8 @@ export interface PaymentReads {
   entries(address: string): Promise<readonly EntryRecord[]>;
   /** What operators have vouched for at a deposit address, the oldest word first. */
   vouchings(address: string): Promise<readonly VouchingRecord[]>;
+  /** Every transaction of an address that this database did not know of when a node listed it. */
+  unknownSignatures(address: string): Promise<readonly string[]>;
   payment(id: string): Promise<PaymentRecord | null>;
   /** What is promised of a resource and not released, oldest first. */
   reservations(resource: string): Promise<readonly ReservationRecord[]>;

@@ -235,6 +235,12 @@ export interface VouchingRecord {
   readonly allowed: Readonly<Record<string, string>> | null;
 }
 
+/** A transaction that an address has signed and this database did not know of when a node listed it; `id` is its signature. */
+export interface UnknownSignatureRecord {
+  readonly id: string;
+  readonly address: string;
+}
+
 /** A share of something limited (the sponsor's lamports, the desk's inventory) that is promised to one transaction. */
 export interface ReservationRecord {
   readonly id: string;
@@ -459,6 +465,7 @@ export interface PaymentTables {
   payments: PaymentRecord;
   entries: EntryRecord;
   vouchings: VouchingRecord;
+  unknownSignatures: UnknownSignatureRecord;
   reservations: ReservationRecord;
   attempts: AttemptRecord;
   idempotency: IdempotencyRecord;

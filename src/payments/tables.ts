@@ -170,6 +170,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
     migrations: [{ add: { slot: null } }],
     indexes: { ofAddress: ["address", "step", "id"] },
   },
+  unknownSignatures: { columns: { id: "text", address: "text" }, indexes: { ofAddress: ["address", "id"] } },
   reservations: {
     columns: {
       id: "text",

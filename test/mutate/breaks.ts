@@ -9,6 +9,7 @@ import { MARKER_BREAKS } from "./breaks/markers.ts";
 import { PRIVATE_BREAKS } from "./breaks/private.ts";
 import { QUOTE_BREAKS } from "./breaks/quotes.ts";
 import { RACE_BREAKS } from "./breaks/races.ts";
+import { RESTORED_BREAKS } from "./breaks/restored.ts";
 import { START_BREAKS } from "./breaks/starts.ts";
 import { STORAGE_BREAKS } from "./breaks/storage.ts";
 import { SWAP_BREAKS } from "./breaks/swaps.ts";
@@ -28,6 +29,7 @@ export const ALL_BREAKS: readonly Break[] = [
   ...MARKER_BREAKS,
   ...RACE_BREAKS,
   ...START_BREAKS,
+  ...RESTORED_BREAKS,
   ...WITNESS_BREAKS,
   ...CONTRACT_BREAKS,
   ...OPERATOR_BREAKS,

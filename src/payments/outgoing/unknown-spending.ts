@@ -33,7 +33,35 @@ export async function unknownSpending(
   address: Address,
 ): Promise<readonly string[]> {
   const { transactions } = await ledger.signedBy(address);
-  return (await spendingElsewhere(storage, transactions)).unknown;
+  return unknownAmong(storage, address, transactions);
+}
+
+/** Of what is listed now and what was listed before: a node that is silent about a payment has not undone it. */
+async function unknownAmong(
+  storage: PaymentStorage,
+  address: string,
+  listed: Agreed<readonly OutgoingTransaction[]>,
+): Promise<readonly string[]> {
+  const before = await storage.unknownSignatures(address);
+  const { unknown } = await explainedOf(storage, [...new Set([...carriedOut(listed), ...before])]);
+  await keepUnknown(
+    storage,
+    address,
+    unknown.filter((signature) => !before.includes(signature)),
+  );
+  return unknown;
+}
+
+/** Remembers what an address has signed, each for itself: another process may remember the same at this moment. */
+export async function keepUnknown(
+  storage: PaymentStorage,
+  address: string,
+  signatures: readonly string[],
+): Promise<void> {
+  if (signatures.length === 0) return;
+  await storage.commit(
+    signatures.map((id) => ({ writes: [{ table: "unknownSignatures", insert: { id, address } }] })),
+  );
 }
 
 /** The doubt that lies in what nodes list alone, whether or not they have the history of every gap. */
@@ -51,22 +79,14 @@ export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promi
   const time = uncheckedTime(await storage.lives(), deposit);
   if (time === null) return listedDoubt(asked, deposit.id);
   const { transactions, isProven } = await ledger.signedWithin(deposit.id, time);
-  if ((await spendingElsewhere(storage, transactions)).unknown.length > 0) return UNKNOWN_SPENDING;
+  if ((await unknownAmong(storage, deposit.id, transactions)).length > 0) return UNKNOWN_SPENDING;
   if (!isProven) return MISSING_HISTORY;
   await commitOne(storage, { writes: [checked(deposit, time.to)] });
   return null;
 }
 
-/** By which an operator vouches that an address has paid nothing else in all gaps that there were. */
-export async function vouchedWrites(
-  storage: Pick<PaymentStorage, "lives">,
-  deposit: DepositRecord,
-): Promise<readonly PaymentWrite[]> {
-  const time = uncheckedTime(await storage.lives(), deposit);
-  return time === null ? [] : [checked(deposit, time.to)];
-}
-
-function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite {
+/** From now on no look asks what the address has signed until then: it was checked, or an operator has vouched for it. */
+export function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite {
   return { table: "deposits", id, set: { checkedTo } };
 }
 
@@ -75,9 +95,19 @@ export async function spendingElsewhere(
   storage: PaymentStorage,
   transactions: Agreed<readonly OutgoingTransaction[]>,
 ): Promise<{ readonly unknown: readonly string[]; readonly explained: readonly string[] }> {
-  const landed = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
-  const known = new Set((await storage.attempts(landed)).map(({ id }) => id));
-  const elsewhere = landed.filter((signature) => !known.has(signature));
+  return explainedOf(storage, carriedOut(transactions));
+}
+
+function carriedOut(transactions: readonly OutgoingTransaction[]): readonly string[] {
+  return transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
+}
+
+async function explainedOf(
+  storage: PaymentStorage,
+  signatures: readonly string[],
+): ReturnType<typeof spendingElsewhere> {
+  const known = new Set((await storage.attempts(signatures)).map(({ id }) => id));
+  const elsewhere = signatures.filter((signature) => !known.has(signature));
   const facts = await Promise.all(elsewhere.map((signature) => storage.fact(explanationOf(signature))));
   return {
     unknown: elsewhere.filter((_, index) => facts[index] === null),

@@ -10,7 +10,14 @@ import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
-import { explanationOf, unknownSpending, vouchedWrites } from "../outgoing/unknown-spending.ts";
+import { uncheckedTime } from "../gaps.ts";
+import { isoTime } from "../iso-time.ts";
+import {
+  checked,
+  explanationOf,
+  UNKNOWN_SPENDING,
+  unknownSpending,
+} from "../outgoing/unknown-spending.ts";
 import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
 /** What was released. */
@@ -21,6 +28,11 @@ export interface ReleasedDeposit {
   readonly heldReason: string | null;
   /** Transactions of the address that this database did not know and that the operator has hereby vouched for. */
   readonly explained: readonly string[];
+  /**
+   * A time in which this database was not at work, from and to in ISO 8601: that no payment was made in it which is not
+   * named here is the operator's word. Null where there is none that was not checked.
+   */
+  readonly vouchedTime: { readonly from: string; readonly to: string } | null;
   /** The money that had come in by then. Whatever comes later is judged anew. */
   readonly vouchedFor: {
     /** The transactions that brought it, as far as the nodes list them. */
@@ -87,6 +99,7 @@ export async function releaseDeposit(
   await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
   const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
+  const time = uncheckedTime(await storage.lives(), deposit);
   const { refundTo } = order;
   const money = refundTo?.money ?? now;
   const released: ReleasedDeposit = {
@@ -94,6 +107,7 @@ export async function releaseDeposit(
     address: deposit.id,
     heldReason: deposit.heldReason,
     explained,
+    vouchedTime: time === null ? null : { from: isoTime(time.from), to: isoTime(time.to) },
     vouchedFor: { signatures: money.signatures, amounts: shownAmounts(money.came, assets) },
     allowed: refundTo === null ? null : shownAmounts(money.there, assets),
   };
@@ -107,7 +121,7 @@ export async function releaseDeposit(
     guard,
     ...order.writesFor(released),
     { table: "deposits", id: deposit.id, set: { heldReason: null } },
-    ...(await vouchedWrites(storage, deposit)),
+    ...(time === null ? [] : [checked(deposit, time.to)]),
     { table: "vouchings", insert: word },
     ...explained.map((signature): PaymentWrite => ({
       table: "facts",
@@ -115,13 +129,28 @@ export async function releaseDeposit(
     })),
   ];
   const type = refundTo === null ? "RELEASE" : "REDIRECT";
-  const sent = await engine.send(addresses, deposit.id, { type }, { writes, expectedVersion: now.step });
-  if (sent.kind === "unchanged") throw new ReleaseRefused(atWork(deposit.id));
+  await giveWord({ storage, engine, addresses }, word, { type, writes });
+  return released;
+}
+
+/** What an operator has decided about an address, and what belongs into the commit of its step. */
+interface Decided {
+  readonly type: "RELEASE" | "REDIRECT";
+  readonly writes: readonly PaymentWrite[];
+}
+
+async function giveWord(
+  { storage, engine, addresses }: Pick<Releasing, "storage" | "engine" | "addresses">,
+  word: VouchingRecord,
+  { type, writes }: Decided,
+): Promise<void> {
+  const { address, step: expectedVersion } = word;
+  const sent = await engine.send(addresses, address, { type }, { writes, expectedVersion });
+  if (sent.kind === "unchanged") throw new ReleaseRefused(atWork(address));
   if (sent.kind === "refused") throw new ReleaseRefused(await sentenceOf(storage, sent, word));
   if (sent.kind !== "stepped") {
-    throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);
+    throw new Error(`deposit address ${address} could not be released: ${sent.kind}`);
   }
-  return released;
 }
 
 /** Why the word was not committed: another one came first, or the address made a step after its money was read. */
@@ -168,7 +197,12 @@ async function refuseUnlessRecognised(
   { transaction, payments, deposit }: TransactionView & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {
-  if (unknown.length === 0 || OVER.has(transaction.status)) return;
+  if (OVER.has(transaction.status)) return;
+  if (unknown.length === 0 && deposit.heldReason === UNKNOWN_SPENDING) {
+    throw new ReleaseRefused(
+      `deposit address ${deposit.id} is held for what it has signed, and no endpoint lists it now: try again later`,
+    );
+  }
   const open = payments.filter(({ status }) => status !== "finalized" && status !== "failed");
   const makers = await Promise.all(
     open.map(({ plan }) => {

@@ -140,8 +140,9 @@ async function isUnderWay(
   if (row === null || row.status === "finalized" || row.status === "failed") return false;
   if (heldReason === null && readPlan(row.plan).word !== undefined) return true;
   if (row.signature === null) return false;
-  const [[attempt], { lowest }] = await Promise.all([storage.attempts([row.signature]), ledger.heights()]);
-  return attempt !== undefined && attempt.lastValidBlockHeight >= lowest;
+  const heights = ledger.heights("finalized");
+  const [[attempt], { agreed }] = await Promise.all([storage.attempts([row.signature]), heights]);
+  return attempt !== undefined && attempt.lastValidBlockHeight >= agreed;
 }
 
 function broughtOf(asset: Token, inflows: Agreed<readonly Inflow[]>): bigint {

@@ -2,7 +2,7 @@
 import { formatAmount } from "../../amount.ts";
 import type { Logger } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
-import { holdAddress, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
+import { holdAddress, keepUnknown, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
 import { sponsorPurse } from "../spending.ts";
 import { examineAddress, examineClosed, type Examination, type Examined } from "./examine-address.ts";
 import {
@@ -129,6 +129,7 @@ async function look(deps: AddressReconciling, ids: readonly string[]): Promise<r
 async function freezeIfSpent(deps: AddressReconciling, explained: Explained): Promise<Explained> {
   const { examined, found } = explained;
   const { deposit } = examined.facts;
+  await keepUnknown(deps.storage, deposit.id, examined.unknownSignatures);
   if (!isSpentElsewhere(found) || deposit.heldReason !== null) return explained;
   await holdAddress(deps.storage, deposit.id, UNKNOWN_SPENDING);
   deps.log.error(

@@ -147,6 +147,7 @@ export const fullRows: Rows = {
     refundTo: ADDRESS,
     allowed: { mint: String(LARGEST) },
   },
+  unknownSignatures: { id: "signature", address: "address" },
   reservations: {
     id: "reservation",
     version: 3,

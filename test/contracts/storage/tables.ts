@@ -19,6 +19,10 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
   payments: (storage) => storage.payment("payment"),
   entries: async (storage) => (await storage.entries("address"))[0],
   vouchings: async (storage) => (await storage.vouchings("address"))[0],
+  unknownSignatures: async (storage) => {
+    const [id] = await storage.unknownSignatures("address");
+    return id === undefined ? undefined : { id, address: "address" };
+  },
   reservations: async (storage) => (await storage.reservations(fullRows.reservations.resource))[0],
   attempts: async (storage) => (await storage.attempts(["signature"]))[0],
   idempotency: (storage) => storage.idempotency("idempotency"),

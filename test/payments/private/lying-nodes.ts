@@ -108,6 +108,21 @@ export function reportsFinalized(
   });
 }
 
+/** Its answers to this method are of no use. */
+export function garbles(method: string): Lie {
+  return about(method, () => "garbled");
+}
+
+/** Each transaction it tells as one that this stranger alone has signed, under the signature that was asked for. */
+export function renamesSigners(stranger: string): Lie {
+  return about("getTransaction", (honest, [signature]) => {
+    if (honest === null) return null;
+    const message = [Uint8Array.of(1, 0, 0, 1), bs58.decode(stranger), new Uint8Array(32), Uint8Array.of(0)];
+    const bytes = Buffer.concat([Uint8Array.of(1), bs58.decode(String(signature)), ...message]);
+    return { ...(honest as object), transaction: [bytes.toString("base64"), "base64"] };
+  });
+}
+
 /** It takes bytes, and gives them to nobody. */
 export const swallowsBytes: Lie = ({ method, params }) =>
   method === "sendTransaction"

@@ -67,8 +67,8 @@ export class DepositResolving {
     const { matter, by } = resolving;
     await this.#releaseBy(resolving, {
       refundTo: null,
-      writesFor: ({ transactionId, explained, vouchedFor }) => {
-        const what = { id: matter.id, transactionId, explained, vouchedFor };
+      writesFor: ({ transactionId, explained, vouchedTime, vouchedFor }) => {
+        const what = { id: matter.id, transactionId, explained, vouchedTime, vouchedFor };
         return [this.#parts.writeAct({ by, act: "release", what })];
       },
     });
@@ -115,8 +115,9 @@ export class DepositResolving {
     const asked = requestedBy === null ? {} : { requestedBy };
     await this.#releaseBy(resolving, {
       refundTo: { to, money },
-      writesFor: ({ transactionId, explained, vouchedFor, allowed }) => {
-        const what = { id: matter.id, transactionId, address: to, allowed, explained, vouchedFor, ...asked };
+      writesFor: ({ transactionId, explained, vouchedTime, vouchedFor, allowed }) => {
+        const vouched = { explained, vouchedTime, vouchedFor };
+        const what = { id: matter.id, transactionId, address: to, allowed, ...vouched, ...asked };
         return [this.#parts.writeAct({ by, act: "refund_to", what })];
       },
     });

@@ -1,0 +1,113 @@
+/** M22, M32: what an operator's word may do with an order of a restored copy that another copy has paid. */
+import { expect, test } from "vitest";
+import { BY } from "../../kit/by.ts";
+import { garbles } from "./lying-nodes.ts";
+import {
+  forget,
+  open,
+  owned,
+  served,
+  shown,
+  startOn,
+  type Ordered,
+  type Restored,
+  type World,
+} from "./restored-world.ts";
+
+const MINUTE = 60_000;
+const LONG = { timeout: 60_000 };
+
+interface Held extends Restored {
+  readonly order: Ordered;
+  /** What the recipient has been paid by the other copy. */
+  readonly paid: bigint;
+  /** What an operator is told who releases it. */
+  readonly releasing: () => Promise<string>;
+}
+
+/** The order is paid, its markers are gone, new money is there, and one of two nodes knows of all that. */
+async function heldForSpending(world: World): Promise<Held> {
+  const order = await served(world);
+  const paid = await owned(world, world.bob);
+  // It is not waited for until it might have what it lacks.
+  world.nodes[1].tell(garbles("getTransaction"));
+  forget(world, world.nodes.slice(1));
+  world.chain.fund(order.address, { usdc: order.due });
+  world.chain.advance(40);
+  const restored = await startOn(world, order);
+  await restored.pass(MINUTE);
+  expect(await restored.heldReason()).toBe("unknown_spending");
+  const { operator } = restored.service;
+  const releasing = (): Promise<string> =>
+    operator.releaseDeposit(order.id, BY).then(
+      () => "released",
+      (error: unknown) => String(error),
+    );
+  return { ...restored, order, paid, releasing };
+}
+
+/** Nothing more has reached the recipient, however long it is waited for. */
+async function expectPaidOnce(world: World, { pass, paid, order, ...restored }: Held): Promise<void> {
+  for (let look = 0; look < 3; look++) await pass(2 * MINUTE);
+  expect(await owned(world, world.bob)).toBe(paid);
+  expect(await shown({ pass, ...restored }, world, order)).toMatchObject({ attention: "held" });
+}
+
+test.each(["lists what it knows", "is silent about lists"])(
+  "M22: an open order whose address has paid what the database does not know is not released while the node that knows %s",
+  LONG,
+  async (told) => {
+    const world = await open();
+    const held = await heldForSpending(world);
+    if (told === "is silent about lists") world.nodes[0].tell(garbles("getSignaturesForAddress"));
+    expect(await held.releasing()).toContain("could pay somebody twice");
+    await expectPaidOnce(world, held);
+  },
+);
+
+test(
+  "M22: an open order is not released after it was written off, either, while the node that knows is silent",
+  LONG,
+  async () => {
+    const world = await open();
+    const held = await heldForSpending(world);
+    world.nodes[0].tell(garbles("getSignaturesForAddress"));
+    await held.service.operator.resolve(`unexplained:${held.order.address}`, { action: "writeOff" }, BY);
+    expect(await held.releasing()).toContain("could pay somebody twice");
+    await expectPaidOnce(world, held);
+  },
+);
+
+test(
+  "M22: an open order that an earlier version held for its spending is not released while no node lists it",
+  LONG,
+  async () => {
+    const world = await open();
+    const held = await heldForSpending(world);
+    // An earlier version kept the reason alone.
+    const kept = await held.storage.unknownSignatures(held.order.address);
+    await held.storage.commit([
+      { writes: kept.map((id) => ({ table: "unknownSignatures", remove: id }) as const) },
+    ]);
+    expect(await held.storage.unknownSignatures(held.order.address)).toEqual([]);
+    world.nodes[0].tell(garbles("getSignaturesForAddress"));
+    expect(await held.releasing()).toContain("no endpoint lists it now");
+    await expectPaidOnce(world, held);
+  },
+);
+
+test(
+  "M32: the row of a release names the time that the database missed and the operator vouches for",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    forget(world, world.nodes);
+    const { service, pass } = await startOn(world, order);
+    await pass(31 * MINUTE);
+    const { vouchedTime } = await service.operator.releaseDeposit(order.id, BY);
+    const from = Date.parse(vouchedTime?.from ?? "");
+    expect(Date.parse(vouchedTime?.to ?? "")).toBeGreaterThan(from);
+    expect(await service.operator.auditLog()).toMatchObject([{ act: "release", what: { vouchedTime } }]);
+  },
+);
