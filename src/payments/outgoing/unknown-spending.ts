@@ -1,6 +1,6 @@
 /** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord, LifeRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -40,20 +40,39 @@ export async function listedDoubt(asked: Asked, address: Address): Promise<Spend
   return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
 }
 
+/** What an address has signed, and how much of that is believed. */
+export interface Spending extends SpendingElsewhere {
+  /** All transactions of the address that nodes list. */
+  readonly transactions: Agreed<readonly OutgoingTransaction[]>;
+  /** False after a gap in the lives of the database of which too few nodes have the history: then there may be more. */
+  readonly isProven: boolean;
+}
+
 /**
- * Why it is not believed that an address has paid nothing but what this database knows; null where it is. After a gap in
- * the lives of the database an empty list is only believed where enough nodes have the history of it, and then the row
- * says that it was checked: later looks need not go back as far.
+ * Where the history of every gap shows nothing unknown, the row of the address says so: later looks need not go back as far.
  */
+export async function spendingOf(
+  { storage, ledger }: Asked,
+  deposit: DepositRecord,
+  lives: readonly LifeRecord[],
+): Promise<Spending> {
+  const time = uncheckedTime(lives, deposit);
+  const { transactions, isProven } =
+    time === null
+      ? { ...(await ledger.signedBy(deposit.id)), isProven: true }
+      : await ledger.signedWithin(deposit.id, time);
+  const elsewhere = await spendingElsewhere(storage, transactions);
+  if (time !== null && isProven && elsewhere.unknown.length === 0) {
+    await storage.commit([{ writes: [checked(deposit, time.to)] }]);
+  }
+  return { transactions, isProven, ...elsewhere };
+}
+
+/** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
 export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingDoubt | null> {
-  const { storage, ledger } = asked;
-  const time = uncheckedTime(await storage.lives(), deposit);
-  if (time === null) return listedDoubt(asked, deposit.id);
-  const { transactions, isProven } = await ledger.signedWithin(deposit.id, time);
-  if ((await spendingElsewhere(storage, transactions)).unknown.length > 0) return UNKNOWN_SPENDING;
-  if (!isProven) return MISSING_HISTORY;
-  await storage.commit([{ writes: [checked(deposit, time.to)] }]);
-  return null;
+  const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
+  if (unknown.length > 0) return UNKNOWN_SPENDING;
+  return isProven ? null : MISSING_HISTORY;
 }
 
 /** By which an operator vouches that an address has paid nothing else in all gaps that there were. */
@@ -70,10 +89,15 @@ function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite {
 }
 
 /** Those of an address's transactions that moved something and were not signed here, vouched for by an operator or not. */
+interface SpendingElsewhere {
+  readonly unknown: readonly string[];
+  readonly explained: readonly string[];
+}
+
 export async function spendingElsewhere(
   storage: PaymentStorage,
   transactions: Agreed<readonly OutgoingTransaction[]>,
-): Promise<{ readonly unknown: readonly string[]; readonly explained: readonly string[] }> {
+): Promise<SpendingElsewhere> {
   const landed = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
   const known = new Set((await storage.attempts(landed)).map(({ id }) => id));
   const elsewhere = landed.filter((signature) => !known.has(signature));
