@@ -64,6 +64,7 @@ export type {
   ShownQuoteBody,
 } from "./payments/quotes/quote-body.ts";
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
+export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/operator-refused.ts";
 export type { OperatedInstances, Operator } from "./payments/operator/operator.ts";

@@ -80,7 +80,9 @@ export interface AbandonedDeliveries {
 /** What the payment service asks of its tables. */
 export interface PaymentReads {
   fact(id: string): Promise<string | null>;
-  /** The lives of the database, oldest first: a few rows in a year. */
+  /** The life of the database that goes on, or was the last; null before the first. */
+  newestLife(): Promise<LifeRecord | null>;
+  /** The lives of the database, oldest first, 200 at most. */
   lives(): Promise<readonly LifeRecord[]>;
   /** A key by its public id, with the account it belongs to. */
   apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null>;

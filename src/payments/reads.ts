@@ -40,10 +40,14 @@ function identityReads(
   read: Read,
 ): Pick<
   PaymentReads,
-  "fact" | "lives" | "apiKey" | "account" | "accountsAfter" | "apiKeysOf" | "idempotency"
+  "fact" | "newestLife" | "lives" | "apiKey" | "account" | "accountsAfter" | "apiKeysOf" | "idempotency"
 > {
   return {
     fact: async (id) => (await read.get(tables.facts, id))?.value ?? null,
+    async newestLife() {
+      const [newest] = await read.find({ table: tables.lives, order: "desc", limit: 1 });
+      return newest ?? null;
+    },
     lives: () => read.find({ table: tables.lives }),
     async apiKey(id) {
       const key = await read.get(tables.apiKeys, id);

@@ -7,6 +7,7 @@ import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
 import { releaseDeposit, shownAmounts } from "../payments/private/release-deposit.ts";
+import { settlePayment } from "../payments/private/settle-payment.ts";
 import { moneyThere } from "../payments/private/vouched-money.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import {
@@ -97,6 +98,10 @@ function depositControl(
         transactionId,
         order,
       );
+    },
+    async settle(settling) {
+      await bindToChain();
+      return settlePayment({ storage, ledger, assets, keys, clock }, settling);
     },
     async returnTokens(command) {
       await bindToChain();

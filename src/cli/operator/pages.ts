@@ -8,6 +8,7 @@ import type { RecoveredAddress } from "../../payments/operator/recovery/recover.
 import type { Resolution } from "../../payments/operator/resolve/command.ts";
 import type { OrderedReturn } from "../../payments/private/order-return.ts";
 import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
+import type { SettledPayment } from "../../payments/private/settle-payment.ts";
 import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
 import { table } from "../table.ts";
 
@@ -42,6 +43,13 @@ export function settledPage({ transactionId, status, landing }: SettledTransacti
   const { signature, slot, error } = landing;
   const ended = error === null ? "" : ` with an error (${error})`;
   return `${transactionId} is settled: ${signature} has landed in slot ${slot}${ended}. It is shown as ${status}.`;
+}
+
+/** What of a private order was settled. */
+export function settledPaymentPage({ transactionId, signature, kind, paid }: SettledPayment): string {
+  const what = paid.map(({ address, mint, amount }) => `${amount} of ${mint} to ${address}`).join(", ");
+  const settled = what === "" ? "took the place of" : `has paid ${what}, in the place of`;
+  return `${signature} ${settled} the ${kind} of ${transactionId}. Now release its deposit address: paystate release.`;
 }
 
 /** Which tokens go where. */

@@ -6,6 +6,7 @@ import type { ActedBy } from "../acted-by.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderedReturn, ReturnOrder } from "../private/order-return.ts";
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
+import { PaymentNotSettled, type SettledPayment } from "../private/settle-payment.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
 import { readActedBy, readCommand, type WriteAct } from "./act.ts";
 import { decisionOfAddress } from "./attention/held-addresses.ts";
@@ -31,8 +32,12 @@ export interface TransactionActing {
    * endpoint must show this very message finalized and none may contradict it. A transaction that was failed as expired,
    * or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with `OperatorRefused` where the evidence
    * is not enough, and where nothing is left to settle; with `LedgerUnavailable` when no endpoint answers.
+   *
+   * Of a private order it settles a refund or a swap that another copy of the database made and no endpoint lists: as many
+   * endpoints as must agree tell what the transaction paid, and the payment is booked as that. The address stays held until
+   * it is released.
    */
-  settleTransaction(landing: NamedLanding, by: ActedBy): Promise<SettledTransaction>;
+  settleTransaction(landing: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment>;
   /**
    * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of an
    * order that is over: to its sender, or to another owner, whom `screen` must let pass. With `approvals: 2` they go to the
@@ -73,14 +78,14 @@ export class TransactionActs implements TransactionActing {
     const acted = readActedBy(by);
     const { transactionId } = readCommand(released, { transactionId: given });
     const control = this.#control();
-    const guardOf = (address: string): Promise<PaymentWrite> => this.#guard(decisionOfAddress(address));
+    const guardOf = (address: string): Promise<PaymentWrite> => this.#guardOfAddress(address);
     const writesFor = (what: ReleasedDeposit): readonly PaymentWrite[] => [
       this.#parts.writeAct({ by: acted, act: "release", what: { ...what } }),
     ];
     return control.release(transactionId, { refundTo: null, guardOf, writesFor }).catch(asRefusal);
   }
 
-  async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction> {
+  async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment> {
     const { writeAct, evidence } = this.#parts;
     const acted = readActedBy(by);
     const { transactionId, signature } = readCommand(landed, given);
@@ -88,8 +93,27 @@ export class TransactionActs implements TransactionActing {
     const audit = writeAct({ by: acted, act: "settle", what: { transactionId, signature } });
     return evidence.settle({ transactionId, signature, writes: [guard, audit] }).catch((error: unknown) => {
       if (!isPaymentError(error, "TRANSACTION_NOT_FOUND")) throw error;
-      throw new OperatorRefused(`there is no wallet transaction ${transactionId}`, { cause: error });
+      return this.#settlePayment({ transactionId, signature }, acted);
     });
+  }
+
+  #settlePayment(landing: NamedLanding, by: ActedBy): Promise<SettledPayment> {
+    const { control, writeAct } = this.#parts;
+    const refused = (cause: unknown): never => {
+      if (cause instanceof PaymentNotSettled) throw new OperatorRefused(cause.message, { cause });
+      if (!isPaymentError(cause, "TRANSACTION_NOT_FOUND")) throw cause;
+      throw new OperatorRefused(`there is no transaction ${landing.transactionId}`, { cause });
+    };
+    if (control === null) {
+      throw new OperatorRefused(`there is no wallet transaction ${landing.transactionId}`);
+    }
+    return control
+      .settle({
+        ...landing,
+        guardOf: (address) => this.#guardOfAddress(address),
+        writesFor: (settled) => [writeAct({ by, act: "settle", what: { ...settled } })],
+      })
+      .catch(refused);
   }
 
   async returnTokens(given: string, order: ReturnOrder, by: ActedBy): Promise<OrderedReturn> {
@@ -112,6 +136,10 @@ export class TransactionActs implements TransactionActing {
     const { control } = this.#parts;
     if (control === null) throw privateModeIsOff();
     return control;
+  }
+
+  #guardOfAddress(address: string): Promise<PaymentWrite> {
+    return this.#guard(decisionOfAddress(address));
   }
 
   /** Of several who decide at once, also by `resolve`, one does; what waits for a second person waits no more. */

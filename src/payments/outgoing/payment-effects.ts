@@ -133,9 +133,11 @@ export class PaymentEffects {
       case "foreclosed":
         return { event: { type: "REFUSED", fault: SUPERSEDED } };
       case "made": {
-        const { signature, slot, blockTime, amount } = outcome;
-        const writes = amount === undefined ? [] : swappedWrites(row, amount);
-        return { event: { type: "MADE", signature, slot, blockTime }, writes };
+        const { signature, slot, blockTime, elsewhere } = outcome;
+        const made = { type: "MADE", signature, slot, blockTime } as const;
+        if (elsewhere === undefined) return { event: made };
+        const { movements, writes } = elsewhere;
+        return { event: { ...made, movements }, writes };
       }
       case "overtaken": {
         const rival = view.payments.find(({ id }) => id === outcome.payment);
@@ -346,14 +348,6 @@ export class PaymentEffects {
     const loan = movements.find(({ kind }) => kind === "loan");
     return loan !== undefined && BigInt(loan.amount) < (await this.#with.ledger.rentMinimum(0));
   }
-}
-
-/** What another copy's swap has paid, in the place of what this one was planned to pay. */
-function swappedWrites({ id, transactionId, legs }: PaymentRecord, amount: bigint): readonly PaymentWrite[] {
-  return [
-    { table: "payments", id, set: { legs: legs.map((leg) => ({ ...leg, amount })) } },
-    { table: "recipients", id: `${transactionId}:0`, set: { amount } },
-  ];
 }
 
 /** What a swap pays is decided when it is planned, and a later one had another price. */

@@ -12,12 +12,7 @@ import type { ServiceContext } from "../service-context.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
-import {
-  checked,
-  explanationOf,
-  UNKNOWN_SPENDING,
-  unknownSpending,
-} from "../outgoing/unknown-spending.ts";
+import { checked, explanationOf, UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
 /** What was released. */
