@@ -127,3 +127,35 @@ test("M29: a step that the address makes after its money was read refuses the re
   expect(await world.storage.vouchings(order.address)).toEqual([]);
   expect(await operator.auditLog()).toEqual([]);
 });
+
+test.for(["while it waits for its deposit", "once it was over"])(
+  "M29: a release holds though a screening that began before it answers after it, of an order %s",
+  async (when, { open }) => {
+    let release = async (): Promise<void> => {};
+    const world = await open(
+      {},
+      {
+        screen: async (_address, { role }) => {
+          if (role !== "depositor") return "ok";
+          await release();
+          return "refused";
+        },
+      },
+    );
+    const order = await world.sendTo();
+    const heldFor: unknown[] = [];
+    release = async () => {
+      if (heldFor.length > 0) return;
+      heldFor.push((await world.another().operator.releaseDeposit(order.id, BY)).heldReason);
+    };
+    if (when === "once it was over") await world.service.cancelTransaction(world.customer, order.id);
+    world.chain.fund(order.address, { usdc: order.due });
+    await world.passAndSettle(6 * MINUTE, 8);
+    expect(heldFor).toEqual([null]);
+    expect((await world.storage.deposits([order.address]))[0]?.heldReason).toBeNull();
+    const { status, refunds } = await world.shown(order);
+    expect([status, refunds?.length ?? 0]).toEqual(
+      when === "once it was over" ? ["cancelled", 1] : ["completed", 0],
+    );
+  },
+);
