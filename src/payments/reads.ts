@@ -123,7 +123,10 @@ function depositReads(
     depositsAfter: (after, limit) => read.find({ table: deposits, index: "key", after: [after], limit }),
     entries: (address) => read.find({ table: entries, index: "ofAddress", equals: { address } }),
     vouchings: (address) => read.find({ table: vouchings, index: "ofAddress", equals: { address } }),
-    heldDeposits: (limit) => read.find({ table: deposits, index: "held", limit }),
+    heldDeposits: (limit, last) => {
+      const after = last === undefined ? {} : { after: [last.createdAt, last.id] };
+      return read.find({ table: deposits, index: "held", ...after, limit });
+    },
   };
 }
 

@@ -120,4 +120,11 @@ export const WORD_BREAKS: readonly Break[] = [
     replacement: "return { event };",
     tests: TAKEN_BACK,
   },
+  {
+    property: "addresses that were written off hide none that is held",
+    file: "src/payments/operator/attention/held-addresses.ts",
+    text: "page.length < PAGE || found.length >= limit",
+    replacement: "page.length <= PAGE || found.length >= limit",
+    tests: ["payments/operator/written-off.test.ts"],
+  },
 ];
