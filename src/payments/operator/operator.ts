@@ -118,7 +118,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
   const suspensions = new Suspensions(setting);
   const limits = new Limits(setting);
   const lowering = new WitnessLowering({ ...setting, ledger: deps.configured });
-  const endpoints = new EndpointSuspensions({ ...setting, ledger: deps.configured });
+  const endpoints = new EndpointSuspensions({ ...setting, storage, ledger: deps.configured });
   const resolver = new MatterResolver({
     ...deps,
     lookForMatters,

@@ -5,6 +5,7 @@ const VOUCHED = "src/payments/private/vouched-money.ts";
 const RELEASE = "src/payments/private/release-deposit.ts";
 const OTHER_MINTS = ["payments/private/other-mints.test.ts"];
 const LARGE_WORDS = ["payments/operator/large-words.test.ts"];
+const SUSPENDING = ["payments/operator/suspending-endpoints.test.ts"];
 const TAKEN_BACK = ["payments/operator/taken-back.test.ts"];
 
 export const WORD_BREAKS: readonly Break[] = [
@@ -126,5 +127,19 @@ export const WORD_BREAKS: readonly Break[] = [
     text: "page.length < PAGE || found.length >= limit",
     replacement: "page.length <= PAGE || found.length >= limit",
     tests: ["payments/operator/written-off.test.ts"],
+  },
+  {
+    property: "a suspension stands though the clock of another process is behind",
+    file: "src/payments/operator/gates/suspending-endpoints.ts",
+    text: "each.endpoint !== endpoint && now < each.until",
+    replacement: "each.endpoint !== endpoint && each.since <= now && now < each.until",
+    tests: SUSPENDING,
+  },
+  {
+    property: "a suspension that has ended takes no endpoint out of service",
+    file: "src/payments/operator/gates/suspending-endpoints.ts",
+    text: "each.endpoint !== endpoint && now < each.until",
+    replacement: "each.endpoint !== endpoint",
+    tests: SUSPENDING,
   },
 ];
