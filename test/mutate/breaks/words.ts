@@ -142,4 +142,11 @@ export const WORD_BREAKS: readonly Break[] = [
     replacement: "each.endpoint !== endpoint",
     tests: SUSPENDING,
   },
+  {
+    property: "an endpoint out of service is no witness that answers",
+    file: "src/payments/operator/gates/lowering.ts",
+    text: "restricted({ witnesses: null, without })",
+    replacement: "restricted({ witnesses: null, without: without.slice(1) })",
+    tests: SUSPENDING,
+  },
 ];

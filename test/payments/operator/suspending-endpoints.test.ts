@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { BY } from "../../kit/by.ts";
-import { oddEndpoint, type OddEndpoint } from "../../kit/odd-endpoints.ts";
+import { gone, oddEndpoint, type OddEndpoint } from "../../kit/odd-endpoints.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 import type { scene, Scene } from "../private/scene.ts";
 
@@ -60,4 +60,21 @@ test("a suspension that has ended is forgotten", async ({ open }) => {
   world.clock.advance(60_000);
   await operator.suspendEndpoint({ endpoint: "two.example", minutes: 1 }, BY);
   await expect(operator.restoreEndpoint("one.example", BY)).rejects.toThrow("in service");
+});
+
+test("with one endpoint out of service and another one gone the number of witnesses can be lowered", async ({
+  open,
+}) => {
+  const { world, odd } = await worldOf(open, ["one", "two", "three"]);
+  const { operator } = world.service;
+  await operator.suspendEndpoint({ endpoint: "one.example", minutes: 60 }, BY);
+  const lowered = { witnesses: 1, minutes: 10 };
+  await expect(operator.lowerWitnesses(lowered, BY)).rejects.toThrow("none is missing");
+  const [, , three] = odd;
+  if (three !== undefined) three.rule = gone;
+  await world.pass(10_000);
+  expect((await world.service.health()).witnesses).toMatchObject({ needed: 2, answering: 1 });
+  expect(await operator.lowerWitnesses(lowered, BY)).toMatchObject({ witnesses: 1 });
+  await world.pass(10_000);
+  expect((await world.service.health()).witnesses).toMatchObject({ needed: 1, answering: 1 });
 });
