@@ -149,4 +149,11 @@ export const WORD_BREAKS: readonly Break[] = [
     replacement: "restricted({ witnesses: null, without: without.slice(1) })",
     tests: SUSPENDING,
   },
+  {
+    property: "no request is put over a decision",
+    file: "src/payments/operator/resolve/resolve.ts",
+    text: "this.#guard(matter.id, before, text)",
+    replacement: "this.#guard(matter.id, await storage.decision(decisionOf(matter.id)), text)",
+    tests: TAKEN_BACK,
+  },
 ];

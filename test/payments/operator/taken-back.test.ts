@@ -159,3 +159,21 @@ test.for(["while it waits for its deposit", "once it was over"])(
     );
   },
 );
+
+test("M29: a request that waits for a second person is not put over a decision that was committed meanwhile", async ({
+  open,
+}) => {
+  const { world, order, dave } = await heldOrder(open, { approvals: 2 });
+  const id = `held:${order.address}`;
+  const accountKinds: typeof world.ledger.accountKinds = async (...asked) => {
+    await world.another().operator.resolve(id, { action: "writeOff" }, BY);
+    return world.ledger.accountKinds(...asked);
+  };
+  const { operator } = world.another({ ledger: { ...world.ledger, accountKinds } });
+  const bea = { actor: "bea", reason: "checked" };
+  await expect(operator.resolve(id, { action: "refundTo", address: dave.address }, bea)).rejects.toThrow(
+    "somebody else has just decided",
+  );
+  expect((await world.storage.decision(id))?.proposal).toBeNull();
+  expect((await operator.auditLog()).map(({ act }) => act)).toEqual(["write_off"]);
+});

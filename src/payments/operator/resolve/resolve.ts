@@ -64,6 +64,8 @@ interface Proposed {
   readonly money: MoneyThere;
   /** In whole units, by mint. */
   readonly allowed: Readonly<Record<string, string>>;
+  /** The decision that was read first: one that was committed meanwhile is not overwritten. */
+  readonly before: DecisionRecord | null;
 }
 
 /** What resolving matters needs. */
@@ -102,7 +104,7 @@ export class MatterResolver implements Resolver {
     if (command.action === "refundTo" && approvals === 2) {
       const address = await deposits.checkReceiver(resolving, command.address);
       const { money, shown } = await deposits.moneyThere(resolving);
-      await this.#propose(resolving, { address, money, allowed: shown });
+      await this.#propose(resolving, { address, money, allowed: shown, before });
       return { ...resolutionOf(matter, action, "awaits_approval"), address, allowed: shown };
     }
     await this.#carryOut(resolving, command);
@@ -147,10 +149,10 @@ export class MatterResolver implements Resolver {
   }
 
   /** Keeps what was asked for until another actor confirms it. */
-  async #propose({ matter, by }: Resolving, { address, money, allowed }: Proposed): Promise<void> {
+  async #propose({ matter, by }: Resolving, { address, money, allowed, before }: Proposed): Promise<void> {
     const { storage, writeAct } = this.#parts;
     const text = JSON.stringify({ address, actor: by.actor, message: matter.message, money });
-    const guard = this.#guard(matter.id, await storage.decision(decisionOf(matter.id)), text);
+    const guard = this.#guard(matter.id, before, text);
     const audit = writeAct({ by, act: "request_refund_to", what: { id: matter.id, address, allowed } });
     const [result] = await storage.commit([{ writes: [guard, audit] }]);
     if (result?.ok !== true) throw decidedMeanwhile(matter.id);
