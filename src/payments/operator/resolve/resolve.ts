@@ -40,6 +40,8 @@ export interface Resolver {
 /** How many matters of each source are searched for an id: more than there ever are. */
 const MAX_MATTERS = 10_000;
 
+const matterName = z.string("id: expected the id of a matter");
+
 /** What waits for a second person. */
 const proposal = z.object({
   address: z.string(),
@@ -89,7 +91,8 @@ export class MatterResolver implements Resolver {
     this.#parts = parts;
   }
 
-  async resolve(id: string, given: ResolveCommand, by: ActedBy): Promise<Resolution> {
+  async resolve(named: string, given: ResolveCommand, by: ActedBy): Promise<Resolution> {
+    const id = readCommand(matterName, named);
     const { storage, deposits, approvals } = this.#parts;
     const acted = readActedBy(by);
     const command = readCommand(resolveCommand, given);
@@ -111,7 +114,8 @@ export class MatterResolver implements Resolver {
     return resolutionOf(matter, action, "done");
   }
 
-  async approve(id: string, approval: Approval, by: ActedBy): Promise<Resolution> {
+  async approve(named: string, approval: Approval, by: ActedBy): Promise<Resolution> {
+    const id = readCommand(matterName, named);
     const { storage, deposits } = this.#parts;
     const acted = readActedBy(by);
     const before = await storage.decision(decisionOf(id));
