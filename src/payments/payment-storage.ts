@@ -160,8 +160,11 @@ export interface PaymentReads {
   gates(ids: readonly string[]): Promise<readonly GateRecord[]>;
   /** Up to `limit` gates by ascending id, the first one above `after`. */
   gatesAfter(after: string, limit: number): Promise<readonly GateRecord[]>;
-  /** Up to `limit` deposit addresses that are held, the oldest address first. */
-  heldDeposits(limit: number): Promise<readonly DepositRecord[]>;
+  /** Up to `limit` deposit addresses that are held, written off or not, the oldest address first; behind `last` where it is given. */
+  heldDeposits(
+    limit: number,
+    last?: Pick<DepositRecord, "createdAt" | "id">,
+  ): Promise<readonly DepositRecord[]>;
   /** Up to `limit` webhooks with abandoned deliveries, by webhook id: how many, and when the first and the last were made. */
   abandonedDeliveries(limit: number): Promise<readonly AbandonedDeliveries[]>;
   /** Up to `limit` deliveries that no attempt has brought to their receiver so far and that are tried again. */

@@ -134,7 +134,10 @@ function depositReads(
       const found = await read.find({ table: unknownSignatures, index: "ofAddress", equals: { address } });
       return found.map(({ id }) => id);
     },
-    heldDeposits: (limit) => read.find({ table: deposits, index: "held", limit }),
+    heldDeposits: (limit, last) => {
+      const after = last === undefined ? {} : { after: [last.createdAt, last.id] };
+      return read.find({ table: deposits, index: "held", ...after, limit });
+    },
   };
 }
 
