@@ -40,10 +40,11 @@ const planReturn = {
   type: "planReturn",
   params: ({
     context: { settledSlot },
-    event: { mint, to },
+    event: { mint, to, most },
   }: ContextOnly & { readonly event: Omit<ReturnParams, "settledSlot"> }): ReturnParams => ({
     mint,
     to,
+    ...(most === undefined ? {} : { most }),
     settledSlot,
   }),
 } as const;

@@ -55,11 +55,14 @@ export async function findReturn(
     payments,
     mint,
     to,
+    most,
   }: {
     readonly deposit: DepositRecord;
     readonly payments: readonly PaymentRecord[];
     readonly mint: Address;
     readonly to: Address;
+    /** Raw units: more is left where it is. */
+    readonly most: bigint | null;
   },
 ): Promise<ReturnFound> {
   const address = deposit.id;
@@ -79,7 +82,7 @@ export async function findReturn(
   const mark = `${MARK}${payments.filter(({ kind }) => kind === "refund").length + 1}`;
   const terms = { address, sponsor, rentMinimum: 0n };
   let fault: TransactionFault | null = null;
-  for (const sources of waysToTake(associated, strays)) {
+  for (const sources of waysToTake(associated, strays).map((each) => upTo(most, each))) {
     for (const isClosing of [true, false]) {
       const moves = returnMoves(holding, { address, sponsor, to }, { sources, isClosing });
       const amount = sumOf(sources);
@@ -116,6 +119,17 @@ function waysToTake(
   const all = [...associated, ...strays].slice(0, MAX_ACCOUNTS);
   if (associated.length === 0 || strays.length === 0) return [all];
   return [all, strays.slice(0, MAX_ACCOUNTS), associated];
+}
+
+/** Of these accounts no more than so much together. */
+function upTo(most: bigint | null, sources: readonly Source[]): readonly Source[] {
+  if (most === null) return sources;
+  let left = most;
+  return sources.flatMap((source): Source[] => {
+    const amount = source.amount < left ? source.amount : left;
+    left -= amount;
+    return amount === 0n ? [] : [{ ...source, amount }];
+  });
 }
 
 function sumOf(sources: readonly { readonly amount: bigint }[]): bigint {
