@@ -15,7 +15,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isReturn } from "./plans/plan-return.ts";
 import { PaymentOutcomes } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
-import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
+import { allowanceOf, costOfLanding, returnedAllowance, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
@@ -139,7 +139,9 @@ export class PaymentEffects {
         if (!isDead || error !== null) return { event: { type: "UNMADE", isDead } };
         // The newest attempt can land no more, and has cost nothing.
         const set = { plan: writePlan({ ...stored, costs: (stored.costs ?? []).slice(0, -1) }) };
-        return { event: { type: "UNMADE", isDead }, writes: [{ table: "payments", id: paymentId, set }] };
+        const returned = await returnedAllowance(this.#with.storage, row.signature, this.#with.clock.now());
+        const writes: readonly PaymentWrite[] = [{ table: "payments", id: paymentId, set }, ...returned];
+        return { event: { type: "UNMADE", isDead }, writes };
       }
     }
   }
@@ -252,10 +254,9 @@ export class PaymentEffects {
     }
     const purses = { sponsor: sponsor.address, ours: [row.address, treasury] };
     const cost = await costOfLanding(ledger, purses, { plan, networkFee: unsigned.networkFee });
+    const allowance = await allowanceOf(storage, row);
     // A sweep brings back more than it costs.
-    if (row.kind !== "sweep" && cost > (await allowanceLeft(storage, row))) {
-      return this.#hold(deposit, SPONSOR_CAP);
-    }
+    if (row.kind !== "sweep" && cost > allowance.left) return this.#hold(deposit, SPONSOR_CAP);
     const signer = keys.signer(deposit);
     if (signer.address !== row.address) throw new Error(`the key of ${row.address} cannot be derived`);
     const signed = await signTransaction(unsigned, [sponsor, signer, ...cosigners]);
@@ -278,6 +279,7 @@ export class PaymentEffects {
       event: { type: "SIGNED", signature: signed.signature },
       writes: [
         { table: "attempts", insert: attempt },
+        allowance.take({ signature: attempt.id, cost, at: attempt.createdAt }),
         ...spendingsOf(signers, { row, signature: signed.signature, cost }, attempt.createdAt),
         { table: "payments", id: row.id, set },
       ],

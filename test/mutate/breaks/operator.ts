@@ -106,4 +106,32 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     replacement: `          writeAct({ by: acted, act: "return_tokens", what: { ...what, requestedBy } }),`,
     tests: ["payments/private/other-mints.test.ts"],
   },
+  {
+    property: "attempts that are signed at once do not pass together what their order may cost",
+    file: "src/payments/purses/sponsor-allowance.ts",
+    text: "{ atMost: { total: left + taken } }",
+    replacement: "{}",
+    tests: ["payments/private/sponsor-cap.test.ts"],
+  },
+  {
+    property: "an order that has cost what it may waits for an operator",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: 'row.kind !== "sweep" && cost > allowance.left',
+    replacement: 'row.kind === "sweep" && cost > allowance.left',
+    tests: ["payments/private/sponsor-cap.test.ts"],
+  },
+  {
+    property: "an attempt that can land no more takes nothing of what its order may cost",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "set }, ...returned];",
+    replacement: "set }];",
+    tests: ["payments/private/sponsor-cap.test.ts"],
+  },
+  {
+    property: "an open order is released only where each unknown transaction is recognised",
+    file: "src/payments/private/release-deposit.ts",
+    text: "if (doubtful.length === 0) return;",
+    replacement: "if (doubtful.length < unknown.length) return;",
+    tests: ["payments/private/restored-without-history.test.ts"],
+  },
 ];
