@@ -6,7 +6,7 @@ import type { PausedEntry, PausedScope } from "../../payments/operator/gates/pau
 import type { SuspendedAccount } from "../../payments/operator/gates/suspending.ts";
 import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
 import type { Resolution } from "../../payments/operator/resolve/command.ts";
-import type { OrderedReturn } from "../../payments/private/order-return.ts";
+import type { GivenReturn } from "../../payments/operator/transaction-acts.ts";
 import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
 import type { SettledPayment } from "../../payments/private/settle-payment.ts";
 import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
@@ -53,8 +53,11 @@ export function settledPaymentPage({ transactionId, signature, kind, paid }: Set
 }
 
 /** Which tokens go where. */
-export function returnPage({ address, mint, to, amount, left }: OrderedReturn): string {
+export function returnPage({ address, mint, to, amount, left, approve }: GivenReturn): string {
   const rest = left === "0" ? "" : ` ${left} stay: release them again once this is done.`;
+  if (approve !== undefined) {
+    return `another person has to confirm that ${amount} of ${mint} go to ${to}: paystate approve ${approve} --address ${to}`;
+  }
   return `${amount} of ${mint} go from ${address} to ${to} as soon as the service is at work.${rest}`;
 }
 

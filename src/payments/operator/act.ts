@@ -26,6 +26,7 @@ export type ActName =
   | "write_off"
   | "settle"
   | "return_tokens"
+  | "request_return_tokens"
   | "recover"
   | "request_cancel"
   | "request_redelivery"

@@ -22,6 +22,7 @@ import type { EvidenceControl } from "./resolve/command.ts";
 import { DepositResolving, type DepositControl } from "./resolve/resolve-deposits.ts";
 import { TaskResolving } from "./resolve/resolve-tasks.ts";
 import type { OperatorPurses, PurseWatch } from "../purses/purses.ts";
+import { isReturnId } from "./resolve/proposed-return.ts";
 import { MatterResolver, type Resolver } from "./resolve/resolve.ts";
 import { TransactionActs, type TransactionActing } from "./transaction-acts.ts";
 
@@ -142,7 +143,8 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
       suspendEndpoint: (wanted, by) => endpoints.suspendEndpoint(wanted, by),
       restoreEndpoint: (endpoint, by) => endpoints.restoreEndpoint(endpoint, by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
-      approve: (id, approval, by) => resolver.approve(id, approval, by),
+      approve: (id, approval, by) =>
+        isReturnId(id) ? acts.approveReturn(id, approval, by) : resolver.approve(id, approval, by),
       releaseDeposit: (transactionId, by) => acts.releaseDeposit(transactionId, by),
       settleTransaction: (landing, by) => acts.settleTransaction(landing, by),
       returnTokens: (transactionId, order, by) => acts.returnTokens(transactionId, order, by),

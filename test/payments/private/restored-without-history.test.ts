@@ -16,6 +16,7 @@ import { privateFixture } from "../../kit/private-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { restore } from "./kept-copies.ts";
 import { withoutHistoryBefore } from "./lying-nodes.ts";
+import { spendElsewhere } from "./spend-elsewhere.ts";
 import { Turning } from "./turning.ts";
 
 const MINUTE = 60_000;
@@ -254,3 +255,28 @@ test("M32: an address is dated by the clock of the storage, as the gaps are that
   const [deposit] = await fixture.storage.deposits([body.ephemeralAddress]);
   expect(deposit?.createdAt).toBe(fixture.clock.now() - 5 * MINUTE);
 });
+
+test(
+  "R5: an open order is released only where a payment of it recognises each transaction that is not known",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await ordered(world);
+    await world.deposit(order.address, { usdc: order.due });
+    await world.settle();
+    const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+    const paid = payments.find(({ kind }) => kind === "payout")?.signature ?? "";
+    await world.service.stop();
+    world.chain.fund(order.address, { lamports: 2_000_000n });
+    world.chain.advance(40);
+    const spent = await spendElsewhere(world, order);
+    const restored = await startOn(world, { ...order, copy: await beforeThePayout(world, order) });
+    await restored.pass(MINUTE);
+    expect(await restored.heldReason()).toBe("unknown_spending");
+    const refused = await restored.service.operator.releaseDeposit(order.id, BY).catch(String);
+    expect(refused).toContain(`has signed ${spent}, which this database does not know`);
+    expect(refused).not.toContain(paid);
+    expect(await restored.heldReason()).toBe("unknown_spending");
+    expect(await restored.service.operator.auditLog()).toEqual([]);
+  },
+);
