@@ -19,6 +19,7 @@ import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-all
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
+import { isDeclinedPayment } from "./declined.ts";
 import { KeptAccounts } from "./plans/kept-accounts.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
@@ -78,6 +79,9 @@ export class PaymentEffects {
     const inHand = await this.#load(paymentId);
     const { row, deposit, plan } = inHand;
     refuseHeld(deposit);
+    if (await isDeclinedPayment(this.#with.storage, row)) {
+      return { event: { type: "REFUSED", fault: SUPERSEDED } };
+    }
     if (this.#takesFromMarkers(inHand)) return { event: { type: "REFUSED", fault: AGAINST_MARKERS } };
     // The marker of what another copy of this database has paid may be closed already: it would refuse nothing.
     const doubt = this.#isHarmless(row)
