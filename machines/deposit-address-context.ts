@@ -83,7 +83,7 @@ export type DepositAddressEvent =
   /** All that goes back has gone back; what is left is being swept. */
   | ({ readonly type: "SWEEP_PLANNED"; readonly payment: string } & Reading)
   /** An operator's word: what is there of another mint goes to this owner. */
-  | { readonly type: "RETURN"; readonly mint: string; readonly to: string }
+  | ({ readonly type: "RETURN" } & Omit<ReturnParams, "settledSlot">)
   /** It is on its way. */
   | ({ readonly type: "RETURN_PLANNED"; readonly payment: string } & Reading)
   | { readonly type: "NOTHING_TO_RETURN" }
@@ -117,6 +117,8 @@ export interface SettlementParams {
 export interface ReturnParams {
   readonly mint: string;
   readonly to: string;
+  /** Raw units that the operator has named: no more goes. A word of an earlier version names none. */
+  readonly atMost?: string;
   /** A reading from before this slot does not show all that went out. */
   readonly settledSlot: number;
 }

@@ -40,10 +40,11 @@ const planReturn = {
   type: "planReturn",
   params: ({
     context: { settledSlot },
-    event: { mint, to },
+    event: { mint, to, atMost },
   }: ContextOnly & { readonly event: Omit<ReturnParams, "settledSlot"> }): ReturnParams => ({
     mint,
     to,
+    ...(atMost === undefined ? {} : { atMost }),
     settledSlot,
   }),
 } as const;

@@ -1,6 +1,6 @@
 /** A storage as the payment service sees it: its own writes, and its reads by name. */
 import type { Address } from "../address.ts";
-import type { Commit, CommitResult, EngineStorage, Write } from "../../storage/storage.ts";
+import type { Commit, CommitAnswer, EngineStorage, Write } from "../../storage/storage.ts";
 import type {
   AccountRecord,
   AnnouncementRecord,
@@ -181,5 +181,5 @@ export interface PaymentReads {
 
 /** A storage with the tables of the payment service. */
 export interface PaymentStorage extends EngineStorage, PaymentReads {
-  commit(items: readonly Commit<PaymentTables>[]): Promise<readonly CommitResult[]>;
+  commit(items: readonly Commit<PaymentTables>[]): Promise<readonly CommitAnswer[]>;
 }

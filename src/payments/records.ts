@@ -223,6 +223,8 @@ export interface VouchingRecord {
   /** The step of the address's chart that it follows: the newest word has the highest. */
   readonly step: number;
   readonly at: number;
+  /** Later transactions are not covered, whatever the amounts say; null for a word of an earlier version. */
+  readonly slot: number | null;
   /** The transactions that had brought money, as far as the nodes listed them. */
   readonly signatures: readonly string[];
   /** Base units of all that had ever come in, as decimal strings, by mint. */

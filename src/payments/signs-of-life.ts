@@ -1,4 +1,5 @@
 /** Signs of life: a row that tells when a process was last at work on the database, and where another copy may have been. */
+import { commitOne } from "../../storage/decided.ts";
 import type { LifeRecord } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
@@ -87,6 +88,6 @@ export class SignsOfLife {
   }
 
   async #commit(write: PaymentWrite): Promise<void> {
-    await this.#parts.storage.commit([{ writes: [write] }]);
+    await commitOne(this.#parts.storage, { writes: [write] });
   }
 }

@@ -79,7 +79,7 @@ function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
 const REDIRECTABLE: ReadonlySet<string> = new Set(["waiting", "held", "heldBack", "atRest"]);
 
 function depositControl(
-  { storage, ledger, engine, assets, clock, swapper, approvals, bindToChain }: OperatedService,
+  { storage, ledger, configured, engine, assets, clock, swapper, approvals, bindToChain }: OperatedService,
   routing: PrivateRouting,
 ): DepositControl {
   const { keys, addresses, terms } = routing;
@@ -93,14 +93,14 @@ function depositControl(
       const view = await storage.transaction(transactionId);
       return view !== null && !hasSignedForRecipients(view.payments);
     },
-    async moneyThere({ id }) {
-      const money = await moneyThere({ storage, ledger, assets }, id);
+    async moneyThere(deposit) {
+      const money = await moneyThere({ storage, ledger, configured, assets }, deposit);
       return money === null ? null : { money, shown: shownAmounts(money.there, assets) };
     },
     async release(transactionId, order) {
       await bindToChain();
       return releaseDeposit(
-        { storage, ledger, assets, clock, engine, keys, addresses },
+        { storage, ledger, configured, assets, clock, engine, keys, addresses },
         transactionId,
         order,
       );

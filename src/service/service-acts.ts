@@ -1,4 +1,5 @@
 /** What a viewer may do about an instance of a payment service: what its operator may, each act in the audit log. */
+import { commitOne } from "../../storage/decided.ts";
 import { PaymentError } from "../errors.ts";
 import { ActRefused, type Acting, type GivenAct, type OfferedAct } from "../engine/inspected.ts";
 import type { Engine } from "../engine/index.ts";
@@ -144,8 +145,8 @@ export class ServiceActs implements Acting {
   ): Promise<void> {
     const what = { instance, ...parts };
     const writes = [this.#writeAct({ by, act, what })];
-    const [result] = await this.#parts.storage.commit([{ ...parts, writes }]);
-    if (result?.ok !== true) {
+    const result = await commitOne(this.#parts.storage, { ...parts, writes });
+    if (!result.ok) {
       throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
     }
   }

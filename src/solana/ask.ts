@@ -6,7 +6,7 @@ import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./
 import type { Heard } from "../ledger/belief.ts";
 import type { Disputes } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
-import type { BlockWalk, DeathProof, LandingWindow } from "./landing-window.ts";
+import type { BlockWalk, DeathProof } from "./death-proof.ts";
 import type { Remembered } from "./remembered.ts";
 import type { PayerReadings } from "./routing/payer-readings.ts";
 import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
@@ -26,8 +26,8 @@ export interface Nodes extends HealthWatch {
   /** Aborted when the ledger is closed. */
   readonly closed: AbortSignal;
   readonly remembered: Remembered;
-  /** When transactions over the blockhashes that we built ours over can land, the oldest first. */
-  readonly handedOut: Map<string, LandingWindow>;
+  /** In which slot the blockhashes were the newest that we built transactions over, the oldest first. */
+  readonly handedOut: Map<string, number>;
   /** What endpoints tell differently. */
   readonly disputes: Disputes;
   /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */

@@ -56,7 +56,7 @@ const events = {
   HELD: { type: "HELD", reason: "unknown_spending" },
   RELEASE: { type: "RELEASE" },
   REDIRECT: { type: "REDIRECT" },
-  RETURN: { type: "RETURN", mint: "other", to: "owner" },
+  RETURN: { type: "RETURN", mint: "other", to: "owner", atMost: "9" },
   RETURN_PLANNED: { type: "RETURN_PLANNED", payment: "mine", slot: 100, balances: { other: "9" } },
   NOTHING_TO_RETURN: { type: "NOTHING_TO_RETURN" },
   LANDED: landed("mine", [{ kind: "refund", mint: "usdc", amount: "7" }]),
@@ -89,7 +89,7 @@ const plan = (
   return `planSettlement ${JSON.stringify({ fee, mayRefund, closeAbove })}`;
 };
 const declined = tell({ type: "DECLINED", reason: "REFUNDED_BY_OPERATOR" });
-const returns = `planReturn ${JSON.stringify({ mint: "other", to: "owner", settledSlot: 0 })}`;
+const returns = `planReturn ${JSON.stringify({ mint: "other", to: "owner", atMost: "9", settledSlot: 0 })}`;
 const collect = (fromSlot: number): string => `planCollection ${JSON.stringify({ fromSlot })}`;
 const timer = (delay: string, state: string): string => `xstate.after.${delay}.deposit-address.${state}`;
 const pauses = `arm ${timer("pause", "cooling")} ${10 * MINUTE}`;

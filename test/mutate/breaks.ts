@@ -11,13 +11,16 @@ import { QUOTE_BREAKS } from "./breaks/quotes.ts";
 import { RACE_BREAKS } from "./breaks/races.ts";
 import { RESTORED_BREAKS } from "./breaks/restored.ts";
 import { START_BREAKS } from "./breaks/starts.ts";
+import { STORAGE_BREAKS } from "./breaks/storage.ts";
 import { SWAP_BREAKS } from "./breaks/swaps.ts";
 import { WEBHOOK_BREAKS } from "./breaks/webhooks.ts";
 import { WITNESS_BREAKS } from "./breaks/witnesses.ts";
+import { WORD_BREAKS } from "./breaks/words.ts";
 
 export const ALL_BREAKS: readonly Break[] = [
   ...CHART_BREAKS,
   ...ENGINE_BREAKS,
+  ...STORAGE_BREAKS,
   ...LEDGER_BREAKS,
   ...QUOTE_BREAKS,
   ...WEBHOOK_BREAKS,
@@ -30,4 +33,5 @@ export const ALL_BREAKS: readonly Break[] = [
   ...WITNESS_BREAKS,
   ...CONTRACT_BREAKS,
   ...OPERATOR_BREAKS,
+  ...WORD_BREAKS,
 ];

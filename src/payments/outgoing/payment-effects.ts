@@ -4,6 +4,7 @@ import type { AttemptRecord, DepositRecord, PaymentRecord, PaymentTables } from 
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
@@ -15,13 +16,21 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isReturn } from "./plans/plan-return.ts";
 import { PaymentOutcomes } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
-import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
+import {
+  allowanceLeft,
+  costOfLanding,
+  spentBy,
+  SPONSOR_CAP,
+  withCost,
+  withoutDead,
+} from "../purses/sponsor-allowance.ts";
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
 import { isDeclinedPayment } from "./declined.ts";
 import { KeptAccounts } from "./plans/kept-accounts.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
+import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** What signing payments takes. */
@@ -58,8 +67,10 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
-/** Three times as long as any blockhash lives, since what is finalized is some way behind what is confirmed. */
-const MAX_BLOCKS_OF_LIFE = 450;
+/** A rule of the protocol: so many blocks take a transaction over the newest blockhash, and one more. */
+const BLOCKHASH_LIFE_BLOCKS = 150;
+/** Two minutes. */
+const MAX_BLOCKS_AHEAD = 300;
 /** So many tries take a quarter of an hour. */
 const MAX_TRIES = 20;
 
@@ -75,11 +86,12 @@ export class PaymentEffects {
 
   /** What it returns is committed before the first byte leaves: the bytes, their signature and their last height. */
   async sign(paymentId: string, failures: number): Outcome {
-    const { ledger, clock } = this.#with;
+    const { storage, ledger, clock } = this.#with;
     const inHand = await this.#load(paymentId);
     const { row, deposit, plan } = inHand;
     refuseHeld(deposit);
-    if (await isDeclinedPayment(this.#with.storage, row)) {
+    const isTakenBack = await isOvertaken(storage, inHand.stored, deposit.id);
+    if (isTakenBack || (await isDeclinedPayment(storage, row))) {
       return { event: { type: "REFUSED", fault: SUPERSEDED } };
     }
     if (this.#takesFromMarkers(inHand)) return { event: { type: "REFUSED", fault: AGAINST_MARKERS } };
@@ -137,19 +149,33 @@ export class PaymentEffects {
         };
       }
       case "unmade": {
-        const { isDead } = outcome;
-        if (!isDead || error !== null) return { event: { type: "UNMADE", isDead } };
-        // The newest attempt can land no more, and has cost nothing.
-        const set = { plan: writePlan({ ...stored, costs: (stored.costs ?? []).slice(0, -1) }) };
-        return { event: { type: "UNMADE", isDead }, writes: [{ table: "payments", id: paymentId, set }] };
+        const { death } = outcome;
+        // One node has told the error, and payees may be left out by it.
+        const isLanded = error !== null && (await this.#agreedError(row)) !== null;
+        const isPresumed = death === "presumed" || (error !== null && !isLanded);
+        const event = { type: "UNMADE", isDead: death !== "none", isPresumed } as const;
+        if (death === "none" || (death === "agreed" && isLanded)) return { event };
+        // Bytes that are presumed dead may land all the same, and then cost their fee.
+        const dead = new Set([...(stored.presumed ?? []), row.signature ?? ""]);
+        const costs = isPresumed ? { presumed: [...dead] } : withoutDead(stored, dead);
+        const set = { plan: writePlan({ ...stored, ...costs }) };
+        return { event, writes: [{ table: "payments", id: paymentId, set }] };
       }
     }
   }
 
-  async explain(paymentId: string, error: string): Outcome {
+  async explain(paymentId: string): Outcome {
     const { row, plan } = await this.#load(paymentId);
+    const error = await this.#agreedError(row);
+    if (error === null) throw new Error(`too few endpoints tell the error of payment ${paymentId}`);
     const fault = faultOfSwap(row, plan, await this.#with.ledger.explainError(plan, error));
     return { event: { type: "EXPLAINED", fault: faultOf(fault) } };
+  }
+
+  /** The error with which the newest bytes landed, as enough endpoints tell it. */
+  async #agreedError({ signature }: PaymentRecord): Promise<Agreed<string> | null> {
+    const [error = null] = signature === null ? [] : await this.#with.ledger.landedErrors([signature]);
+    return error;
   }
 
   async hold(paymentId: string): Outcome {
@@ -246,7 +272,21 @@ export class PaymentEffects {
     throw new Error(`payment ${row.id} cannot be made now: ${fault.kind}, ${fault.error}`);
   }
 
-  async #signAttempt({ row, deposit, stored, plan }: PaymentInHand, unsigned: UnsignedTransaction): Outcome {
+  /** Attempts that are presumed dead count until endpoints agree about them: that is no case for an operator. */
+  async #meetCap(inHand: PaymentInHand, unsigned: UnsignedTransaction): Outcome {
+    const { row, deposit, stored } = inHand;
+    const dead = new Set(stored.presumed);
+    if (dead.size === 0) return this.#hold(deposit, SPONSOR_CAP);
+    const outcome = await this.#outcomes.read(inHand);
+    if (outcome.kind !== "unmade") return { event: { type: "MARKED" } };
+    if (outcome.death === "agreed") {
+      return this.#signAttempt({ ...inHand, stored: { ...stored, ...withoutDead(stored, dead) } }, unsigned);
+    }
+    throw new Error(`attempts of payment ${row.id} may still cost what its order has left`);
+  }
+
+  async #signAttempt(inHand: PaymentInHand, unsigned: UnsignedTransaction): Outcome {
+    const { row, deposit, stored, plan } = inHand;
     const { storage, ledger, clock, keys, sponsor, treasury, cosigners, maxMarkerRent } = this.#with;
     if (unsigned.markerRent > maxMarkerRent) {
       const bound = `privateRouting.maxMarkerRent is ${maxMarkerRent}`;
@@ -254,9 +294,11 @@ export class PaymentEffects {
     }
     const purses = { sponsor: sponsor.address, ours: [row.address, treasury] };
     const cost = await costOfLanding(ledger, purses, { plan, networkFee: unsigned.networkFee });
+    const costs = withCost(stored, cost);
     // A sweep brings back more than it costs.
-    if (row.kind !== "sweep" && cost > (await allowanceLeft(storage, row))) {
-      return this.#hold(deposit, SPONSOR_CAP);
+    const isFree = row.kind === "sweep";
+    if (!isFree && spentBy(costs) - spentBy(readPlan(row.plan)) > (await allowanceLeft(storage, row))) {
+      return this.#meetCap(inHand, unsigned);
     }
     const signer = keys.signer(deposit);
     if (signer.address !== row.address) throw new Error(`the key of ${row.address} cannot be derived`);
@@ -273,28 +315,32 @@ export class PaymentEffects {
       createdAt: clock.now(),
     };
     const signers = { sponsor: sponsor.address, desk: cosigners[0]?.address ?? null };
-    const costs = [...(stored.costs ?? []), String(cost)];
     const signatures = [...(stored.signatures ?? []), signed.signature];
-    const set = { signature: signed.signature, plan: writePlan({ ...stored, costs, signatures }) };
+    const set = { signature: signed.signature, plan: writePlan({ ...stored, ...costs, signatures }) };
     return {
       event: { type: "SIGNED", signature: signed.signature },
       writes: [
         { table: "attempts", insert: attempt },
-        ...spendingsOf(signers, { row, signature: signed.signature, cost }, attempt.createdAt),
+        ...spendingsOf(
+          signers,
+          { row, signature: signed.signature, cost: cost.fee + cost.rent },
+          attempt.createdAt,
+        ),
         { table: "payments", id: row.id, set },
       ],
     };
   }
 
   /**
-   * One node tells how long its blockhash lives. Were that without an end, bytes that never land would be waited for as
-   * long. Too low a height harms nothing: of the same words one attempt lands.
+   * Counted from the furthest endpoint, or the wait would end too early, and at most so many blocks above what enough of
+   * them have reached, or one endpoint would put its end off. The block after the last one takes the bytes, too.
    */
   async #lastHeightOf({
     lastValidBlockHeight,
   }: Pick<UnsignedTransaction, "lastValidBlockHeight">): Promise<number> {
-    const { lowest } = await this.#with.ledger.heights();
-    return Math.min(lastValidBlockHeight, lowest + MAX_BLOCKS_OF_LIFE);
+    const { agreed, highest } = await this.#with.ledger.heights("confirmed");
+    const told = Math.max(lastValidBlockHeight, highest + BLOCKHASH_LIFE_BLOCKS);
+    return Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKHASH_LIFE_BLOCKS) + 1;
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

@@ -1,4 +1,5 @@
 /** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { DepositRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
@@ -80,7 +81,7 @@ export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promi
   const { transactions, isProven } = await ledger.signedWithin(deposit.id, time);
   if ((await unknownAmong(storage, deposit.id, transactions)).length > 0) return UNKNOWN_SPENDING;
   if (!isProven) return MISSING_HISTORY;
-  await storage.commit([{ writes: [checked(deposit, time.to)] }]);
+  await commitOne(storage, { writes: [checked(deposit, time.to)] });
   return null;
 }
 
@@ -157,7 +158,7 @@ export function spendingCheck(asked: Asked): SpendingCheck {
 
 /** Freezes an address: nothing is signed for it, and nothing decided, until an operator has looked. */
 export async function holdAddress(storage: PaymentStorage, address: string, reason: string): Promise<void> {
-  await storage.commit([{ writes: [{ table: "deposits", id: address, set: { heldReason: reason } }] }]);
+  await commitOne(storage, { writes: [{ table: "deposits", id: address, set: { heldReason: reason } }] });
 }
 
 /** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */

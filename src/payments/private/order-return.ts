@@ -108,7 +108,7 @@ export async function orderReturn(
     amount: formatAmount(amount, decimals),
     left: formatAmount(held - amount, decimals),
   };
-  const event = { type: "RETURN", mint, to } as const;
+  const event = { type: "RETURN", mint, to, atMost: String(amount) } as const;
   const sent = await engine.send(addresses, deposit.id, event, { writes: writesFor(ordered) });
   if (sent.kind !== "stepped") {
     throw new ReleaseRefused(

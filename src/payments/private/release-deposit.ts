@@ -1,7 +1,7 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
 import type { DepositRecord, PaymentTables, VouchingRecord } from "../records.ts";
-import type { PaymentWrite, TransactionView } from "../payment-storage.ts";
-import type { Engine } from "../../engine/index.ts";
+import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { Engine, SendResult } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
@@ -13,7 +13,7 @@ import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
 import { checked, explanationOf, UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
-import { moneyThere, type MoneyThere } from "./vouched-money.ts";
+import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
 /** What was released. */
 export interface ReleasedDeposit {
@@ -58,7 +58,7 @@ export interface ReleaseOrder {
 }
 
 /** What releasing needs. */
-export interface Releasing extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -73,10 +73,11 @@ export interface Releasing extends Pick<ServiceContext, "storage" | "ledger" | "
  * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */
 export async function releaseDeposit(
-  { storage, ledger, assets, clock, keys, engine, addresses }: Releasing,
+  { clock, keys, engine, addresses, ...parts }: Releasing,
   transactionId: string,
   order: ReleaseOrder,
 ): Promise<ReleasedDeposit> {
+  const { storage, ledger, assets } = parts;
   const view = await storage.transaction(transactionId);
   const address = view?.transaction.depositAddress ?? "";
   const guard = await order.guardOf(address);
@@ -94,7 +95,7 @@ export async function releaseDeposit(
   if (order.refundTo === null) {
     await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
   }
-  const now = await moneyThere({ storage, ledger, assets }, deposit.id);
+  const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
   const time = uncheckedTime(await storage.lives(), deposit);
   const { refundTo } = order;
@@ -125,43 +126,51 @@ export async function releaseDeposit(
       insert: { id: explanationOf(signature), value: transactionId },
     })),
   ];
-  await giveWord({ engine, addresses }, deposit.id, {
-    type: refundTo === null ? "RELEASE" : "REDIRECT",
-    writes,
-  });
+  const type = refundTo === null ? "RELEASE" : "REDIRECT";
+  await giveWord({ storage, engine, addresses }, word, { type, writes });
   return released;
 }
 
 /** What an operator has decided about an address, and what belongs into the commit of its step. */
-interface Word {
+interface Decided {
   readonly type: "RELEASE" | "REDIRECT";
   readonly writes: readonly PaymentWrite[];
 }
 
 async function giveWord(
-  { engine, addresses }: Pick<Releasing, "engine" | "addresses">,
-  address: Address,
-  { type, writes }: Word,
+  { storage, engine, addresses }: Pick<Releasing, "storage" | "engine" | "addresses">,
+  word: VouchingRecord,
+  { type, writes }: Decided,
 ): Promise<void> {
-  const sent = await engine.send(addresses, address, { type }, { writes });
-  if (sent.kind === "refused") {
-    throw new ReleaseRefused(`somebody else has just decided about deposit address ${address}`);
-  }
+  const { address, step: expectedVersion } = word;
+  const sent = await engine.send(addresses, address, { type }, { writes, expectedVersion });
   if (sent.kind === "unchanged") throw new ReleaseRefused(atWork(address));
+  if (sent.kind === "refused") throw new ReleaseRefused(await sentenceOf(storage, sent, word));
   if (sent.kind !== "stepped") {
     throw new Error(`deposit address ${address} could not be released: ${sent.kind}`);
   }
 }
 
+/** Why the word was not committed: another one came first, or the address made a step after its money was read. */
+async function sentenceOf(
+  storage: Pick<PaymentStorage, "vouchings">,
+  { result }: Extract<SendResult, { kind: "refused" }>,
+  { id, address }: VouchingRecord,
+): Promise<string> {
+  const isDecided =
+    result.conflict !== "version" || (await storage.vouchings(address)).some((word) => word.id === id);
+  return isDecided ? `somebody else has just decided about deposit address ${address}` : atWork(address);
+}
+
 /** What an order of release covers, of this money. */
 function coveredBy(
   { refundTo }: ReleaseOrder,
-  { signatures, came, there }: MoneyThere,
+  { slot, signatures, came, there }: MoneyThere,
   address: string,
 ): Omit<VouchingRecord, "id" | "step" | "at"> {
   const elsewhere =
     refundTo === null ? { refundTo: null, allowed: null } : { refundTo: refundTo.to, allowed: there };
-  return { address, signatures, came, ...elsewhere };
+  return { address, slot, signatures, came, ...elsewhere };
 }
 
 function atWork(address: string): string {

@@ -1,6 +1,7 @@
 /** Reads the markers of payments, as all witnesses agree: what became of a payment, by its marker alone. */
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
+import type { Reading } from "../../ledger/reading.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
@@ -8,7 +9,7 @@ import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
-import { finalizedEnd } from "./heights.ts";
+import { agreedHeight, finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
 import { markerIn } from "./marker-state.ts";
 
@@ -19,19 +20,30 @@ export async function markers(
   seeds: readonly string[],
 ): Promise<Agreed<MarkersReading>> {
   const addresses = seeds.map((seed) => markerAddress(base, seed));
-  return await weigh(nodes, markersAt(addresses, base), (told) => markersTold(told, seeds.length));
+  return await weigh(nodes, markersAt(addresses, base), (told) => ({
+    ...oldestOf(told),
+    blockHeight: agreedHeight(
+      nodes,
+      told.map(({ blockHeight }) => blockHeight),
+    ),
+    blockTime: Math.min(...told.map(({ blockTime }) => blockTime)),
+    markers: seeds.map((_, index) => alike(told.map((each) => each.markers[index]))),
+    unmadeAt: seeds.map((_, index) => highestUnmade(told, index)),
+  }));
 }
 
-function markersTold(told: readonly MarkersReading[], count: number): MarkersReading {
-  const oldest = told.reduce((one, other) => (other.slot < one.slot ? other : one));
-  return {
-    slot: oldest.slot,
-    endpoint: oldest.endpoint,
-    blockHeight: Math.min(...told.map(({ blockHeight }) => blockHeight)),
-    blockTime: Math.min(...told.map(({ blockTime }) => blockTime)),
-    markers: Array.from({ length: count }, (_, index) => alike(told.map((each) => each.markers[index]))),
-  };
+function oldestOf(told: readonly ToldMarkers[]): Reading {
+  const { slot, endpoint } = told.reduce((one, other) => (other.slot < one.slot ? other : one));
+  return { slot, endpoint };
 }
+
+function highestUnmade(told: readonly ToldMarkers[], index: number): number {
+  const unmade = told.filter(({ markers: each }) => each[index] === "unmade");
+  return Math.max(-1, ...unmade.map(({ blockHeight }) => blockHeight));
+}
+
+/** What one endpoint tells. */
+type ToldMarkers = Omit<MarkersReading, "unmadeAt">;
 
 /** Accounts of one base address, to be read in a block of this slot or a later one. */
 interface MarkerBatch {
@@ -41,7 +53,7 @@ interface MarkerBatch {
 }
 
 /** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
-function markersAt(addresses: readonly Address[], base: Address): Question<MarkersReading> {
+function markersAt(addresses: readonly Address[], base: Address): Question<ToldMarkers> {
   return async (endpoint) => {
     const { name, accountsPerCall } = endpoint;
     const { slot, blockHeight } = await finalizedEnd(endpoint);

@@ -141,6 +141,7 @@ export const fullRows: Rows = {
     address: "address",
     step: 7,
     at: LATEST,
+    slot: 7,
     signatures: [TEXT],
     came: { mint: String(LARGEST) },
     refundTo: ADDRESS,

@@ -114,8 +114,8 @@ export const WITNESS_BREAKS: readonly Break[] = [
   {
     property: "M33: confirmed takes the witnesses",
     file: "src/solana/statuses.ts",
-    text: "return shown.length >= nodes.witnesses;",
-    replacement: "return shown.length >= 1;",
+    text: "told.filter(isConfirmed).length >= nodes.witnesses",
+    replacement: "told.filter(isConfirmed).length >= 1",
     tests: ["solana/agreement.test.ts", "payments/private/differing-endpoints.test.ts"],
   },
   {

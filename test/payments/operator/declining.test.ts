@@ -70,6 +70,7 @@ test("M22: the word that takes another receiver back does not bring back the rec
     at: step,
     signatures: [],
     came: {},
+    slot: null,
     allowed: null,
     refundTo: refundTo as VouchingRecord["refundTo"],
   });

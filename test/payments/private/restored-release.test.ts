@@ -152,3 +152,30 @@ test.each(["waiting", "spending"])(
     expect(await owned(world, world.bob)).toBe(paid);
   },
 );
+
+test(
+  "M32: the recipient of an order that was sent elsewhere is not paid while the refund fails, either",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    const paid = await owned(world, world.bob);
+    const copy = await beforeThePayout(world, order);
+    forget(world, world.nodes);
+    world.chain.fund(order.address, { usdc: order.due });
+    const safe = world.wallet("safe", { lamports: 1_000_000_000n, usdc: 1n });
+    world.chain.advance(40);
+    await world.freeze(safe, "USDC");
+    world.chain.advance(40);
+    const restored = await startOn(world, { ...order, copy });
+    await restored.pass(MINUTE);
+    expect(await stateOf(restored, order)).toBe("spending");
+    const command = { action: "refundTo", address: safe.address } as const;
+    await restored.service.operator.resolve(`unexplained:${order.address}`, command, BY);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, safe)).toBe(1n);
+    expect(await owned(world, world.bob)).toBe(paid);
+    const { payments = [] } = (await restored.storage.transaction(order.id)) ?? {};
+    expect(payments.filter(({ kind, signature }) => kind === "payout" && signature !== null)).toEqual([]);
+  },
+);

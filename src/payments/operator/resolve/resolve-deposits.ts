@@ -1,4 +1,5 @@
 /** Decides about deposit addresses that are held: releases them, refunds to another address, or writes them off. */
+import { commitOne } from "../../../../storage/decided.ts";
 import type { DepositRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { parseAddress, type Address } from "../../../address.ts";
@@ -139,8 +140,8 @@ export class DepositResolving {
       ...(waitEndedAt === null ? [releaseShare(transactionId, now)] : []),
       this.#parts.writeAct({ by, act: "write_off", what }),
     ];
-    const [result] = await this.#parts.storage.commit([{ writes }]);
-    if (result?.ok !== true) throw decidedMeanwhile(matter.id);
+    const result = await commitOne(this.#parts.storage, { writes });
+    if (!result.ok) throw decidedMeanwhile(matter.id);
   }
 
   #control(): DepositControl {

@@ -1,4 +1,5 @@
 /** Resolves matters: checks the command, asks for a second person where one is needed, and carries it out. */
+import { commitOne } from "../../../../storage/decided.ts";
 import { z } from "zod";
 import type { DecisionRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
@@ -50,6 +51,7 @@ const proposal = z.object({
   money: z
     .object({
       step: z.number(),
+      slot: z.number().nullable().default(null),
       signatures: z.array(z.string()),
       came: z.record(z.string(), z.string()),
       there: z.record(z.string(), z.string()),
@@ -151,8 +153,8 @@ export class MatterResolver implements Resolver {
     const text = JSON.stringify({ address, actor: by.actor, message: matter.message, money });
     const guard = this.#guard(matter.id, await storage.decision(decisionOf(matter.id)), text);
     const audit = writeAct({ by, act: "request_refund_to", what: { id: matter.id, address, allowed } });
-    const [result] = await storage.commit([{ writes: [guard, audit] }]);
-    if (result?.ok !== true) throw decidedMeanwhile(matter.id);
+    const result = await commitOne(storage, { writes: [guard, audit] });
+    if (!result.ok) throw decidedMeanwhile(matter.id);
   }
 
   async #carryOut(resolving: Resolving, command: ResolveCommand): Promise<void> {
