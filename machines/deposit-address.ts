@@ -169,6 +169,7 @@ export const depositAddress = setup({
           },
         ],
         STRAY_SEEN: "collecting",
+        REDIRECT: { target: "declining", actions: assign(({ context }) => released(context)) },
         OVER: {
           target: "settling",
           actions: assign({ isOver: true, fee: ({ event }) => event.fee }),
@@ -270,6 +271,7 @@ export const depositAddress = setup({
     // The order pays out; it says when it is done.
     spending: {
       on: {
+        REDIRECT: { target: "declining", actions: assign(({ context }) => released(context)) },
         OVER: { target: "settling", actions: assign({ isOver: true, fee: ({ event }) => event.fee }) },
       },
     },

@@ -5,6 +5,7 @@ import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import { hasSignedForRecipients } from "../payments/outgoing/declined.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
 import { releaseDeposit, shownAmounts } from "../payments/private/release-deposit.ts";
 import { settlePayment } from "../payments/private/settle-payment.ts";
@@ -76,7 +77,7 @@ function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
 }
 
 /** States in which a deposit address takes another receiver of its money. */
-const REDIRECTABLE: ReadonlySet<string> = new Set(["held", "heldBack", "atRest"]);
+const REDIRECTABLE: ReadonlySet<string> = new Set(["waiting", "held", "heldBack", "atRest"]);
 
 function depositControl(
   { storage, ledger, configured, engine, assets, clock, swapper, approvals, bindToChain }: OperatedService,
@@ -86,7 +87,13 @@ function depositControl(
   const redirecting = { screen: terms.screen, ownAddresses: ownAddresses({ routing, swapper }) };
   return {
     ...redirecting,
-    canRedirect: async ({ id }) => REDIRECTABLE.has(outermost((await engine.read(id))?.value)),
+    async canRedirect({ id, transactionId }) {
+      const state = outermost((await engine.read(id))?.value);
+      if (state !== "spending") return REDIRECTABLE.has(state);
+      // Nothing is signed for an address that is held.
+      const view = await storage.transaction(transactionId);
+      return view !== null && !hasSignedForRecipients(view.payments);
+    },
     async moneyThere(deposit) {
       const money = await moneyThere({ storage, ledger, configured, assets }, deposit);
       return money === null ? null : { money, shown: shownAmounts(money.there, assets) };

@@ -23,6 +23,7 @@ import { privateTransferWorkflow } from "../payments/private/private-transfer-wo
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { PrivatePricing, type PrivateRoutingTerms } from "../payments/quotes/private-pricing.ts";
 import { PayoutRouting } from "../payments/private/route-order.ts";
+import { declinableRouting } from "../payments/outgoing/declined.ts";
 import { spendingCheck, type SpendingCheck } from "../payments/outgoing/unknown-spending.ts";
 import { refuseFixedPrices } from "../payments/prices/refuse-fixed-prices.ts";
 import { refuseSharedPurses } from "../payments/purses/refuse-shared-purses.ts";
@@ -137,7 +138,8 @@ function createPrivateRouting({
   const routed = { ...shared, keys, sponsor, startPayment };
   const screening = { ...shared, screen: terms.screen };
   const routing = new SwapRouting(routed, new PayoutRouting(routed));
-  const orders = privateTransferWorkflow(screenedRouting(routing, recipientsScreening(screening)), announce);
+  const screened = screenedRouting(routing, recipientsScreening(screening));
+  const orders = privateTransferWorkflow(declinableRouting(shared.storage, screened), announce);
   const mayServePayers = payersScreening(screening, [sponsor]);
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
   const addresses = depositAddressWorkflow({

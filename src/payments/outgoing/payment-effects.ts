@@ -28,6 +28,7 @@ import {
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
+import { isDeclinedPayment } from "./declined.ts";
 import { KeptAccounts } from "./plans/kept-accounts.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 import { isOvertaken } from "./overtaken-word.ts";
@@ -86,11 +87,12 @@ export class PaymentEffects {
 
   /** What it returns is committed before the first byte leaves: the bytes, their signature and their last height. */
   async sign(paymentId: string, failures: number): Outcome {
-    const { ledger, clock } = this.#with;
+    const { storage, ledger, clock } = this.#with;
     const inHand = await this.#load(paymentId);
     const { row, deposit, plan } = inHand;
     refuseHeld(deposit);
-    if (await isOvertaken(this.#with.storage, inHand.stored, deposit.id)) {
+    const isTakenBack = await isOvertaken(storage, inHand.stored, deposit.id);
+    if (isTakenBack || (await isDeclinedPayment(storage, row))) {
       return { event: { type: "REFUSED", fault: SUPERSEDED } };
     }
     if (this.#takesFromMarkers(inHand)) return { event: { type: "REFUSED", fault: AGAINST_MARKERS } };

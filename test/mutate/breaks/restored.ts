@@ -3,6 +3,8 @@ import type { Break } from "../break.ts";
 
 const RELEASES = ["payments/private/restored-release.test.ts"];
 
+const DECLINING = ["payments/operator/declining.test.ts"];
+
 export const RESTORED_BREAKS: readonly Break[] = [
   {
     property: "M22: what an address was once seen to have signed stays known when nodes are silent",
@@ -17,6 +19,35 @@ export const RESTORED_BREAKS: readonly Break[] = [
     text: "if (unknown.length === 0 && deposit.heldReason === UNKNOWN_SPENDING) {",
     replacement: "if (unknown.length < 0 && deposit.heldReason === UNKNOWN_SPENDING) {",
     tests: RELEASES,
+  },
+  {
+    property: "M32: no payment to a recipient of a declined order is signed",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "if (isTakenBack || (await isDeclinedPayment(storage, row))) {",
+    replacement: "if (isTakenBack) {",
+    tests: RELEASES,
+  },
+  {
+    property: "M10: no payment to a recipient of a declined order is planned",
+    file: "src/payments/outgoing/declined.ts",
+    text: "return view === null ? routing.route(transactionId) : givenUp(view.recipients.length);",
+    replacement: "return routing.route(transactionId);",
+    tests: DECLINING,
+  },
+  {
+    property: "M10: an order with a signed payment to a recipient is not declined",
+    file: "src/service/open-operator.ts",
+    text: "return view !== null && !hasSignedForRecipients(view.payments);",
+    replacement: "return view !== null;",
+    tests: DECLINING,
+  },
+  {
+    property: "M22: an order stays declined when its receiver is taken back",
+    file: "src/payments/outgoing/declined.ts",
+    text: "return (await storage.vouchings(address)).some(({ refundTo }) => refundTo !== null);",
+    replacement:
+      "return (await storage.vouchings(address)).slice(-1).some(({ refundTo }) => refundTo !== null);",
+    tests: DECLINING,
   },
   {
     property: "M32: a release names the time that the operator vouches for",

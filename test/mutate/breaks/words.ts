@@ -26,8 +26,8 @@ export const WORD_BREAKS: readonly Break[] = [
   {
     property: "a word is given at the step at which the money was read",
     file: RELEASE,
-    text: ", expectedVersion: now.step }",
-    replacement: " }",
+    text: "{ writes, expectedVersion }",
+    replacement: "{ writes }",
     tests: TAKEN_BACK,
   },
   {
@@ -47,8 +47,8 @@ export const WORD_BREAKS: readonly Break[] = [
   {
     property: "no release of a held address overtakes a signed refund that may still land",
     file: VOUCHED,
-    text: "attempt.lastValidBlockHeight >= lowest",
-    replacement: "attempt.lastValidBlockHeight < lowest",
+    text: "attempt.lastValidBlockHeight >= agreed",
+    replacement: "attempt.lastValidBlockHeight < agreed",
     tests: TAKEN_BACK,
   },
   {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { garbles } from "./lying-nodes.ts";
 import {
+  beforeThePayout,
   forget,
   open,
   owned,
@@ -44,6 +45,12 @@ async function heldForSpending(world: World): Promise<Held> {
       (error: unknown) => String(error),
     );
   return { ...restored, order, paid, releasing };
+}
+
+/** The state of the order's deposit address. */
+async function stateOf({ storage }: Restored, { address }: Ordered): Promise<unknown> {
+  const instance = await storage.load(address);
+  return (JSON.parse(instance?.snapshot ?? "{}") as { readonly value?: unknown }).value;
 }
 
 /** Nothing more has reached the recipient, however long it is waited for. */
@@ -109,5 +116,66 @@ test(
     const from = Date.parse(vouchedTime?.from ?? "");
     expect(Date.parse(vouchedTime?.to ?? "")).toBeGreaterThan(from);
     expect(await service.operator.auditLog()).toMatchObject([{ act: "release", what: { vouchedTime } }]);
+  },
+);
+
+test.each(["waiting", "spending"])(
+  "M32: an open order that is held for missing history while its address is %s is sent elsewhere, and its recipient is not paid again",
+  LONG,
+  async (state) => {
+    const world = await open();
+    const order = await served(world);
+    const paid = await owned(world, world.bob);
+    const copy = state === "spending" ? await beforeThePayout(world, order) : order.copy;
+    forget(world, world.nodes);
+    world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+    const restored = await startOn(world, { ...order, copy });
+    const { operator } = restored.service;
+    await restored.pass(MINUTE);
+    expect(await restored.heldReason()).toBe("missing_history");
+    expect(await stateOf(restored, order)).toBe(state);
+    const safe = world.wallet("safe", { lamports: 1_000_000_000n });
+    const command = { action: "refundTo", address: safe.address } as const;
+    const { state: done } = await operator.resolve(`unexplained:${order.address}`, command, BY);
+    expect(done).toBe("done");
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await owned(world, safe)).toBeGreaterThan(2_000_000n);
+    expect(await shown(restored, world, order)).toMatchObject({
+      status: "failed",
+      reason: "REFUNDED_BY_OPERATOR",
+    });
+    // The way back to the sender does not bring the recipients back.
+    await operator.releaseDeposit(order.id, BY);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+  },
+);
+
+test(
+  "M32: the recipient of an order that was sent elsewhere is not paid while the refund fails, either",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    const paid = await owned(world, world.bob);
+    const copy = await beforeThePayout(world, order);
+    forget(world, world.nodes);
+    world.chain.fund(order.address, { usdc: order.due });
+    const safe = world.wallet("safe", { lamports: 1_000_000_000n, usdc: 1n });
+    world.chain.advance(40);
+    await world.freeze(safe, "USDC");
+    world.chain.advance(40);
+    const restored = await startOn(world, { ...order, copy });
+    await restored.pass(MINUTE);
+    expect(await stateOf(restored, order)).toBe("spending");
+    const command = { action: "refundTo", address: safe.address } as const;
+    await restored.service.operator.resolve(`unexplained:${order.address}`, command, BY);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, safe)).toBe(1n);
+    expect(await owned(world, world.bob)).toBe(paid);
+    const { payments = [] } = (await restored.storage.transaction(order.id)) ?? {};
+    expect(payments.filter(({ kind, signature }) => kind === "payout" && signature !== null)).toEqual([]);
   },
 );

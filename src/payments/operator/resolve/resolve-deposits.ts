@@ -95,8 +95,8 @@ export class DepositResolving {
     await this.#screen(address, deposit.transactionId);
     if (!(await this.#control().canRedirect(deposit))) {
       throw new OperatorRefused(
-        `${resolving.matter.id}: a payment of its order is open, so its money cannot be sent elsewhere yet: ` +
-          "release it, or try again once the order is over",
+        `${resolving.matter.id}: a payment of its order is signed or planned, so its money cannot be sent elsewhere: ` +
+          "try again once the order is over",
       );
     }
     return address;
