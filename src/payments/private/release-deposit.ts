@@ -9,10 +9,10 @@ import type { Assets } from "../assets/assets.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
 import { checked, explanationOf, UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
+import { repeatableSpending } from "./repeatable-spending.ts";
 import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
 /** What was released. */
@@ -187,35 +187,27 @@ export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonl
 
 /**
  * While an order is open, its payouts go on once its address is released. A transaction that this database does not know
- * may have made them already, so each must be recognised by the marker of a payment here: the chain refuses that payment a
- * second time. A marker that was swept refuses nothing, and then only the database that knows of it can go on.
+ * may have made them already, so each must have made a marker that stands: then only the database that knows of the others
+ * can go on.
  */
 async function refuseUnlessRecognised(
-  { ledger, keys }: Pick<Releasing, "ledger" | "keys">,
-  { transaction, payments, deposit }: TransactionView & { readonly deposit: DepositRecord },
+  parts: Pick<Releasing, "ledger" | "keys">,
+  { transaction, ...paid }: TransactionView & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {
   if (OVER.has(transaction.status)) return;
+  const { deposit } = paid;
   if (unknown.length === 0 && deposit.heldReason === UNKNOWN_SPENDING) {
     throw new ReleaseRefused(
       `deposit address ${deposit.id} is held for what it has signed, and no endpoint lists it now: try again later`,
     );
   }
-  const open = payments.filter(({ status }) => status !== "finalized" && status !== "failed");
-  const makers = await Promise.all(
-    open.map(({ plan }) => {
-      const { words = "" } = proofOf(readPlan(plan)) ?? {};
-      return ledger.markedBy(deposit.id, keys.seed(deposit, words));
-    }),
-  );
-  const recognised = new Set<string | null>(
-    makers.map((maker) => (maker === null || maker === "foreign" ? null : maker.signature)),
-  );
-  const doubtful = unknown.filter((signature) => !recognised.has(signature));
+  const doubtful = await repeatableSpending(parts, paid, unknown);
   if (doubtful.length === 0) return;
   throw new ReleaseRefused(
     `deposit address ${deposit.id} has signed ${doubtful.join(", ")}, which this database does not know, while its order ` +
-      "is still open here: released, it could pay somebody twice. Go on with the newest copy of the database that there is",
+      "is still open here: released, it could pay somebody twice. Go on with the newest copy of the database that there " +
+      "is, or send what is there elsewhere by refundTo",
   );
 }
 

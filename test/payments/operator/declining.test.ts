@@ -37,6 +37,8 @@ test("M10: an order whose recipient is refused when it is to be paid ends by a r
   await world.settle(8);
   for (let look = 0; look < 3; look++) await world.passAndSettle(11 * MINUTE, 4);
   expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "REFUNDED_BY_OPERATOR" });
+  const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+  expect(payments.filter(({ kind }) => kind === "payout")).toEqual([]);
   expect(await usdcAt(world, world.bob.address)).toBe(0n);
   expect(await usdcAt(world, address)).toBeGreaterThan(4_000_000n);
   await world.judge();

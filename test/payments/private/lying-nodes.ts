@@ -130,6 +130,15 @@ export const swallowsBytes: Lie = ({ method, params }) =>
       Promise.resolve(bs58.encode(Buffer.from(String(params[0]), "base64").subarray(1, 65)))
     : undefined;
 
+/** It lists none of these transactions. */
+export function omits(signatures: readonly string[]): Lie {
+  return about("getSignaturesForAddress", (honest) =>
+    (honest as readonly { readonly signature: string }[]).filter(
+      ({ signature }) => !signatures.includes(signature),
+    ),
+  );
+}
+
 /** Of the accounts that the choice falls on it says that they do not exist. */
 export function hidesAccounts(isHidden: (address: string) => Promise<boolean>): Lie {
   return about("getMultipleAccounts", async (honest, params) => {

@@ -1,12 +1,13 @@
 /** M22, M32: what an operator's word may do with an order of a restored copy that another copy has paid. */
 import { expect, test } from "vitest";
 import { BY } from "../../kit/by.ts";
-import { garbles } from "./lying-nodes.ts";
+import { garbles, omits } from "./lying-nodes.ts";
 import {
   beforeThePayout,
   forget,
   open,
   owned,
+  paid as paidElsewhere,
   served,
   shown,
   startOn,
@@ -177,5 +178,63 @@ test(
     expect(await owned(world, world.bob)).toBe(paid);
     const { payments = [] } = (await restored.storage.transaction(order.id)) ?? {};
     expect(payments.filter(({ kind, signature }) => kind === "payout" && signature !== null)).toEqual([]);
+  },
+);
+
+/** The order is paid by the other copy, its marker stands, and the same money is there again. */
+async function heldBesideMarker(world: World, copy: "before" | "planned"): Promise<Held> {
+  const order = await paidElsewhere(world);
+  await world.service.stop();
+  const paid = await owned(world, world.bob);
+  const begun = copy === "planned" ? await beforeThePayout(world, order) : order.copy;
+  world.chain.fund(order.address, { usdc: order.due });
+  world.chain.advance(40);
+  const restored = await startOn(world, { ...order, copy: begun });
+  await restored.pass(MINUTE);
+  expect(await restored.heldReason()).toBe("unknown_spending");
+  return { ...restored, order, paid, releasing: () => Promise.reject(new Error("not asked for")) };
+}
+
+test.each(["before", "planned"] as const)(
+  "M32: an open order whose marker stands is released: it is told completed, and the new money goes back (the payout %s)",
+  LONG,
+  async (copy) => {
+    const world = await open();
+    const { service, pass, order, paid, ...held } = await heldBesideMarker(world, copy);
+    const before = await owned(world, world.alice);
+    const { state } = await service.operator.resolve(
+      `unexplained:${order.address}`,
+      { action: "release" },
+      BY,
+    );
+    expect(state).toBe("done");
+    for (let look = 0; look < 3; look++) await pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await owned(world, world.alice)).toBeGreaterThan(before + 2_000_000n);
+    expect(await shown({ service, pass, ...held }, world, order)).toMatchObject({ status: "completed" });
+  },
+);
+
+test(
+  "M32: a marker that was swept recognises nothing, though nodes still list who made it: the order is not released",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    const paid = await owned(world, world.bob);
+    const { transactions } = await world.ledger.signedBy(order.address as never);
+    // The payout is the oldest.
+    const later = transactions.slice(0, -1).map(({ signature }) => signature);
+    for (const node of world.nodes) node.tell(omits(later));
+    world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+    const restored = await startOn(world, order);
+    await restored.pass(MINUTE);
+    expect(await restored.storage.unknownSignatures(order.address)).toEqual([transactions.at(-1)?.signature]);
+    await expect(restored.service.operator.releaseDeposit(order.id, BY)).rejects.toThrow(
+      "could pay somebody twice",
+    );
+    for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
   },
 );

@@ -55,12 +55,18 @@ export async function ordered(world: World): Promise<Ordered> {
   };
 }
 
-/** The order is paid and its address swept; then the service ends. */
-export async function served(world: World): Promise<Ordered> {
+/** The order is paid, and its marker stands. */
+export async function paid(world: World): Promise<Ordered> {
   const order = await ordered(world);
   await world.deposit(order.address, { usdc: order.due });
   await world.settle();
   expect(await world.service.transaction(world.customer, order.id)).toMatchObject({ status: "completed" });
+  return order;
+}
+
+/** The order is paid and its address swept; then the service ends. */
+export async function served(world: World): Promise<Ordered> {
+  const order = await paid(world);
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.service.stop();
