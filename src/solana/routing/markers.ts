@@ -6,10 +6,12 @@ import { weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { saidByMoving } from "../moving-on.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
+import { noteMarkers } from "./marker-differences.ts";
 import { markerIn } from "./marker-state.ts";
 
 /** See `RoutingLedger.markers`. */
@@ -19,7 +21,11 @@ export async function markers(
   seeds: readonly string[],
 ): Promise<Agreed<MarkersReading>> {
   const addresses = seeds.map((seed) => markerAddress(base, seed));
-  return await weigh(nodes, markersAt(addresses, base), (told) => markersTold(told, seeds.length));
+  return await weigh(nodes, markersAt(addresses, base), (all) => {
+    const told = saidByMoving(nodes, all);
+    noteMarkers(nodes, `the markers of ${base}`, told);
+    return markersTold(told, seeds.length);
+  });
 }
 
 function markersTold(told: readonly MarkersReading[], count: number): MarkersReading {
