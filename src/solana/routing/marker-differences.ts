@@ -1,7 +1,10 @@
 /** Tells whether endpoints contradict each other about a marker, or one of them is only behind. */
+import type { MarkersReading } from "../../ledger/routing.ts";
 import { noteDifference } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
-import type { ToldMarkers } from "./markers.ts";
+
+/** What one endpoint tells. */
+export type ToldMarkers = Omit<MarkersReading, "unmadeAt">;
 
 /** Notes a dispute where they do, until they tell the markers of this subject alike. */
 export function noteMarkers(nodes: Nodes, subject: string, told: readonly ToldMarkers[]): void {

@@ -12,7 +12,7 @@ import { CLOCK_SYSVAR } from "../programs.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { agreedHeight, finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
-import { noteMarkers } from "./marker-differences.ts";
+import { noteMarkers, type ToldMarkers } from "./marker-differences.ts";
 import { markerIn } from "./marker-state.ts";
 
 /** See `RoutingLedger.markers`. */
@@ -45,9 +45,6 @@ function highestUnmade(told: readonly ToldMarkers[], index: number): number {
   const unmade = told.filter(({ markers: each }) => each[index] === "unmade");
   return Math.max(-1, ...unmade.map(({ blockHeight }) => blockHeight));
 }
-
-/** What one endpoint tells. */
-export type ToldMarkers = Omit<MarkersReading, "unmadeAt">;
 
 /** Accounts of one base address, to be read in a block of this slot or a later one. */
 interface MarkerBatch {
