@@ -71,6 +71,8 @@ export type PaymentEvent =
       readonly signature: string | null;
       readonly slot: number;
       readonly blockTime: number | null;
+      /** Where another copy of the database made it: what that one has paid, in the place of what was planned. */
+      readonly movements?: readonly Movement[];
     }
   /**
    * The marker is not made. `isDead`: and no attempt can make it any more, by the witnesses' heights. `isPresumed`: by the
@@ -250,6 +252,7 @@ export const payment = setup({
             signature: ({ context, event }) => event.signature ?? context.signature,
             slot: ({ event }) => event.slot,
             blockTime: ({ event }) => event.blockTime,
+            movements: ({ context, event }) => event.movements ?? context.movements,
           }),
         },
         OVERTAKEN: {

@@ -49,6 +49,7 @@ export type { CreatedTransactionBody } from "./payments/transactions/create-tran
 export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
 export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
 export type { OrderedReturn, ReturnOrder } from "./payments/private/order-return.ts";
+export type { GivenReturn } from "./payments/operator/transaction-acts.ts";
 export type { Screen, ScreenedAs } from "./payments/recipients/screening.ts";
 export type { Tier, TransactionAttention, TransactionStatus } from "./payments/records.ts";
 export type { OthersHits } from "./payments/accounts/hit-exchange.ts";
@@ -64,6 +65,7 @@ export type {
   ShownQuoteBody,
 } from "./payments/quotes/quote-body.ts";
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
+export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/operator-refused.ts";
 export type { OperatedInstances, Operator } from "./payments/operator/operator.ts";

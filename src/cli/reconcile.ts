@@ -92,6 +92,8 @@ function sentence(finding: Finding): string {
   switch (finding.finding) {
     case "unknown_spending":
       return `has signed ${finding.signatures.join(", ")}, which this database does not know`;
+    case "missing_history":
+      return "may have paid while no process was at work on this database: no node has its history of that time";
     case "unknown_marker":
       return `has paid "${finding.marks.join('", "')}", which this database never signed`;
     case "missing":

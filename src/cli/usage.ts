@@ -73,6 +73,7 @@ paystate release TRANSACTION_ID [--mint MINT [--to OWNER]]
 
 paystate settle TRANSACTION_ID --signature SIGNATURE
     Settles a wallet transaction, also one that was cancelled or given up, by what the chain shows of this signature.
+    Of a private order: a refund or a swap that another copy of the database made and no endpoint lists.
 
 paystate recover FILE [--to ADDRESS]
     Derives the deposit addresses of the orders in FILE (ids, or a recovery journal) again, and lists what lies there.

@@ -168,7 +168,7 @@ export const READS = {
   changesOf: {
     belief: "evidence",
     witnesses: "enough",
-    decides: "what a swap of another copy of the database has paid, once an operator has vouched for it",
+    decides: "what a refund or swap of another copy of the database has paid, on the word of an operator",
   },
   payersOf: {
     belief: "evidence",

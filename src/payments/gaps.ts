@@ -4,7 +4,7 @@ import type { DepositRecord, LifeRecord } from "./records.ts";
 
 /** A start that finds no younger sign of life comes after a gap. A restart takes less. */
 export const GAP_MS = 3 * 60_000;
-/** The clock that signs are given by and that of the chain's blocks may differ by so much. */
+/** The clock of the storage, by which signs are given, and that of the chain's blocks may differ by so much. */
 const CLOCKS_MS = 2 * 60_000;
 
 /**
@@ -20,6 +20,17 @@ export function uncheckedTime(
   if (unchecked.length === 0) return null;
   const oldest = Math.min(...unchecked.map(({ from }) => from));
   return { from: Math.max(createdAt, oldest - CLOCKS_MS), to: Math.max(...unchecked.map(({ to }) => to)) };
+}
+
+/**
+ * The lives as a start would find them that came a little ago: before anything is started on a restored copy, the time since
+ * its last sign is a gap as well. It ends early enough for the final blocks of a healthy endpoint to reach its end.
+ */
+export function livesUntil(lives: readonly LifeRecord[], now: number): readonly LifeRecord[] {
+  const end = now - CLOCKS_MS;
+  const last = lives.at(-1);
+  if (last === undefined || end - last.until <= GAP_MS) return lives;
+  return [...lives, { id: "", version: 0, since: end, until: end }];
 }
 
 function gapsBetween(lives: readonly LifeRecord[]): readonly Period[] {

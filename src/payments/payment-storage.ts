@@ -80,7 +80,9 @@ export interface AbandonedDeliveries {
 /** What the payment service asks of its tables. */
 export interface PaymentReads {
   fact(id: string): Promise<string | null>;
-  /** The lives of the database, oldest first: a few rows in a year. */
+  /** The life of the database that goes on, or was the last; null before the first. */
+  newestLife(): Promise<LifeRecord | null>;
+  /** The lives of the database, oldest first, 200 at most. */
   lives(): Promise<readonly LifeRecord[]>;
   /** A key by its public id, with the account it belongs to. */
   apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null>;
@@ -158,8 +160,11 @@ export interface PaymentReads {
   gates(ids: readonly string[]): Promise<readonly GateRecord[]>;
   /** Up to `limit` gates by ascending id, the first one above `after`. */
   gatesAfter(after: string, limit: number): Promise<readonly GateRecord[]>;
-  /** Up to `limit` deposit addresses that are held, the oldest address first. */
-  heldDeposits(limit: number): Promise<readonly DepositRecord[]>;
+  /** Up to `limit` deposit addresses that are held, written off or not, the oldest address first; behind `last` where it is given. */
+  heldDeposits(
+    limit: number,
+    last?: Pick<DepositRecord, "createdAt" | "id">,
+  ): Promise<readonly DepositRecord[]>;
   /** Up to `limit` webhooks with abandoned deliveries, by webhook id: how many, and when the first and the last were made. */
   abandonedDeliveries(limit: number): Promise<readonly AbandonedDeliveries[]>;
   /** Up to `limit` deliveries that no attempt has brought to their receiver so far and that are tried again. */

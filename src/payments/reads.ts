@@ -40,10 +40,14 @@ function identityReads(
   read: Read,
 ): Pick<
   PaymentReads,
-  "fact" | "lives" | "apiKey" | "account" | "accountsAfter" | "apiKeysOf" | "idempotency"
+  "fact" | "newestLife" | "lives" | "apiKey" | "account" | "accountsAfter" | "apiKeysOf" | "idempotency"
 > {
   return {
     fact: async (id) => (await read.get(tables.facts, id))?.value ?? null,
+    async newestLife() {
+      const [newest] = await read.find({ table: tables.lives, order: "desc", limit: 1 });
+      return newest ?? null;
+    },
     lives: () => read.find({ table: tables.lives }),
     async apiKey(id) {
       const key = await read.get(tables.apiKeys, id);
@@ -130,7 +134,10 @@ function depositReads(
       const found = await read.find({ table: unknownSignatures, index: "ofAddress", equals: { address } });
       return found.map(({ id }) => id);
     },
-    heldDeposits: (limit) => read.find({ table: deposits, index: "held", limit }),
+    heldDeposits: (limit, last) => {
+      const after = last === undefined ? {} : { after: [last.createdAt, last.id] };
+      return read.find({ table: deposits, index: "held", ...after, limit });
+    },
   };
 }
 

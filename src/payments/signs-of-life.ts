@@ -2,15 +2,15 @@
 import { commitOne } from "../../storage/decided.ts";
 import type { LifeRecord } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
-import type { Clock, Logger, Random } from "../runtime.ts";
+import type { Clock, Logger } from "../runtime.ts";
 import { GAP_MS } from "./gaps.ts";
-import { newId } from "./ids.ts";
+import { storageTime } from "./storage-time.ts";
 
 /** What signs are made with. */
 export interface SignParts {
-  readonly storage: Pick<PaymentStorage, "lives" | "commit">;
+  readonly storage: Pick<PaymentStorage, "newestLife" | "lives" | "commit" | "time">;
+  /** What a process sleeps by; signs are dated by the storage, so that all processes mean the same time. */
   readonly clock: Clock;
-  readonly random: Random;
   readonly log: Logger;
 }
 
@@ -18,6 +18,11 @@ export interface SignParts {
 const SIGN_EVERY_MS = 60_000;
 /** A sign that is almost a minute old is renewed: the process that comes first does it for all. */
 const IS_OLD_MS = 50_000;
+/**
+ * So many lives are kept. A new one beyond them removes the oldest but one, which makes one gap of the two oldest gaps and the
+ * life between them: an address from before both is checked as before, and one of that life for a longer time than it needs.
+ */
+const MAX_LIVES = 200;
 
 /** From `start` to `stop` a process gives signs. */
 export class SignsOfLife {
@@ -60,16 +65,15 @@ export class SignsOfLife {
   }
 
   async #give(): Promise<void> {
-    const { storage, clock, log } = this.#parts;
-    const now = clock.now();
-    const newest = (await storage.lives()).at(-1);
-    if (newest === undefined || this.#isAfterGap(newest, now)) {
-      await this.#commit(this.#newLife(now));
-      if (newest !== undefined) log.warn(newest, "no process was at work on this database for a while");
+    const { storage, log } = this.#parts;
+    const [newest, now] = await Promise.all([storage.newestLife(), storageTime(this.#parts)]);
+    if (newest === null || this.#isAfterGap(newest, now)) {
+      await this.#commit(await this.#beginLife(newest, now));
+      if (newest !== null) log.warn(newest, "no process was at work on this database for a while");
     } else if (now - newest.until >= IS_OLD_MS) {
       const { id, version: expectedVersion } = newest;
       // Refused where another process has just done it.
-      await this.#commit({ table: "lives", id, set: { until: now }, expectedVersion });
+      await this.#commit([{ table: "lives", id, set: { until: now }, expectedVersion }]);
     }
     this.#seen = Math.max(this.#seen ?? now, now, newest?.until ?? now);
   }
@@ -82,12 +86,22 @@ export class SignsOfLife {
     return this.#seen === null ? now - until > GAP_MS : this.#seen - until > GAP_MS;
   }
 
-  #newLife(now: number): PaymentWrite {
-    const insert = { id: newId("life", now, this.#parts.random), version: 1, since: now, until: now };
-    return { table: "lives", insert };
+  /** Named after the life before it: of several processes that start at once after a gap one begins the next life. */
+  async #beginLife(before: LifeRecord | null, now: number): Promise<readonly PaymentWrite[]> {
+    const id = `life_after_${before?.since ?? "none"}`;
+    const lives = before === null ? [] : await this.#parts.storage.lives();
+    const surplus = lives.length < MAX_LIVES ? [] : lives.slice(1, lives.length - MAX_LIVES + 2);
+    return [
+      { table: "lives", insert: { id, version: 1, since: now, until: now } },
+      ...surplus.map((life): PaymentWrite => ({
+        table: "lives",
+        remove: life.id,
+        expected: { version: life.version },
+      })),
+    ];
   }
 
-  async #commit(write: PaymentWrite): Promise<void> {
-    await commitOne(this.#parts.storage, { writes: [write] });
+  async #commit(writes: readonly PaymentWrite[]): Promise<void> {
+    await commitOne(this.#parts.storage, { writes });
   }
 }

@@ -8,6 +8,7 @@ import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { hasSignedForRecipients } from "../payments/outgoing/declined.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
 import { releaseDeposit, shownAmounts } from "../payments/private/release-deposit.ts";
+import { settlePayment } from "../payments/private/settle-payment.ts";
 import { moneyThere } from "../payments/private/vouched-money.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import {
@@ -29,7 +30,7 @@ import type { DepositControl } from "../payments/operator/resolve/resolve-deposi
 /** The parts of a service that its operator acts on. */
 export interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
-  readonly configured: Pick<Ledger, "witnesses" | "endpoints">;
+  readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   readonly engine: Engine<PaymentTables>;
   readonly workflows: readonly AnyWorkflow[];
   readonly transfers: WalletTransferWorkflow;
@@ -104,6 +105,10 @@ function depositControl(
         transactionId,
         order,
       );
+    },
+    async settle(settling) {
+      await bindToChain();
+      return settlePayment({ storage, ledger, assets, keys, clock }, settling);
     },
     async returnTokens(command) {
       await bindToChain();

@@ -1,4 +1,5 @@
 /** Puts private mode together out of its options: its machines, what they do, and what is polled for them. */
+import { countedDeposit } from "../payments/deposit-context.ts";
 import type { Address } from "../address.ts";
 import type { AnnounceParams } from "../../machines/index.ts";
 import type { PaymentTables } from "../payments/records.ts";
@@ -149,6 +150,7 @@ function createPrivateRouting({
     sendBack: returnTokens(routed),
     mayServePayers,
     orderOf: async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
+    versionOf: async (address) => (await countedDeposit(shared.storage, address)).version,
   });
   return {
     terms,

@@ -155,7 +155,7 @@ export class ServiceActs implements Acting {
     const { storage, service } = this.#parts;
     const found = await storage.transaction(transactionId);
     if (found === null) throw new ActRefused("There is no such transaction.");
-    await this.#note("cancel", { transactionId }, by);
+    await this.#note("request_cancel", { transactionId }, by);
     await service.cancelTransaction(await this.#callerOf(found.transaction.accountId), transactionId);
     return "The transaction is cancelled.";
   }
@@ -165,7 +165,7 @@ export class ServiceActs implements Acting {
     const delivery = await storage.delivery(deliveryId);
     if (delivery === null) throw new ActRefused("There is no such delivery.");
     const { webhookId, accountId } = delivery;
-    await this.#note("redeliver", { deliveryId, webhookId }, by);
+    await this.#note("request_redelivery", { deliveryId, webhookId }, by);
     await service.redeliver(await this.#callerOf(accountId), { webhookId, deliveryId });
     return "The notice is on its way once more.";
   }

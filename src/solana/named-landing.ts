@@ -8,7 +8,8 @@ import { landedMessageHash } from "./find-message.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";
 
 /** A landing as one endpoint shows it. */
-interface ShownLanding extends Landing {
+interface ShownLanding {
+  readonly landing: Landing;
   readonly isArchive: boolean;
 }
 
@@ -33,12 +34,12 @@ function answerOf(shown: readonly Shown[], witnesses: number): NamedAnswer {
   const landed = shown.filter((each) => typeof each !== "string");
   const [first] = landed;
   if (first === undefined) return { refused: "unknown" };
-  const isAgreed = landed.every(isSameAs(first)) && !shown.includes("absent");
+  const isSame = isSameAs(first.landing);
+  const isAgreed = landed.every(({ landing }) => isSame(landing)) && !shown.includes("absent");
   if (!isAgreed) return { refused: "contradicted" };
   const isFirm = landed.length >= witnesses || landed.some(({ isArchive }) => isArchive);
-  if (first.error !== null && !isFirm) return { refused: "failed_alone" };
-  const { isArchive: _, ...landing } = first;
-  return { landed: landing };
+  if (first.landing.error !== null && !isFirm) return { refused: "failed_alone" };
+  return { landed: first.landing };
 }
 
 function shownUnder(signature: string, attempt: Attempt): Question<Shown> {
@@ -49,7 +50,7 @@ function shownUnder(signature: string, attempt: Attempt): Question<Shown> {
       const messageHash = receipt === null ? null : await landedMessageHash(endpoint, signature);
       if (receipt !== null && messageHash !== null) {
         return messageHash === attempt.messageHash
-          ? { ...receipt, signature, isArchive: endpoint.isArchive }
+          ? { landing: { ...receipt, signature }, isArchive: endpoint.isArchive }
           : "another_message";
       }
     }

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { uncheckedTime } from "../../src/payments/gaps.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { SignsOfLife } from "../../src/payments/signs-of-life.ts";
-import { silentLogger, systemRandom } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { sampled } from "../kit/thorough.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
@@ -16,7 +16,10 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
     readonly storage: PaymentStorage;
     /** Of all processes. */
     readonly commits: () => number;
-    readonly process: () => SignsOfLife;
+    /** How often all lives were read at once. */
+    readonly readings: () => number;
+    /** One whose own clock is so far ahead of the storage's. */
+    readonly process: (aheadMs?: number) => SignsOfLife;
     /** So many minutes, one after the other. */
     readonly pass: (minutes: number) => Promise<void>;
   }
@@ -25,9 +28,15 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
     const database = await make();
     const storage = await database.open();
     const clock = virtualClock();
-    let commits = 0;
+    let [commits, readings] = [0, 0];
     const counted: PaymentStorage = {
       ...storage,
+      // As a database with a clock of its own does.
+      time: async () => clock.now(),
+      lives: () => {
+        readings += 1;
+        return storage.lives();
+      },
       commit: (items) => {
         commits += 1;
         return storage.commit(items);
@@ -43,8 +52,10 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
       clock,
       storage,
       commits: () => commits,
-      process() {
-        const made = new SignsOfLife({ storage: counted, clock, random: systemRandom, log: silentLogger });
+      readings: () => readings,
+      process(aheadMs = 0) {
+        const own = { ...clock, now: () => clock.now() + aheadMs };
+        const made = new SignsOfLife({ storage: counted, clock: own, log: silentLogger });
         processes.push(made);
         return made;
       },
@@ -99,6 +110,49 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
     await Promise.all(both.map((each) => each.start()));
     await world.pass(3);
     expect(await missed(world)).toEqual({ from: last - 2 * MINUTE, to: last + 5 * MINUTE });
+    expect(await world.storage.lives()).toHaveLength(2);
+  });
+
+  test("M32: a process whose clock is ten minutes ahead or behind begins no life, and ends no gap", async () => {
+    const world = await open();
+    await world.process().start();
+    await world.process(10 * MINUTE).start();
+    await world.process(-10 * MINUTE).start();
+    await world.pass(3);
+    expect(await world.storage.lives()).toMatchObject([{ until: world.clock.now() }]);
+  });
+
+  test("M32: a sign in the life that goes on reads that life alone", async () => {
+    const world = await open();
+    const only = world.process();
+    await only.start();
+    await only.stop();
+    world.clock.advance(5 * MINUTE);
+    await only.start();
+    const readings = world.readings();
+    await world.pass(10);
+    expect(world.readings()).toBe(readings);
+  });
+
+  test("M32: of 200 lives the oldest two gaps become one with the next life, and all others stay", async () => {
+    const world = await open();
+    const { storage, clock } = world;
+    for (let life = 0; life < 202; life++) {
+      const [since, until] = [clock.now(), clock.now() + MINUTE];
+      await storage.commit([
+        { writes: [{ table: "lives", insert: { id: `life ${life}`, version: 1, since, until } }] },
+      ]);
+      clock.advance(10 * MINUTE);
+    }
+    const before = await storage.lives();
+    await world.process().start();
+    const after = await storage.lives();
+    expect(after.slice(0, -1)).toEqual([before[0], ...before.slice(4)]);
+    expect(after).toHaveLength(200);
+    // What was made before all gaps is checked from the same moment as before.
+    expect(uncheckedTime(after, { createdAt: 0, checkedTo: null })?.from).toBe(
+      uncheckedTime(before, { createdAt: 0, checkedTo: null })?.from,
+    );
   });
 
   test("M32: three idle processes commit once a minute together", async () => {

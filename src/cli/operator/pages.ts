@@ -6,8 +6,9 @@ import type { PausedEntry, PausedScope } from "../../payments/operator/gates/pau
 import type { SuspendedAccount } from "../../payments/operator/gates/suspending.ts";
 import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
 import type { Resolution } from "../../payments/operator/resolve/command.ts";
-import type { OrderedReturn } from "../../payments/private/order-return.ts";
+import type { GivenReturn } from "../../payments/operator/transaction-acts.ts";
 import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
+import type { SettledPayment } from "../../payments/private/settle-payment.ts";
 import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
 import { table } from "../table.ts";
 
@@ -44,9 +45,19 @@ export function settledPage({ transactionId, status, landing }: SettledTransacti
   return `${transactionId} is settled: ${signature} has landed in slot ${slot}${ended}. It is shown as ${status}.`;
 }
 
+/** What of a private order was settled. */
+export function settledPaymentPage({ transactionId, signature, kind, paid }: SettledPayment): string {
+  const what = paid.map(({ address, mint, amount }) => `${amount} of ${mint} to ${address}`).join(", ");
+  const settled = what === "" ? "took the place of" : `has paid ${what}, in the place of`;
+  return `${signature} ${settled} the ${kind} of ${transactionId}. Now release its deposit address: paystate release.`;
+}
+
 /** Which tokens go where. */
-export function returnPage({ address, mint, to, amount, left }: OrderedReturn): string {
+export function returnPage({ address, mint, to, amount, left, approve }: GivenReturn): string {
   const rest = left === "0" ? "" : ` ${left} stay: release them again once this is done.`;
+  if (approve !== undefined) {
+    return `another person has to confirm that ${amount} of ${mint} go to ${to}: paystate approve ${approve} --address ${to}`;
+  }
   return `${amount} of ${mint} go from ${address} to ${to} as soon as the service is at work.${rest}`;
 }
 

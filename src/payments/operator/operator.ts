@@ -22,6 +22,7 @@ import type { EvidenceControl } from "./resolve/command.ts";
 import { DepositResolving, type DepositControl } from "./resolve/resolve-deposits.ts";
 import { TaskResolving } from "./resolve/resolve-tasks.ts";
 import type { OperatorPurses, PurseWatch } from "../purses/purses.ts";
+import { isReturnId } from "./resolve/proposed-return.ts";
 import { MatterResolver, type Resolver } from "./resolve/resolve.ts";
 import { TransactionActs, type TransactionActing } from "./transaction-acts.ts";
 
@@ -78,7 +79,7 @@ export interface OperatorParts {
 /** What the operator's commands are made of. */
 export interface OperatorDeps extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
-  readonly configured: Pick<Ledger, "witnesses" | "endpoints">;
+  readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
   readonly instances: OperatedInstances;
@@ -117,8 +118,8 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
   const pauses = new Pauses(setting);
   const suspensions = new Suspensions(setting);
   const limits = new Limits(setting);
-  const lowering = new WitnessLowering({ ...setting, ledger: deps.configured });
-  const endpoints = new EndpointSuspensions({ ...setting, ledger: deps.configured });
+  const lowering = new WitnessLowering({ ...setting, storage, ledger: deps.configured });
+  const endpoints = new EndpointSuspensions({ ...setting, storage, ledger: deps.configured });
   const resolver = new MatterResolver({
     ...deps,
     lookForMatters,
@@ -142,7 +143,8 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
       suspendEndpoint: (wanted, by) => endpoints.suspendEndpoint(wanted, by),
       restoreEndpoint: (endpoint, by) => endpoints.restoreEndpoint(endpoint, by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
-      approve: (id, approval, by) => resolver.approve(id, approval, by),
+      approve: (id, approval, by) =>
+        isReturnId(id) ? acts.approveReturn(id, approval, by) : resolver.approve(id, approval, by),
       releaseDeposit: (transactionId, by) => acts.releaseDeposit(transactionId, by),
       settleTransaction: (landing, by) => acts.settleTransaction(landing, by),
       returnTokens: (transactionId, order, by) => acts.returnTokens(transactionId, order, by),

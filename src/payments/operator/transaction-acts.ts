@@ -4,15 +4,17 @@ import { isPaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { ActedBy } from "../acted-by.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { OrderedReturn, ReturnOrder } from "../private/order-return.ts";
+import type { OrderedReturn, ProposedReturn, ReturnOrder } from "../private/order-return.ts";
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
+import { PaymentNotSettled, type SettledPayment } from "../private/settle-payment.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
 import { readActedBy, readCommand, type WriteAct } from "./act.ts";
 import { decisionOfAddress } from "./attention/held-addresses.ts";
 import { matterId } from "./attention/matter.ts";
 import { OperatorRefused, privateModeIsOff } from "./operator-refused.ts";
-import type { EvidenceControl } from "./resolve/command.ts";
-import { decisionWrite } from "./resolve/decisions.ts";
+import type { Approval, EvidenceControl, Resolution } from "./resolve/command.ts";
+import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
+import { proposedReturn, returnId, waitingReturn } from "./resolve/proposed-return.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
 
 /** What can be done to any transaction. What waits for a person is decided by `resolve`. */
@@ -31,29 +33,41 @@ export interface TransactionActing {
    * endpoint must show this very message finalized and none may contradict it. A transaction that was failed as expired,
    * or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with `OperatorRefused` where the evidence
    * is not enough, and where nothing is left to settle; with `LedgerUnavailable` when no endpoint answers.
+   *
+   * Of a private order it settles a refund or a swap that another copy of the database made and no endpoint lists: as many
+   * endpoints as must agree tell what the transaction paid, and the payment is booked as that. The address stays held until
+   * it is released.
    */
-  settleTransaction(landing: NamedLanding, by: ActedBy): Promise<SettledTransaction>;
+  settleTransaction(landing: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment>;
   /**
    * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of an
-   * order that is over: to its sender, or to another owner, whom `screen` must let pass. With `approvals: 2` they go to the
-   * sender only. The sponsor may spend as much again for it. Ordered twice it is done once. A service at work does it.
+   * order that is over: to its sender, or to another owner, whom `screen` must let pass, and who gets no more than is there
+   * when it is asked for. With `approvals: 2` another person confirms another owner by `approve`. The sponsor may spend as
+   * much again for it. Ordered twice it is done once. A service at work does it.
    * Rejects with `OperatorRefused` for what is not there, cannot move, or has to wait; with `LedgerUnavailable` when the
    * chain cannot be read.
    */
-  returnTokens(transactionId: string, order: ReturnOrder, by: ActedBy): Promise<OrderedReturn>;
+  returnTokens(transactionId: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn>;
+}
+
+/** What was ordered, or waits for another person. */
+export interface GivenReturn extends OrderedReturn {
+  readonly state: "done" | "awaits_approval";
+  /** The id by which another person confirms it; of `awaits_approval` alone. */
+  readonly approve?: string;
 }
 
 const MAX_ADDRESS = 64;
 const MAX_SIGNATURE = 128;
 
-const id = z.string().min(1).max(MAX_ADDRESS);
-const released = z.strictObject({ transactionId: id });
-const landed = z.strictObject({ transactionId: id, signature: z.string().min(1).max(MAX_SIGNATURE) });
-const returned = z.strictObject({ transactionId: id, mint: id, to: id.optional() });
+const named = z.string().min(1).max(MAX_ADDRESS);
+const released = z.strictObject({ transactionId: named });
+const landed = z.strictObject({ transactionId: named, signature: z.string().min(1).max(MAX_SIGNATURE) });
+const returned = z.strictObject({ transactionId: named, mint: named, to: named.optional() });
 
 /** What these acts need. */
 export interface TransactionActsParts {
-  readonly storage: Pick<PaymentStorage, "decision">;
+  readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
   /** Null while private mode is off. */
@@ -73,14 +87,14 @@ export class TransactionActs implements TransactionActing {
     const acted = readActedBy(by);
     const { transactionId } = readCommand(released, { transactionId: given });
     const control = this.#control();
-    const guardOf = (address: string): Promise<PaymentWrite> => this.#guard(decisionOfAddress(address));
+    const guardOf = (address: string): Promise<PaymentWrite> => this.#guardOfAddress(address);
     const writesFor = (what: ReleasedDeposit): readonly PaymentWrite[] => [
       this.#parts.writeAct({ by: acted, act: "release", what: { ...what } }),
     ];
     return control.release(transactionId, { refundTo: null, guardOf, writesFor }).catch(asRefusal);
   }
 
-  async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction> {
+  async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment> {
     const { writeAct, evidence } = this.#parts;
     const acted = readActedBy(by);
     const { transactionId, signature } = readCommand(landed, given);
@@ -88,30 +102,97 @@ export class TransactionActs implements TransactionActing {
     const audit = writeAct({ by: acted, act: "settle", what: { transactionId, signature } });
     return evidence.settle({ transactionId, signature, writes: [guard, audit] }).catch((error: unknown) => {
       if (!isPaymentError(error, "TRANSACTION_NOT_FOUND")) throw error;
-      throw new OperatorRefused(`there is no wallet transaction ${transactionId}`, { cause: error });
+      return this.#settlePayment({ transactionId, signature }, acted);
     });
   }
 
-  async returnTokens(given: string, order: ReturnOrder, by: ActedBy): Promise<OrderedReturn> {
+  #settlePayment(landing: NamedLanding, by: ActedBy): Promise<SettledPayment> {
+    const { control, writeAct } = this.#parts;
+    const refused = (cause: unknown): never => {
+      if (cause instanceof PaymentNotSettled) throw new OperatorRefused(cause.message, { cause });
+      if (!isPaymentError(cause, "TRANSACTION_NOT_FOUND")) throw cause;
+      throw new OperatorRefused(`there is no transaction ${landing.transactionId}`, { cause });
+    };
+    if (control === null) {
+      throw new OperatorRefused(`there is no wallet transaction ${landing.transactionId}`);
+    }
+    return control
+      .settle({
+        ...landing,
+        guardOf: (address) => this.#guardOfAddress(address),
+        writesFor: (settled) => [writeAct({ by, act: "settle", what: { ...settled } })],
+      })
+      .catch(refused);
+  }
+
+  async returnTokens(given: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn> {
     const acted = readActedBy(by);
     const { transactionId, ...checked } = readCommand(returned, { ...order, transactionId: given });
     const control = this.#control();
+    let approve: string | null = null;
     // The chart hears one order at a time, so that of two at once one is refused.
-    return control
+    const ordered = await control
       .returnTokens({
         transactionId,
         order: checked,
-        writesFor: (ordered) => [
-          this.#parts.writeAct({ by: acted, act: "return_tokens", what: { ...ordered } }),
-        ],
+        confirmed: null,
+        writesFor: (what) => [this.#parts.writeAct({ by: acted, act: "return_tokens", what: { ...what } })],
+        propose: async (proposed) => {
+          approve = await this.#proposeReturn(proposed, acted);
+        },
       })
       .catch(asRefusal);
+    return approve === null
+      ? { ...ordered, state: "done" }
+      : { ...ordered, state: "awaits_approval", approve };
+  }
+
+  /** Confirms what `returnTokens` of another person has asked for: no more of the mint goes there than was there then. */
+  async approveReturn(id: string, { address }: Approval, by: ActedBy): Promise<Resolution> {
+    const { storage, clock, writeAct } = this.#parts;
+    const acted = readActedBy(by);
+    const before = await storage.decision(id);
+    const waiting = waitingReturn(id, before, { address, actor: acted.actor });
+    const { transactionId, mint, to, units, actor: requestedBy } = waiting;
+    const control = this.#control();
+    const guard = decisionWrite(id, before, { proposal: null, decidedAt: clock.now() });
+    await control
+      .returnTokens({
+        transactionId,
+        order: { mint, to },
+        confirmed: BigInt(units),
+        writesFor: (what) => [
+          guard,
+          writeAct({ by: acted, act: "return_tokens", what: { ...what, requestedBy } }),
+        ],
+        propose: async () => {
+          throw new Error(`${id} is confirmed, and not proposed once more`);
+        },
+      })
+      .catch(asRefusal);
+    return { id, action: "returnTokens", state: "done", transactionId };
+  }
+
+  async #proposeReturn(proposed: ProposedReturn, by: ActedBy): Promise<string> {
+    const { storage, clock, writeAct } = this.#parts;
+    const what = { ...proposed, units: String(proposed.units) };
+    const id = returnId(proposed);
+    const proposal = proposedReturn(proposed, by);
+    const guard = decisionWrite(id, await storage.decision(id), { proposal, decidedAt: clock.now() });
+    const audit = writeAct({ by, act: "request_return_tokens", what });
+    const [stored] = await storage.commit([{ writes: [guard, audit] }]);
+    if (stored?.ok !== true) throw decidedMeanwhile(id);
+    return id;
   }
 
   #control(): DepositControl {
     const { control } = this.#parts;
     if (control === null) throw privateModeIsOff();
     return control;
+  }
+
+  #guardOfAddress(address: string): Promise<PaymentWrite> {
+    return this.#guard(decisionOfAddress(address));
   }
 
   /** Of several who decide at once, also by `resolve`, one does; what waits for a second person waits no more. */

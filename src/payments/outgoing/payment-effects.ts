@@ -17,8 +17,9 @@ import { isReturn } from "./plans/plan-return.ts";
 import { PaymentOutcomes } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
 import {
-  allowanceLeft,
+  allowanceOf,
   costOfLanding,
+  returnedAllowances,
   spentBy,
   SPONSOR_CAP,
   withCost,
@@ -127,7 +128,7 @@ export class PaymentEffects {
   }
 
   async readMarker(paymentId: string, error: string | null): Outcome {
-    const { row, deposit, view, stored } = await this.#load(paymentId);
+    const { row, deposit, view } = await this.#load(paymentId);
     const outcome = await this.#outcomes.read({ row, deposit, view });
     switch (outcome.kind) {
       case "unknown":
@@ -135,9 +136,11 @@ export class PaymentEffects {
       case "foreclosed":
         return { event: { type: "REFUSED", fault: SUPERSEDED } };
       case "made": {
-        const { signature, slot, blockTime, amount } = outcome;
-        const writes = amount === undefined ? [] : swappedWrites(row, amount);
-        return { event: { type: "MADE", signature, slot, blockTime }, writes };
+        const { signature, slot, blockTime, elsewhere } = outcome;
+        const made = { type: "MADE", signature, slot, blockTime } as const;
+        if (elsewhere === undefined) return { event: made };
+        const { movements, writes } = elsewhere;
+        return { event: { ...made, movements }, writes };
       }
       case "overtaken": {
         const rival = view.payments.find(({ id }) => id === outcome.payment);
@@ -155,11 +158,7 @@ export class PaymentEffects {
         const isPresumed = death === "presumed" || (error !== null && !isLanded);
         const event = { type: "UNMADE", isDead: death !== "none", isPresumed } as const;
         if (death === "none" || (death === "agreed" && isLanded)) return { event };
-        // Bytes that are presumed dead may land all the same, and then cost their fee.
-        const dead = new Set([...(stored.presumed ?? []), row.signature ?? ""]);
-        const costs = isPresumed ? { presumed: [...dead] } : withoutDead(stored, dead);
-        const set = { plan: writePlan({ ...stored, ...costs }) };
-        return { event, writes: [{ table: "payments", id: paymentId, set }] };
+        return { event, writes: await this.#deadWrites(row, isPresumed) };
       }
     }
   }
@@ -272,16 +271,28 @@ export class PaymentEffects {
     throw new Error(`payment ${row.id} cannot be made now: ${fault.kind}, ${fault.error}`);
   }
 
-  /** Attempts that are presumed dead count until endpoints agree about them: that is no case for an operator. */
-  async #meetCap(inHand: PaymentInHand, unsigned: UnsignedTransaction): Outcome {
+  /** Bytes that are presumed dead may land all the same, and then cost their fee. */
+  async #deadWrites(
+    { id, plan, signature }: PaymentRecord,
+    isPresumed: boolean,
+  ): Promise<readonly PaymentWrite[]> {
+    const { storage, clock } = this.#with;
+    const stored = readPlan(plan);
+    const dead = new Set([...(stored.presumed ?? []), signature ?? ""]);
+    const costs = isPresumed ? { presumed: [...dead] } : withoutDead(stored, dead);
+    const returned = isPresumed ? [] : await returnedAllowances(storage, dead, clock.now());
+    return [{ table: "payments", id, set: { plan: writePlan({ ...stored, ...costs }) } }, ...returned];
+  }
+
+  /**
+   * Attempts that are presumed dead count until endpoints agree about them: that is no case for an operator. Once they agree
+   * the reading of the marker takes the costs back.
+   */
+  async #meetCap(inHand: PaymentInHand): Outcome {
     const { row, deposit, stored } = inHand;
-    const dead = new Set(stored.presumed);
-    if (dead.size === 0) return this.#hold(deposit, SPONSOR_CAP);
+    if ((stored.presumed ?? []).length === 0) return this.#hold(deposit, SPONSOR_CAP);
     const outcome = await this.#outcomes.read(inHand);
-    if (outcome.kind !== "unmade") return { event: { type: "MARKED" } };
-    if (outcome.death === "agreed") {
-      return this.#signAttempt({ ...inHand, stored: { ...stored, ...withoutDead(stored, dead) } }, unsigned);
-    }
+    if (outcome.kind !== "unmade" || outcome.death === "agreed") return { event: { type: "MARKED" } };
     throw new Error(`attempts of payment ${row.id} may still cost what its order has left`);
   }
 
@@ -295,11 +306,10 @@ export class PaymentEffects {
     const purses = { sponsor: sponsor.address, ours: [row.address, treasury] };
     const cost = await costOfLanding(ledger, purses, { plan, networkFee: unsigned.networkFee });
     const costs = withCost(stored, cost);
+    const added = spentBy(costs) - spentBy(stored);
+    const allowance = await allowanceOf(storage, row);
     // A sweep brings back more than it costs.
-    const isFree = row.kind === "sweep";
-    if (!isFree && spentBy(costs) - spentBy(readPlan(row.plan)) > (await allowanceLeft(storage, row))) {
-      return this.#meetCap(inHand, unsigned);
-    }
+    if (row.kind !== "sweep" && added > allowance.left) return this.#meetCap(inHand);
     const signer = keys.signer(deposit);
     if (signer.address !== row.address) throw new Error(`the key of ${row.address} cannot be derived`);
     const signed = await signTransaction(unsigned, [sponsor, signer, ...cosigners]);
@@ -321,6 +331,7 @@ export class PaymentEffects {
       event: { type: "SIGNED", signature: signed.signature },
       writes: [
         { table: "attempts", insert: attempt },
+        allowance.take({ signature: attempt.id, cost: added, at: attempt.createdAt }),
         ...spendingsOf(
           signers,
           { row, signature: signed.signature, cost: cost.fee + cost.rent },
@@ -348,14 +359,6 @@ export class PaymentEffects {
     const loan = movements.find(({ kind }) => kind === "loan");
     return loan !== undefined && BigInt(loan.amount) < (await this.#with.ledger.rentMinimum(0));
   }
-}
-
-/** What another copy's swap has paid, in the place of what this one was planned to pay. */
-function swappedWrites({ id, transactionId, legs }: PaymentRecord, amount: bigint): readonly PaymentWrite[] {
-  return [
-    { table: "payments", id, set: { legs: legs.map((leg) => ({ ...leg, amount })) } },
-    { table: "recipients", id: `${transactionId}:0`, set: { amount } },
-  ];
 }
 
 /** What a swap pays is decided when it is planned, and a later one had another price. */

@@ -2,17 +2,17 @@
 import type { RivalPayment } from "../../../machines/index.ts";
 import type { DepositRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import { knownAddress, SOL_MINT, type Address } from "../../address.ts";
+import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
+import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { signaturesIn } from "./closing.ts";
+import { PaymentsElsewhere, type PaidElsewhere } from "./paid-elsewhere.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
-import { isExcess, ORDER_WORDS } from "./plans/words.ts";
 import { deathOf, type Death } from "./signing-anew.ts";
-import { explanationOf } from "./unknown-spending.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
 export interface PaymentInQuestion {
@@ -30,12 +30,12 @@ export interface Landing {
 }
 
 /**
- * `made` with `amount`: by another copy of the database, which paid the recipient so much. `unmade`: not landed; `death`
+ * `made` with `elsewhere`: by another copy of the database, and what that one has paid. `unmade`: not landed; `death`
  * tells whether its newest bytes can land any more. `unknown`: the marker was made by something that
  * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
  */
 export type PaymentOutcome =
-  | ({ readonly kind: "made"; readonly amount?: bigint } & Landing)
+  | ({ readonly kind: "made"; readonly elsewhere?: PaidElsewhere } & Landing)
   | ({ readonly kind: "overtaken" } & RivalPayment)
   | { readonly kind: "unmade"; readonly death: Death }
   | { readonly kind: "unknown" }
@@ -48,12 +48,6 @@ interface Candidate {
   readonly proof: Proof;
 }
 
-/** A swap of another copy of this database: its transaction, and what it paid the recipient in base units. */
-interface SwapElsewhere {
-  readonly signature: string;
-  readonly amount: bigint;
-}
-
 /** Kinds whose words do not say the amount: which of several payments landed is known by its signature. */
 const UNPRICED: ReadonlySet<PaymentRecord["kind"]> = new Set(["swap", "refund"]);
 
@@ -62,6 +56,7 @@ interface OutcomeReading {
   readonly ledger: Ledger;
   readonly keys: DepositKeys;
   readonly clock: Clock;
+  readonly assets: Assets;
 }
 
 /** Reads outcomes. A marker that the witnesses disagree about is no outcome: reading rejects, and is tried again. */
@@ -70,12 +65,14 @@ export class PaymentOutcomes {
   readonly #ledger: Ledger;
   readonly #keys: DepositKeys;
   readonly #clock: Clock;
+  readonly #elsewhere: PaymentsElsewhere;
 
-  constructor({ storage, ledger, keys, clock }: OutcomeReading) {
+  constructor({ storage, ledger, keys, clock, assets }: OutcomeReading) {
     this.#storage = storage;
     this.#ledger = ledger;
     this.#keys = keys;
     this.#clock = clock;
+    this.#elsewhere = new PaymentsElsewhere({ storage, ledger, keys, assets });
   }
 
   /** Rejects with `LedgerUnavailable` where too few witnesses answer. */
@@ -100,13 +97,13 @@ export class PaymentOutcomes {
     );
     const replacedBy = (await this.#newestSigned(replacing)) ?? replacing.at(-1);
     if (replacedBy !== undefined) return this.#landedAs(question, replacedBy, reading);
-    if (marker.delegate !== null) return { kind: "unknown" };
+    const { words } = proof;
+    const { delegate } = marker;
+    if (delegate !== null) return this.#paidElsewhere(question, { words, delegate }, reading);
     const paid = candidates.filter((each) => each.proof.planWords === null);
     const found = await this.#whichLanded(deposit, paid);
     if (found !== null) return this.#landedAs(question, found, reading);
-    const swapped = await this.#swappedElsewhere(question, paid);
-    if (swapped !== null) return { kind: "made", ...(await this.#landingOf(swapped, reading)) };
-    return { kind: (await this.#isForeclosed(deposit, paid)) ? "foreclosed" : "unknown" };
+    return this.#paidElsewhere(question, { words, delegate }, reading);
   }
 
   /** Whether the plan that a payment depends on was given up for another one: then the payment can never land. */
@@ -118,46 +115,20 @@ export class PaymentOutcomes {
     return planMarker === "unmade" && marker !== "unmade";
   }
 
-  /**
-   * Whether another copy of this database made this refund, and an operator has vouched for that copy's transaction. Only
-   * refunds of excess: they pay the sender alone, and the next one has words of its own. This database has signed none.
-   */
-  async #isForeclosed(deposit: DepositRecord, refunds: readonly Candidate[]): Promise<boolean> {
-    const words = refunds[0]?.proof.words ?? "";
-    if (!isExcess(words) || refunds.some(({ row }) => row.signature !== null)) return false;
-    const maker = await this.#makerOf(deposit, words);
-    return maker !== null && (await this.#storage.fact(explanationOf(maker))) !== null;
-  }
-
-  /**
-   * What another copy of this database has swapped under these words, once an operator has vouched for that copy's
-   * transaction. Every swap of an order gives the same and gets what it got at its price, which the chain tells. This database has
-   * signed none.
-   */
-  async #swappedElsewhere(
-    { row, deposit, view }: PaymentInQuestion,
-    swaps: readonly Candidate[],
-  ): Promise<SwapElsewhere | null> {
-    const [payee] = view.recipients;
-    const isOurs = row.kind !== "swap" || swaps.some((each) => each.row.signature !== null);
-    if (isOurs || payee === undefined) return null;
-    const signature = await this.#makerOf(deposit, ORDER_WORDS);
-    if (signature === null || (await this.#storage.fact(explanationOf(signature))) === null) return null;
-    const given = readPlan(row.plan).movements.find(({ kind }) => kind === "payout");
-    const changes = await this.#ledger.changesOf(signature, [
-      { owner: deposit.id, mint: mintOnChain(given?.mint ?? "") },
-      { owner: payee.address, mint: mintOnChain(row.mint) },
-    ]);
-    const [spent = 0n, amount = 0n] = changes ?? [];
-    // Lamports that the sponsor lends the address come in with the same transaction.
-    return spent < 0n && amount > 0n ? { signature, amount } : null;
-  }
-
-  async #landingOf(
-    { signature, amount }: SwapElsewhere,
-    { slot, blockTime }: Moment,
-  ): Promise<Landing & { readonly amount: bigint }> {
-    return { signature, amount, slot, blockTime: (await this.#blockTimeOf(signature)) ?? blockTime };
+  /** What another copy of this database has paid under these words, of which this database has signed nothing. */
+  async #paidElsewhere(
+    question: PaymentInQuestion,
+    { words, delegate }: { readonly words: string; readonly delegate: Address | null },
+    reading: Moment,
+  ): Promise<PaymentOutcome> {
+    const candidates = candidatesFor(words, question.view);
+    if (candidates.some(({ row }) => row.signature !== null)) return { kind: "unknown" };
+    const found = await this.#elsewhere.read({ ...question, words, delegate });
+    if (found === null) return { kind: "unknown" };
+    if (found === "foreclosed") return { kind: "foreclosed" };
+    const { signature } = found;
+    const blockTime = (await this.#blockTimeOf(signature)) ?? reading.blockTime;
+    return { kind: "made", elsewhere: found, signature, slot: reading.slot, blockTime };
   }
 
   /** A drain moves money to where it belongs anyway; it has landed when the markers that it closes are gone. */
@@ -278,11 +249,6 @@ function signaturesOf({ row, plan }: Candidate): readonly string[] {
 }
 
 type Moment = Agreed<Pick<MarkersReading, "slot" | "blockTime">>;
-
-/** The mint as the ledger names it: null for SOL. */
-function mintOnChain(mint: string): Address | null {
-  return mint === SOL_MINT ? null : knownAddress(mint);
-}
 
 function candidatesFor(words: string, { payments }: TransactionView): readonly Candidate[] {
   return payments.flatMap((row) => {

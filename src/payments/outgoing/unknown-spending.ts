@@ -1,7 +1,7 @@
 /** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord, LifeRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -69,20 +69,40 @@ export async function listedDoubt(asked: Asked, address: Address): Promise<Spend
   return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
 }
 
+/** What an address has signed, and how much of that is believed. */
+export interface Spending extends SpendingElsewhere {
+  /** All transactions of the address that nodes list. */
+  readonly transactions: Agreed<readonly OutgoingTransaction[]>;
+  /** False after a gap in the lives of the database of which too few nodes have the history: then there may be more. */
+  readonly isProven: boolean;
+}
+
 /**
- * Why it is not believed that an address has paid nothing but what this database knows; null where it is. After a gap in
- * the lives of the database an empty list is only believed where enough nodes have the history of it, and then the row
- * says that it was checked: later looks need not go back as far.
+ * Where the history of every gap shows nothing unknown, the row of the address says so: later looks need not go back as far.
  */
+export async function spendingOf(
+  { storage, ledger }: Asked,
+  deposit: DepositRecord,
+  lives: readonly LifeRecord[],
+): Promise<Spending> {
+  const time = uncheckedTime(lives, deposit);
+  const { transactions, isProven } =
+    time === null
+      ? { ...(await ledger.signedBy(deposit.id)), isProven: true }
+      : await ledger.signedWithin(deposit.id, time);
+  const unknown = await unknownAmong(storage, deposit.id, transactions);
+  const { explained } = await spendingElsewhere(storage, transactions);
+  if (time !== null && isProven && unknown.length === 0) {
+    await commitOne(storage, { writes: [checked(deposit, time.to)] });
+  }
+  return { transactions, isProven, unknown, explained };
+}
+
+/** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
 export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingDoubt | null> {
-  const { storage, ledger } = asked;
-  const time = uncheckedTime(await storage.lives(), deposit);
-  if (time === null) return listedDoubt(asked, deposit.id);
-  const { transactions, isProven } = await ledger.signedWithin(deposit.id, time);
-  if ((await unknownAmong(storage, deposit.id, transactions)).length > 0) return UNKNOWN_SPENDING;
-  if (!isProven) return MISSING_HISTORY;
-  await commitOne(storage, { writes: [checked(deposit, time.to)] });
-  return null;
+  const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
+  if (unknown.length > 0) return UNKNOWN_SPENDING;
+  return isProven ? null : MISSING_HISTORY;
 }
 
 /** From now on no look asks what the address has signed until then: it was checked, or an operator has vouched for it. */
@@ -91,10 +111,15 @@ export function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite 
 }
 
 /** Those of an address's transactions that moved something and were not signed here, vouched for by an operator or not. */
+interface SpendingElsewhere {
+  readonly unknown: readonly string[];
+  readonly explained: readonly string[];
+}
+
 export async function spendingElsewhere(
   storage: PaymentStorage,
   transactions: Agreed<readonly OutgoingTransaction[]>,
-): Promise<{ readonly unknown: readonly string[]; readonly explained: readonly string[] }> {
+): Promise<SpendingElsewhere> {
   return explainedOf(storage, carriedOut(transactions));
 }
 
@@ -105,7 +130,7 @@ function carriedOut(transactions: readonly OutgoingTransaction[]): readonly stri
 async function explainedOf(
   storage: PaymentStorage,
   signatures: readonly string[],
-): ReturnType<typeof spendingElsewhere> {
+): Promise<SpendingElsewhere> {
   const known = new Set((await storage.attempts(signatures)).map(({ id }) => id));
   const elsewhere = signatures.filter((signature) => !known.has(signature));
   const facts = await Promise.all(elsewhere.map((signature) => storage.fact(explanationOf(signature))));

@@ -27,6 +27,7 @@ import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/chec
 import { rateOfSol } from "../quotes/private-pricing.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
+import { storageTime } from "../storage-time.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { depositBody, type DepositBody } from "./deposit-body.ts";
 import { AGING_MS } from "../outgoing/closing.ts";
@@ -156,12 +157,13 @@ export class OrderAcceptance {
   }
 
   async #freshOrder(request: CheckedRequest, cost: RoutingCost, held: bigint): Promise<FreshOrder> {
-    const { storage, clock, random, routing } = this.#with;
+    const { storage, random, routing } = this.#with;
     const { keys, terms } = routing;
     const { quote, caller } = request;
     const sponsor = terms.sponsor.address;
     const { depositWindowMs, mostSpentPerDay: mostPerDay } = terms;
-    const createdAt = clock.now();
+    // By the clock that gaps in the lives of the database are dated by: the address is checked for later ones.
+    const createdAt = await storageTime(this.#with);
     const id = newId("tx", createdAt, random);
     const key = { masterVersion: keys.newestVersion, transactionId: id };
     const address = keys.address(key);

@@ -32,15 +32,28 @@ export interface OrderedReturn {
   readonly mint: string;
   readonly to: string;
   readonly amount: string;
-  /** What stays for another word: in frozen accounts, or in more accounts than one transaction empties. */
+  /**
+   * What stays for another word: in frozen accounts, in more accounts than one transaction empties, or beyond what another
+   * person has asked for.
+   */
   readonly left: string;
+}
+
+/** What another person is asked to confirm. */
+export interface ProposedReturn extends OrderedReturn {
+  /** Raw units: no more goes there. */
+  readonly units: bigint;
 }
 
 /** A return that an operator orders, and what belongs into its commit. */
 export interface ReturnCommand {
   readonly transactionId: string;
   readonly order: ReturnOrder;
+  /** The most, in raw units, that another person has asked for and this one confirms; null where this one asks. */
+  readonly confirmed: bigint | null;
   readonly writesFor: (ordered: OrderedReturn) => readonly PaymentWrite[];
+  /** Keeps for another person what it takes two to send. */
+  readonly propose: (proposed: ProposedReturn) => Promise<void>;
 }
 
 interface Shared {
@@ -78,7 +91,7 @@ interface Returning extends Shared, Redirecting {
  */
 export async function orderReturn(
   { engine, addresses, assets, screen, approvals, ownAddresses, ...shared }: Returning,
-  { transactionId, order, writesFor }: ReturnCommand,
+  { transactionId, order, confirmed, writesFor, propose }: ReturnCommand,
 ): Promise<OrderedReturn> {
   const { storage, ledger, sponsor } = shared;
   const view = await storage.transaction(transactionId);
@@ -94,9 +107,11 @@ export async function orderReturn(
     );
   }
   const to = await readReceiver({ storage, ledger, sponsor }, order.to ?? sender);
-  if (to !== sender) await checkElsewhere({ screen, approvals, ownAddresses }, to, transactionId);
+  const isElsewhere = to !== sender;
+  if (isElsewhere) await checkElsewhere({ screen, ownAddresses }, to, transactionId);
   await refuseWhileHeld(shared, deposit);
-  const found = await findReturn(shared, { deposit, payments: view.payments, mint, to });
+  const bound = confirmed === null ? {} : { atMost: confirmed };
+  const found = await findReturn(shared, { deposit, payments: view.payments, mint, to, ...bound });
   if (found === "nothing") throw new ReleaseRefused(nothingOf(mint, deposit.id));
   if ("kind" in found) throw new ReleaseRefused(`${mint} cannot be sent to ${to}: ${sentenceOf(found)}`);
   const { amount, held, decimals } = found;
@@ -108,8 +123,15 @@ export async function orderReturn(
     amount: formatAmount(amount, decimals),
     left: formatAmount(held - amount, decimals),
   };
+  if (isElsewhere && approvals === 2 && confirmed === null) {
+    await propose({ ...ordered, units: amount });
+    return ordered;
+  }
   const event = { type: "RETURN", mint, to, atMost: String(amount) } as const;
   const sent = await engine.send(addresses, deposit.id, event, { writes: writesFor(ordered) });
+  if (sent.kind === "refused") {
+    throw new ReleaseRefused(`somebody else has just decided about tokens at deposit address ${deposit.id}`);
+  }
   if (sent.kind !== "stepped") {
     throw new ReleaseRefused(
       `deposit address ${deposit.id} is at work, with its order or with a payment: try again when it has come to rest`,
@@ -152,16 +174,11 @@ async function readReceiver(
 
 /** The sender was judged with the order, anybody else was not. */
 async function checkElsewhere(
-  { screen, approvals, ownAddresses }: Redirecting,
+  { screen, ownAddresses }: Pick<Redirecting, "screen" | "ownAddresses">,
   to: Address,
   transactionId: string,
 ): Promise<void> {
   if (ownAddresses.includes(to)) throw invalidRecipient(0, to, "own_address");
-  if (approvals === 2) {
-    throw new ReleaseRefused(
-      "it takes two people to send money elsewhere (the option approvals), and tokens of this mint are one person's word: without another owner they go to the sender",
-    );
-  }
   if (screen === null) return;
   const party = { address: to, role: "recipient" } as const;
   const refused = await refusedAmong(screen, [party], transactionId).catch((cause: unknown) => {

@@ -3,7 +3,7 @@ import type { Agreed } from "../../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES, type RoutingLedger, type TransactionPlan } from "../../ledger/routing.ts";
 import { depositContext } from "../deposit-context.ts";
 import type { PaymentRecord } from "../records.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
@@ -69,21 +69,62 @@ export async function costOfLanding(
   return { fee: networkFee, rent };
 }
 
-/**
- * What may still be spent on the order of this address, in lamports. Attempts that are made at the same time do not see
- * each other, so the cap may be passed by as much as those cost.
- */
-export async function allowanceLeft(
-  storage: Pick<PaymentStorage, "load" | "transaction">,
-  { address, transactionId }: Pick<PaymentRecord, "address" | "transactionId">,
-): Promise<bigint> {
+/** An attempt that is about to be stored, and what landing would cost the sponsor, in lamports. */
+interface CostlyAttempt {
+  readonly signature: string;
+  readonly cost: bigint;
+  readonly at: number;
+}
+
+/** What may still be spent on the order of one address, in lamports. */
+export interface Allowance {
+  readonly left: bigint;
+  /** Belongs into the commit of the attempt: it is refused where attempts that are stored meanwhile have left too little. */
+  readonly take: (attempt: CostlyAttempt) => PaymentWrite;
+}
+
+/** What earlier versions of this service signed stands in the plans alone. */
+export async function allowanceOf(
+  storage: Pick<PaymentStorage, "load" | "transaction" | "reservations">,
+  { address, transactionId, kind }: Pick<PaymentRecord, "address" | "transactionId" | "kind">,
+): Promise<Allowance> {
+  const resource = `costs of ${address}`;
+  // First: what is stored between the readings is then counted twice, and never left out.
+  const taken = (await storage.reservations(resource)).reduce((sum, { amount }) => sum + amount, 0n);
   const [{ allowance }, view] = await Promise.all([
     depositContext(storage, address),
     storage.transaction(transactionId),
   ]);
   if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
   const spent = view.payments.reduce((sum, { plan }) => sum + spentBy(readPlan(plan)), 0n);
-  return BigInt(allowance) - spent;
+  const left = BigInt(allowance) - spent;
+  // A sweep brings back more than it costs.
+  const room = kind === "sweep" ? {} : { atMost: { total: left + taken } };
+  return {
+    left,
+    take({ signature, cost: amount, at: createdAt }) {
+      const id = costId(signature);
+      const insert = { id, version: 1, resource, amount, createdAt, lapsesAt: null, releasedAt: null };
+      return { table: "reservations", insert, ...room };
+    },
+  };
+}
+
+/** Attempts that can land no more have cost nothing. */
+export async function returnedAllowances(
+  storage: Pick<PaymentStorage, "reservation">,
+  signatures: ReadonlySet<string>,
+  releasedAt: number,
+): Promise<readonly PaymentWrite[]> {
+  const ids = [...signatures].map(costId);
+  const taken = await Promise.all(ids.map((id) => storage.reservation(id)));
+  return ids
+    .filter((_, index) => taken[index] !== null)
+    .map((id) => ({ table: "reservations", id, set: { releasedAt } }));
+}
+
+function costId(signature: string): string {
+  return `${signature}:cost`;
 }
 
 /** The most that the attempts of one payment cost, in lamports: each its fee, and one of them the rent. */

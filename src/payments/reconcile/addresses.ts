@@ -3,8 +3,16 @@ import { formatAmount } from "../../amount.ts";
 import type { Logger } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import { holdAddress, keepUnknown, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
+import { livesUntil } from "../gaps.ts";
 import { sponsorPurse } from "../spending.ts";
-import { examineAddress, examineClosed, type Examination, type Examined } from "./examine-address.ts";
+import { storageTime } from "../storage-time.ts";
+import {
+  examineAddress,
+  examineClosed,
+  type Examination,
+  type Examined,
+  type Examining,
+} from "./examine-address.ts";
 import {
   areExplained,
   findingsOf,
@@ -29,6 +37,8 @@ export interface ReconciledAddresses {
 /** To examine addresses, and to know whose lamports are promised to orders. */
 export type AddressReconciling = Examination & { readonly log: Logger; readonly sponsor: string };
 
+type Reconciling = AddressReconciling & Examining;
+
 /** The result where no deposit was ever taken. */
 export function noAddresses(assets: Assets): ReconciledAddresses {
   return bodyOf(assets, {
@@ -46,12 +56,14 @@ const MAX_LOOKS = 3;
 
 /**
  * Goes through all deposit addresses, a page at a time; the money of orders that are under way is explained by their
- * payments. An address that has paid out what this database does not know is frozen on the spot. Nothing else
- * is changed, so it may run beside any number of services. Rejects with `LedgerUnavailable` when the chain cannot be read
+ * payments. An address that has paid out what this database does not know is frozen on the spot, and one whose history shows
+ * that it has not, after a gap in the lives of the database, is noted as checked. Nothing else is changed, so it may run
+ * beside any number of services. Rejects with `LedgerUnavailable` when the chain cannot be read
  * to the end; what was frozen until then stays so.
  */
-export async function reconcileAddresses(deps: AddressReconciling): Promise<ReconciledAddresses> {
-  const { storage, assets } = deps;
+export async function reconcileAddresses(parts: AddressReconciling): Promise<ReconciledAddresses> {
+  const { storage, assets } = parts;
+  const deps = { ...parts, lives: livesUntil(await storage.lives(), await storageTime(parts)) };
   const findings: AddressFindings[] = [];
   let sums: readonly AddressTally[] = assets.tokens.map(() => EMPTY_TALLY);
   let addresses = 0;
@@ -105,7 +117,7 @@ interface Explained {
   readonly found: readonly Finding[];
 }
 
-async function explain(deps: AddressReconciling, ids: readonly string[]): Promise<readonly Explained[]> {
+async function explain(deps: Reconciling, ids: readonly string[]): Promise<readonly Explained[]> {
   const explained = new Map<string, Explained>();
   let doubtful = ids;
   for (let looks = 0; looks < MAX_LOOKS && doubtful.length > 0; looks++) {
@@ -115,7 +127,7 @@ async function explain(deps: AddressReconciling, ids: readonly string[]): Promis
   return Promise.all([...explained.values()].map((each) => freezeIfSpent(deps, each)));
 }
 
-async function look(deps: AddressReconciling, ids: readonly string[]): Promise<readonly Explained[]> {
+async function look(deps: Reconciling, ids: readonly string[]): Promise<readonly Explained[]> {
   const all = await Promise.all(ids.map((id) => examineAddress(deps, id)));
   // Read after the addresses: an order that has come to rest meanwhile has released what was promised to it.
   const promised = await deps.storage.reservations(sponsorPurse(deps.sponsor));

@@ -1,5 +1,5 @@
 /** Compares what the database has of one deposit address with what the chain shows of it. */
-import type { DepositRecord, EntryRecord, PaymentRecord } from "../records.ts";
+import type { DepositRecord, EntryRecord, LifeRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { ChartSnapshot } from "../../engine/index.ts";
@@ -9,7 +9,7 @@ import type { Clock } from "../../runtime.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
-import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
+import { spendingOf } from "../outgoing/unknown-spending.ts";
 import { recordedIn, tallyOf, type AddressTally } from "./tally.ts";
 
 /** What examining needs. */
@@ -20,6 +20,9 @@ export interface Examination {
   readonly assets: Assets;
   readonly keys: DepositKeys;
 }
+
+/** One that is under way, and the lives of the database until it began. */
+export type Examining = Examination & { readonly lives: readonly LifeRecord[] };
 
 /** What the database says of an address. */
 export interface AddressFacts {
@@ -48,6 +51,8 @@ export interface Examined {
   readonly otherMints: readonly { readonly mint: string; readonly units: bigint }[];
   /** Signatures of the address that landed and that this database does not know. */
   readonly unknownSignatures: readonly string[];
+  /** Whether too few nodes have the history of every gap in the lives of the database: then there may be more. */
+  readonly isHistoryMissing: boolean;
   /** Payments that were never signed here, by their words, whose marker is on the chain all the same. */
   readonly unknownMarkers: readonly string[];
   readonly contradictions: readonly Contradiction[];
@@ -62,8 +67,8 @@ const PAUSE_MS = 1_000;
  * `LedgerUnavailable` when the chain cannot be read, or only as it was before the last recorded payment: then nothing can
  * be concluded.
  */
-export async function examineAddress(examination: Examination, id: string): Promise<Examined> {
-  const { storage, ledger, clock, assets } = examination;
+export async function examineAddress(examination: Examining, id: string): Promise<Examined> {
+  const { storage, ledger, clock, assets, lives } = examination;
   const mints = mintsOf(assets);
   for (let look = 1; look <= MAX_LOOKS; look++) {
     const facts = await readFacts(storage, id);
@@ -72,8 +77,8 @@ export async function examineAddress(examination: Examination, id: string): Prom
       await clock.sleep(PAUSE_MS);
       continue;
     }
-    const { transactions } = await ledger.signedBy(facts.deposit.id);
-    const { unknown, explained } = await spendingElsewhere(storage, transactions);
+    const spending = await spendingOf({ storage, ledger }, facts.deposit, lives);
+    const { transactions, unknown, explained, isProven } = spending;
     return {
       facts,
       tallies: talliesOf(assets, facts, {
@@ -83,6 +88,7 @@ export async function examineAddress(examination: Examination, id: string): Prom
       }),
       otherMints: otherMintsOf(assets, facts),
       unknownSignatures: unknown,
+      isHistoryMissing: !isProven,
       unknownMarkers: await markersOfUnsigned(examination, facts),
       contradictions: contradictionsOf(facts, transactions),
     };
@@ -112,6 +118,7 @@ export async function examineClosed(
       tallies: talliesOf(assets, facts, { held, landed: [], isVouchedFor: false }),
       otherMints: otherMintsOf(assets, facts),
       unknownSignatures: [],
+      isHistoryMissing: false,
       unknownMarkers: [],
       contradictions: [],
     });

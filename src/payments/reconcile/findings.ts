@@ -6,6 +6,11 @@ import type { Examined } from "./examine-address.ts";
 export type Finding =
   /** Transactions of the address that landed and that this database does not know: it may be an old copy. */
   | { readonly finding: "unknown_spending"; readonly signatures: readonly string[] }
+  /**
+   * Too few nodes have the address's history of a time in which no process was at work on this database: another copy of it
+   * may have paid out of the address.
+   */
+  | { readonly finding: "missing_history" }
   /** Payments that were never signed here and whose marker is on the chain: as above. */
   | { readonly finding: "unknown_marker"; readonly marks: readonly string[] }
   /** The chain holds so much less than what came in and went out on record. */
@@ -58,12 +63,14 @@ const AT_REST: ReadonlySet<string> = new Set(["resting", "slowLane", "closed"]);
 
 /** `reserved` are the lamports that are still promised to the order, if any. */
 export function findingsOf(examined: Examined, reserved: bigint | null): readonly Finding[] {
-  const { facts, tallies, otherMints, unknownSignatures, unknownMarkers, contradictions } = examined;
+  const { facts, tallies, otherMints, unknownSignatures, isHistoryMissing, unknownMarkers, contradictions } =
+    examined;
   const { deposit, state } = facts;
   const findings: Finding[] = [];
   if (unknownSignatures.length > 0) {
     findings.push({ finding: "unknown_spending", signatures: unknownSignatures });
   }
+  if (isHistoryMissing) findings.push({ finding: "missing_history" });
   if (unknownMarkers.length > 0) findings.push({ finding: "unknown_marker", marks: unknownMarkers });
   for (const { asset, tally } of tallies) {
     const say = (amount: bigint) => ({ asset: asset.symbol, amount: formatAmount(amount, asset.decimals) });

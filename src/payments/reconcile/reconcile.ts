@@ -33,7 +33,7 @@ export interface Reconciling {
 
 /**
  * May run beside any number of services. Changes nothing but this: a deposit address that has paid out what this database does not
- * know is frozen on the spot. Rejects with `LedgerUnavailable` when the chain cannot be read to the end; what was frozen
+ * know is frozen on the spot, and one that has not is noted as checked for the gaps so far. Rejects with `LedgerUnavailable` when the chain cannot be read to the end; what was frozen
  * until then stays so.
  */
 export async function reconcile({

@@ -117,7 +117,7 @@ export const MARKER_BREAKS: readonly Break[] = [
   {
     property: "M23: costs of presumed deaths that fill the cap are no case for an operator",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: "if (dead.size === 0) return this.#hold(deposit, SPONSOR_CAP);",
+    text: "if ((stored.presumed ?? []).length === 0) return this.#hold(deposit, SPONSOR_CAP);",
     replacement: "return this.#hold(deposit, SPONSOR_CAP);",
     tests: ANEW_TESTS,
   },

@@ -6,15 +6,15 @@ import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { lyingNode, type LyingNode } from "../private/lying-nodes.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
-import { MINUTE, SOL, type Ordered, type Scene } from "../private/scene.ts";
+import { MINUTE, SOL, type Ordered, type scene, type Scene } from "../private/scene.ts";
 
 /** More than a page of a list holds. */
 const FLOOD = 110;
 
 /** A world whose host refuses dave. */
 async function refusingDave(
-  open: (...given: Parameters<typeof import("../private/scene.ts").scene>) => Promise<Scene>,
-  ledgerOn?: Parameters<typeof import("../private/scene.ts").scene>[2],
+  open: (...given: Parameters<typeof scene>) => Promise<Scene>,
+  ledgerOn?: Parameters<typeof scene>[2],
 ): Promise<{ readonly world: Scene; readonly dave: Wallet; readonly order: Ordered }> {
   const refused = new Set<string>();
   const screen: Screen = async (address) => (refused.has(address) ? "refused" : "ok");

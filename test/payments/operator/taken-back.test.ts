@@ -127,3 +127,53 @@ test("M29: a step that the address makes after its money was read refuses the re
   expect(await world.storage.vouchings(order.address)).toEqual([]);
   expect(await operator.auditLog()).toEqual([]);
 });
+
+test.for(["while it waits for its deposit", "once it was over"])(
+  "M29: a release holds though a screening that began before it answers after it, of an order %s",
+  async (when, { open }) => {
+    let release = async (): Promise<void> => {};
+    const world = await open(
+      {},
+      {
+        screen: async (_address, { role }) => {
+          if (role !== "depositor") return "ok";
+          await release();
+          return "refused";
+        },
+      },
+    );
+    const order = await world.sendTo();
+    const heldFor: unknown[] = [];
+    release = async () => {
+      if (heldFor.length > 0) return;
+      heldFor.push((await world.another().operator.releaseDeposit(order.id, BY)).heldReason);
+    };
+    if (when === "once it was over") await world.service.cancelTransaction(world.customer, order.id);
+    world.chain.fund(order.address, { usdc: order.due });
+    await world.passAndSettle(6 * MINUTE, 8);
+    expect(heldFor).toEqual([null]);
+    expect((await world.storage.deposits([order.address]))[0]?.heldReason).toBeNull();
+    const { status, refunds } = await world.shown(order);
+    expect([status, refunds?.length ?? 0]).toEqual(
+      when === "once it was over" ? ["cancelled", 1] : ["completed", 0],
+    );
+  },
+);
+
+test("M29: a request that waits for a second person is not put over a decision that was committed meanwhile", async ({
+  open,
+}) => {
+  const { world, order, dave } = await heldOrder(open, { approvals: 2 });
+  const id = `held:${order.address}`;
+  const accountKinds: typeof world.ledger.accountKinds = async (...asked) => {
+    await world.another().operator.resolve(id, { action: "writeOff" }, BY);
+    return world.ledger.accountKinds(...asked);
+  };
+  const { operator } = world.another({ ledger: { ...world.ledger, accountKinds } });
+  const bea = { actor: "bea", reason: "checked" };
+  await expect(operator.resolve(id, { action: "refundTo", address: dave.address }, bea)).rejects.toThrow(
+    "somebody else has just decided",
+  );
+  expect((await world.storage.decision(id))?.proposal).toBeNull();
+  expect((await operator.auditLog()).map(({ act }) => act)).toEqual(["write_off"]);
+});

@@ -312,7 +312,7 @@ describe.each(sampled(adapters, "acts on transactions"))("on $name", (adapter) =
     );
     const { id } = await world.sendTo();
     await expect(operator.settleTransaction({ transactionId: id, signature: "S" }, BY)).rejects.toThrow(
-      `there is no wallet transaction ${id}`,
+      `S settles no payment of transaction ${id}: no payment of it waits`,
     );
     expect(await rowsOf(world)).toEqual([]);
   });

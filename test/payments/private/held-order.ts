@@ -3,8 +3,7 @@ import { expect } from "vitest";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Address } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import type { scene } from "./scene.ts";
-import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
+import { MINUTE, SOL, type Ordered, type scene, type Scene } from "./scene.ts";
 
 /** The world of such an order. */
 export interface HeldOrder {

@@ -16,6 +16,9 @@ import { sampled } from "../../kit/thorough.ts";
 import { BY } from "../../kit/by.ts";
 import { spendElsewhere } from "./spend-elsewhere.ts";
 
+/** Another person than that of `BY`. */
+const BEA = { actor: "bea", reason: "checked with the bank" };
+
 /** An order that is over and paid, at whose address a foreign mint has arrived. */
 async function settledWith(
   world: Scene,
@@ -59,6 +62,7 @@ test.for(sampled(PROGRAMS, "mints that go back"))(
       found: [{ finding: "other_mint", mint, units: "7000000" }],
     });
     expect(await returned(world, order, mint)).toEqual({
+      state: "done",
       transactionId: order.id,
       address: order.address,
       mint,
@@ -278,13 +282,81 @@ test("M10: another owner than the sender is screened, and is no one person's wor
   await expect(returned(world, order, mint, to)).rejects.toThrow(`the host's screening refuses ${to}`);
   refused.delete(to);
   const two = world.another({ approvals: 2 });
-  await expect(two.operator.returnTokens(order.id, { mint, to }, BY)).rejects.toThrow("it takes two people");
+  expect(await two.operator.returnTokens(order.id, { mint, to }, BY)).toMatchObject({
+    state: "awaits_approval",
+  });
   await world.settle(2);
   expect(await foreign.heldBy(order.address)).toBe(7_000_000n);
-  expect(await two.operator.returnTokens(order.id, { mint }, BY)).toMatchObject({ to: world.alice.address });
+  expect(await two.operator.returnTokens(order.id, { mint }, BY)).toMatchObject({
+    to: world.alice.address,
+    state: "done",
+  });
   await world.settle(8);
   expect(await foreign.heldBy(world.alice.address)).toBe(7_000_000n);
   await world.judge();
+});
+
+test("M35: tokens that two people send elsewhere are those that were there when the first one asked, once", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token");
+  const { mint } = foreign;
+  const to = world.wallet("dave", { lamports: SOL }).address;
+  const { operator } = world.another({ approvals: 2 });
+  const asked = await operator.returnTokens(order.id, { mint, to }, BY);
+  expect(asked).toMatchObject({ state: "awaits_approval", amount: "7" });
+  const id = asked.approve ?? "";
+  await foreign.give(order.address, 2_000_000n);
+  world.chain.advance(35);
+  await expect(operator.approve(id, { address: to }, BY)).rejects.toThrow("another actor has to approve");
+  const other = world.alice.address;
+  await expect(operator.approve(id, { address: other }, BEA)).rejects.toThrow("confirm that, or nothing");
+  await expect(operator.approve(`${id}x`, { address: to }, BEA)).rejects.toThrow("waits for an approval");
+  await world.settle(2);
+  expect(await foreign.heldBy(to)).toBe(0n);
+  expect(await operator.approve(id, { address: to }, BEA)).toMatchObject({ state: "done" });
+  await foreign.giveBeside(order.address, 1_000_000n);
+  await world.settle(8);
+  expect(await foreign.heldBy(to)).toBe(7_000_000n);
+  expect(await foreign.heldBy(order.address)).toBe(3_000_000n);
+  await expect(operator.approve(id, { address: to }, BEA)).rejects.toThrow("waits for an approval");
+  const what = { mint, to, amount: "7", transactionId: order.id };
+  expect(await operator.auditLog()).toMatchObject([
+    { act: "request_return_tokens", actor: BY.actor, what },
+    { act: "return_tokens", actor: BEA.actor, what: { ...what, left: "2", requestedBy: BY.actor } },
+  ]);
+  await world.judge();
+});
+
+test("M35: tokens that one person sends elsewhere are those that were there by then", async ({ world }) => {
+  const { order, foreign } = await settledWith(world, "token");
+  const to = world.wallet("dave", { lamports: SOL }).address;
+  await world.service.stop();
+  await returned(world, order, foreign.mint, to);
+  await foreign.give(order.address, 2_000_000n);
+  world.chain.advance(35);
+  await world.service.start();
+  await world.settle(8);
+  expect(await foreign.heldBy(to)).toBe(7_000_000n);
+  expect(await foreign.heldBy(order.address)).toBe(2_000_000n);
+});
+
+test("M35: of two people who confirm a return at once one does, and it is made once", async ({ world }) => {
+  const { order, foreign } = await settledWith(world, "token");
+  const { mint } = foreign;
+  const to = world.wallet("dave", { lamports: SOL }).address;
+  const { operator } = world.another({ approvals: 2 });
+  const { approve = "" } = await operator.returnTokens(order.id, { mint, to }, BY);
+  const confirmed = await Promise.allSettled(
+    [BEA, { ...BEA, actor: "Cleo" }].map((by) => operator.approve(approve, { address: to }, by)),
+  );
+  expect(confirmed.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  await world.settle(8);
+  expect(await foreign.heldBy(to)).toBe(7_000_000n);
+  expect((await operator.auditLog()).map(({ act }) => act)).toEqual([
+    "request_return_tokens",
+    "return_tokens",
+  ]);
 });
 
 test("P11: the sponsor runs no program of a mint's own, and what an issuer has frozen stays: refused before anything is signed", async ({

@@ -8,6 +8,7 @@ import type { PaymentStorage, TransactionView } from "../../../src/payments/paym
 import type { AttemptRecord, DepositRecord, PaymentRecord } from "../../../src/payments/records.ts";
 import { PaymentOutcomes } from "../../../src/payments/outgoing/read-outcome.ts";
 import { writePlan, type StoredMove } from "../../../src/payments/outgoing/plans/stored-plan.ts";
+import type { Assets } from "../../../src/payments/assets/assets.ts";
 import type { DepositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 
@@ -47,6 +48,7 @@ function outcomes({ markers, attempts, height }: Holding): PaymentOutcomes {
     ledger: ledger as Ledger,
     keys: keys as DepositKeys,
     clock: virtualClock(),
+    assets: {} as Assets,
   });
 }
 

@@ -1,5 +1,5 @@
 /** M32: a copy from before the payout, the markers swept, and nodes whose history begins after all of it. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { BY } from "../../kit/by.ts";
 import {
   beforeThePayout,
@@ -12,6 +12,12 @@ import {
   shown,
   startOn,
 } from "./restored-world.ts";
+import { privateFixture } from "../../kit/private-fixture.ts";
+import { memoryStorage } from "../../kit/storages.ts";
+import { restore } from "./kept-copies.ts";
+import { withoutHistoryBefore } from "./lying-nodes.ts";
+import { spendElsewhere } from "./spend-elsewhere.ts";
+import { Turning } from "./turning.ts";
 
 const MINUTE = 60_000;
 /** Each lives through two orders' worth of time. */
@@ -189,5 +195,88 @@ test(
       status: "pending",
       attention: "held",
     });
+  },
+);
+
+test(
+  "M32: a copy is reconciled before anything is started on it: an address that no history clears is not explained",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    world.clock.advance(10 * MINUTE);
+    forget(world, world.nodes);
+    world.chain.advance(40);
+    const storage = await restore(order.copy, "nothing");
+    const reconciled = await world.another({ storage }).reconcile();
+    expect(reconciled).toMatchObject({
+      isExplained: false,
+      findings: [{ transactionId: order.id, findings: [{ finding: "missing_history" }] }],
+    });
+    await storage.close();
+  },
+);
+
+test(
+  "M32: the history of one of two nodes clears no address, and what a reconciliation has cleared needs no history later",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await ordered(world);
+    await world.service.stop();
+    world.clock.advance(10 * MINUTE);
+    world.chain.advance(40);
+    await world.service.start();
+    const checkedTo = async () => (await world.storage.deposits([order.address]))[0]?.checkedTo;
+    const tellAgain = world.nodes[1].tell(withoutHistoryBefore(world.chain.slot()));
+    world.chain.advance(40);
+    const reconcile = () => new Turning(world).await(world.service.reconcile());
+    expect((await reconcile()).isExplained).toBe(false);
+    expect(await checkedTo()).toBeNull();
+    tellAgain();
+    expect(await reconcile()).toMatchObject({ isExplained: true, findings: [] });
+    expect(await checkedTo()).toBeGreaterThan(0);
+    forget(world, world.nodes);
+    expect(await reconcile()).toMatchObject({ isExplained: true, findings: [] });
+  },
+);
+
+test("M32: an address is dated by the clock of the storage, as the gaps are that it is checked for", async () => {
+  const memory = memoryStorage();
+  let behindMs = 0;
+  const fixture = await privateFixture({
+    storage: { ...memory, time: async (now: number) => now - behindMs },
+  });
+  onTestFinished(() => fixture.close());
+  behindMs = 5 * MINUTE;
+  const alice = fixture.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+  const to = [{ address: alice.address, amount: "3" }];
+  const { body } = await fixture.order(await fixture.caller(), { sender: alice, to });
+  const [deposit] = await fixture.storage.deposits([body.ephemeralAddress]);
+  expect(deposit?.createdAt).toBe(fixture.clock.now() - 5 * MINUTE);
+});
+
+test(
+  "R5: an open order is released only where a payment of it recognises each transaction that is not known",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await ordered(world);
+    await world.deposit(order.address, { usdc: order.due });
+    await world.settle();
+    const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+    const paid = payments.find(({ kind }) => kind === "payout")?.signature ?? "";
+    await world.service.stop();
+    world.chain.fund(order.address, { lamports: 2_000_000n });
+    world.chain.advance(40);
+    const spent = await spendElsewhere(world, order);
+    const restored = await startOn(world, { ...order, copy: await beforeThePayout(world, order) });
+    await restored.pass(MINUTE);
+    expect(await restored.heldReason()).toBe("unknown_spending");
+    const refused = await restored.service.operator.releaseDeposit(order.id, BY).catch(String);
+    expect(refused).toContain(`has signed ${spent}, which this database does not know`);
+    expect(refused).not.toContain(paid);
+    expect(await restored.heldReason()).toBe("unknown_spending");
+    expect(await restored.service.operator.auditLog()).toEqual([]);
   },
 );

@@ -125,3 +125,33 @@ test(
     });
   },
 );
+
+test(
+  "M28: a swap of another copy that no node lists is completed with what the transaction paid that an operator names",
+  LONG,
+  async () => {
+    const order = await served("SOL", "USDC");
+    const { world, caller, transactionId } = order;
+    const made = await world.service.transaction(caller, transactionId);
+    world.chain.faults.add(({ method }) =>
+      method === "getSignaturesForAddress" ? { kind: "lie", answer: () => [] } : undefined,
+    );
+    const { service, pass } = await startOn(order);
+    await pass(3);
+    await service.operator.releaseDeposit(transactionId, BY);
+    await pass(3);
+    expect(await service.transaction(caller, transactionId)).toMatchObject({ attention: "held" });
+    const [signature = ""] = made.signatures;
+    const settled = await service.operator.settleTransaction({ transactionId, signature }, BY);
+    expect(settled).toMatchObject({ kind: "swap", paid: [{ amount: made.recipients[0]?.amount }] });
+    await pass(3);
+    await service.operator.releaseDeposit(transactionId, BY);
+    await pass(4);
+    expect(await service.transaction(caller, transactionId)).toMatchObject({
+      status: "completed",
+      attention: null,
+      signatures: made.signatures,
+      recipients: [{ amount: made.recipients[0]?.amount, status: "paid" }],
+    });
+  },
+);

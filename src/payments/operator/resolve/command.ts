@@ -37,7 +37,7 @@ export interface Approval {
 export interface Resolution {
   /** The matter's id. */
   readonly id: string;
-  readonly action: MatterAction;
+  readonly action: MatterAction | "returnTokens";
   /** `done`: decided; a service at work carries it out. `awaits_approval`: another actor has to confirm by `approve`. */
   readonly state: "done" | "awaits_approval";
   /** Who gets the money, which the other actor has to name; of `awaits_approval` alone. */

@@ -7,6 +7,7 @@ import { isPaymentError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { OrderedReturn, ReturnCommand } from "../../private/order-return.ts";
+import type { PaymentSettling, SettledPayment } from "../../private/settle-payment.ts";
 import type { MoneyThere } from "../../private/vouched-money.ts";
 import { ReleaseRefused, type ReleasedDeposit, type ReleaseOrder } from "../../private/release-deposit.ts";
 import type { Screen } from "../../recipients/screening.ts";
@@ -33,6 +34,7 @@ export interface DepositControl {
   ) => Promise<{ readonly money: MoneyThere; readonly shown: Readonly<Record<string, string>> } | null>;
   readonly release: (transactionId: string, order: ReleaseOrder) => Promise<ReleasedDeposit>;
   readonly returnTokens: (command: ReturnCommand) => Promise<OrderedReturn>;
+  readonly settle: (settling: PaymentSettling) => Promise<SettledPayment>;
 }
 
 /** What deciding about deposit addresses needs. */

@@ -129,8 +129,15 @@ function recover(
   const plan = replacementPlan(terms, { words, follows }, { leaves: [], leftOut: [] });
   const [first] = holdings;
   if (first === undefined) throw new Error("an address has at least its lamports");
-  const mark = `recovery ${planned + 1}: ${words}`;
+  const mark = `${RECOVERY}${planned + 1}: ${words}`;
   return { do: "recover", kind: "plan", mark, asset: first.asset, to: receiver, amount: 0n, plan };
+}
+
+const RECOVERY = "recovery ";
+
+/** Whether a payment is the plan of nothing, which only asks what was paid under its words. */
+export function isRecovery({ mark }: Pick<PaymentRecord, "mark">): boolean {
+  return mark.startsWith(RECOVERY);
 }
 
 /** The receiver gets everything but the refund's own cost, which stays for the sweep. */

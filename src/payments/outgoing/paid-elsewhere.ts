@@ -1,0 +1,169 @@
+/** What another copy of this database has paid under a marker, once an operator has vouched for that copy's transaction. */
+import type { DepositRecord, PaymentRecord } from "../records.ts";
+import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import { knownAddress, SOL_MINT, type Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Assets } from "../assets/assets.ts";
+import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { isRecovery } from "./plans/plan-settlement.ts";
+import { readPlan, writePlan, type StoredMove, type StoredPlan } from "./plans/stored-plan.ts";
+import { isExcess, refundWords } from "./plans/words.ts";
+import { explanationOf } from "./unknown-spending.ts";
+
+/** A payment that this database never signed, and the marker that stands all the same. */
+export interface UnsignedPayment {
+  readonly row: PaymentRecord;
+  readonly deposit: DepositRecord;
+  readonly view: TransactionView;
+  /** The words of the marker, and the marker of the plan that replaced them on the chain. */
+  readonly words: string;
+  readonly delegate: Address | null;
+}
+
+/** The transaction of another copy, and what makes of this payment what that transaction was. */
+export interface PaidElsewhere {
+  readonly signature: string;
+  readonly mint: string;
+  readonly legs: PaymentRecord["legs"];
+  readonly writes: readonly PaymentWrite[];
+  /** What landing does to the ledger of the address. */
+  readonly movements: StoredPlan["movements"];
+}
+
+/** What a transaction has paid to one address. */
+interface Paid {
+  readonly mint: string;
+  readonly amount: bigint;
+  /** What the deposit address got with it: the lamports that the sponsor lends. */
+  readonly lent: bigint;
+}
+
+interface ElsewhereParts {
+  readonly storage: Pick<PaymentStorage, "fact">;
+  readonly ledger: Pick<Ledger, "markedBy" | "markerAddress" | "changesOf">;
+  readonly keys: DepositKeys;
+  readonly assets: Assets;
+}
+
+/** The fact by which an operator names the transaction that made a marker, where no node lists it. */
+export function namedMakerOf(marker: Address): string {
+  return `maker:${marker}`;
+}
+
+/** Reads what other copies have paid. Without the word of an operator it knows of nothing. */
+export class PaymentsElsewhere {
+  readonly #with: ElsewhereParts;
+
+  constructor(parts: ElsewhereParts) {
+    this.#with = parts;
+  }
+
+  /**
+   * `foreclosed`: the transaction is vouched for, and not what this payment could become; it can never land all the same.
+   * Only of refunds of excess: they pay the sender alone, and the next one has words of its own.
+   */
+  async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
+    const { row, deposit, words, delegate } = payment;
+    const signature = await this.#vouchedMaker(deposit, words);
+    if (signature === null) return null;
+    if (row.kind === "swap") return delegate === null ? this.#swap(payment, signature) : null;
+    if (row.kind !== "refund" && !isRecovery(row)) return null;
+    const refund = await this.#refund(payment, signature);
+    return refund ?? (isExcess(words) && delegate === null ? "foreclosed" : null);
+  }
+
+  /** An operator has read the content of the named one; nodes list what any of them lists. */
+  async #vouchedMaker(deposit: DepositRecord, words: string): Promise<string | null> {
+    const { storage, ledger, keys } = this.#with;
+    const seed = keys.seed(deposit, words);
+    const named = await storage.fact(namedMakerOf(ledger.markerAddress(deposit.id, seed)));
+    const listed = named === null ? await ledger.markedBy(deposit.id, seed) : null;
+    const signature = listed === null || listed === "foreign" ? named : listed.signature;
+    if (signature === null || (await storage.fact(explanationOf(signature))) === null) return null;
+    return signature;
+  }
+
+  /** Every swap of an order gives the same and gets what it got at its price, which the chain tells. */
+  async #swap({ row, deposit, view }: UnsignedPayment, signature: string): Promise<PaidElsewhere | null> {
+    const [payee] = view.recipients;
+    const { movements } = readPlan(row.plan);
+    const given = movements.find(({ kind }) => kind === "payout");
+    if (payee === undefined || given === undefined) return null;
+    const changes = await this.#with.ledger.changesOf(signature, [
+      { owner: deposit.id, mint: mintOnChain(given.mint) },
+      { owner: payee.address, mint: mintOnChain(row.mint) },
+    ]);
+    const [spent = 0n, amount = 0n] = changes ?? [];
+    // Lamports that the sponsor lends the address come in with the same transaction.
+    if (spent >= 0n || amount <= 0n) return null;
+    const { id, transactionId, mint } = row;
+    const legs = row.legs.map((leg) => ({ ...leg, amount }));
+    const writes: readonly PaymentWrite[] = [
+      { table: "payments", id, set: { legs } },
+      { table: "recipients", id: `${transactionId}:0`, set: { amount } },
+    ];
+    return { signature, mint, legs, writes, movements };
+  }
+
+  /** The address of the plan's marker names mint, amount and receiver: with them it is this refund and no other. */
+  async #refund(payment: UnsignedPayment, signature: string): Promise<PaidElsewhere | null> {
+    const { row, deposit, view, words, delegate } = payment;
+    for (const to of new Set([...row.legs.map(({ address }) => address), view.transaction.sender])) {
+      const found = (await this.#paidTo(to, deposit, signature)).find(
+        (paid) => delegate === this.#delegateOf(payment, { ...paid, to }),
+      );
+      if (found === undefined) continue;
+      const { mint, amount } = found;
+      const plan = refundedBy(readPlan(row.plan), { ...found, words, to });
+      const legs = [{ address: to, amount }];
+      const set = { kind: "refund", mint, legs, plan: writePlan(plan) } as const;
+      const writes: readonly PaymentWrite[] = [{ table: "payments", id: row.id, set }];
+      return { signature, mint, legs, writes, movements: plan.movements };
+    }
+    return null;
+  }
+
+  #delegateOf(
+    { deposit, words }: UnsignedPayment,
+    refund: { readonly mint: string; readonly amount: bigint; readonly to: string },
+  ): Address | null {
+    const { ledger, keys } = this.#with;
+    if (isExcess(words)) return null;
+    return ledger.markerAddress(deposit.id, keys.seed(deposit, refundWords(words, refund)));
+  }
+
+  /** Of each asset that the transaction has moved from the deposit address to the receiver. */
+  async #paidTo(to: Address, { id }: DepositRecord, signature: string): Promise<readonly Paid[]> {
+    const { ledger, assets } = this.#with;
+    const holders = assets.tokens.flatMap(({ mint }) => [
+      { owner: id, mint: mintOnChain(mint) },
+      { owner: to, mint: mintOnChain(mint) },
+    ]);
+    const changes = (await ledger.changesOf(signature, holders)) ?? [];
+    return assets.tokens.flatMap(({ mint }, index): Paid[] => {
+      const [change = 0n, amount = 0n] = changes.slice(2 * index, 2 * index + 2);
+      const lent = change + amount;
+      const isWhole = mint === SOL_MINT ? lent >= 0n : lent === 0n;
+      return amount > 0n && isWhole ? [{ mint, amount, lent }] : [];
+    });
+  }
+}
+
+/** This plan as if it had been that refund: what its markers are, and what it does to the ledger of the address. */
+function refundedBy(
+  plan: StoredPlan,
+  refund: Paid & { readonly words: string; readonly to: string },
+): StoredPlan {
+  const { mint, amount, lent, words } = refund;
+  const moves = plan.moves.flatMap((move): StoredMove[] => {
+    if (move.does === "transfer") return [];
+    return move.does === "replace" ? [{ ...move, planWords: refundWords(words, refund) }] : [move];
+  });
+  const loan = lent === 0n ? [] : [{ kind: "loan" as const, mint, amount: String(lent) }];
+  return { ...plan, moves, movements: [...loan, { kind: "refund", mint, amount: String(amount) }] };
+}
+
+/** The mint as the ledger names it: null for SOL. */
+function mintOnChain(mint: string): Address | null {
+  return mint === SOL_MINT ? null : knownAddress(mint);
+}
