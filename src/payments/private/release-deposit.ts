@@ -12,6 +12,7 @@ import type { ServiceContext } from "../service-context.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
 import { checked, explanationOf, UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
+import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
 import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
@@ -92,8 +93,9 @@ export async function releaseDeposit(
   }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
   // Sent elsewhere, it ends an order that is open: no recipient is paid.
-  if (order.refundTo === null) {
-    await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
+  const paysOn = order.refundTo === null && !OVER.has(view.transaction.status);
+  if (paysOn) {
+    await refuseUnlessRecognised({ ledger, keys }, { payments: view.payments, deposit }, explained);
   }
   const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
@@ -120,6 +122,7 @@ export async function releaseDeposit(
     ...order.writesFor(released),
     { table: "deposits", id: deposit.id, set: { heldReason: null } },
     ...(time === null ? [] : [checked(deposit, time.to)]),
+    ...(paysOn ? await boundAgain(storage, deposit) : []),
     { table: "vouchings", insert: word },
     ...explained.map((signature): PaymentWrite => ({
       table: "facts",
@@ -192,10 +195,9 @@ export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonl
  */
 async function refuseUnlessRecognised(
   parts: Pick<Releasing, "ledger" | "keys">,
-  { transaction, ...paid }: TransactionView & { readonly deposit: DepositRecord },
+  paid: Pick<TransactionView, "payments"> & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {
-  if (OVER.has(transaction.status)) return;
   const { deposit } = paid;
   if (unknown.length === 0 && deposit.heldReason === UNKNOWN_SPENDING) {
     throw new ReleaseRefused(
