@@ -126,10 +126,14 @@ export function follows<const E extends SomeEvidence, R>(
 
 /** Remembers a dispute, and makes the error that tells of it. */
 export function differ(nodes: Nodes, subject: string, endpoints: readonly string[]): EndpointsDiffer {
-  if (nodes.disputes.note(subject, endpoints)) {
-    nodes.log.warn({ subject, endpoints }, "Solana endpoints differ, so nothing is concluded");
-  }
+  noteDifference(nodes, subject, endpoints);
   return new EndpointsDiffer(subject, endpoints);
+}
+
+/** Remembers a dispute, and tells of a new one. */
+export function noteDifference(nodes: Nodes, subject: string, endpoints: readonly string[]): void {
+  if (!nodes.disputes.note(subject, endpoints)) return;
+  nodes.log.warn({ subject, endpoints }, "Solana endpoints differ, so nothing is concluded");
 }
 
 interface Answer<T> {

@@ -4,6 +4,7 @@ import type { Attempt, Fate } from "../ledger/ledger.ts";
 import { gather } from "./agree.ts";
 import { agreedLanding, type Word } from "./agreement.ts";
 import type { Nodes } from "./ask.ts";
+import { saidByMoving } from "./moving-on.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { testifyTo, type Finding, type Testimony } from "./testimony.ts";
 
@@ -18,8 +19,10 @@ export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise
   const result: Agreed<Fate>[] = [];
   for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
     const batch = attempts.slice(start, start + MAX_SIGNATURES_PER_CALL);
-    const fatesOf = (testimonies: readonly Testimony[]): readonly Fate[] =>
-      batch.map((_, index) => verdict(testimonies, index, nodes.witnesses));
+    const fatesOf = (all: readonly Testimony[]): readonly Fate[] => {
+      const testimonies = saidByMoving(nodes, all);
+      return batch.map((_, index) => verdict(testimonies, index, nodes.witnesses));
+    };
     result.push(...(await gather(nodes, testifyTo(nodes, batch), fatesOf)));
   }
   return result;

@@ -16,6 +16,10 @@ export interface Health {
   readonly known: WeakSet<EndpointFailure>;
   /** How far behind the best endpoint it was when both were last looked at. */
   slotsBehind: number;
+  /** The slot that it last told, when that was higher than the one before, and whether both were long apart at the last look. */
+  slot: number;
+  movedAt: number;
+  standsStill: boolean;
 }
 
 /** An endpoint as far as its health is concerned. */
@@ -44,6 +48,9 @@ const FIRST_AVOIDANCE_MS = 5_000;
 // further behind tells is history, and the blockhashes it hands out are half used up.
 export const MAX_SLOTS_BEHIND = 50;
 
+// A node that tells the same slot for so long follows the chain no more. A halt of the whole chain stops all of them.
+const STANDS_STILL_AFTER_MS = 10 * 60_000;
+
 /** Nothing is known of it, so it is well. */
 export function newHealth(): Health {
   return {
@@ -53,6 +60,9 @@ export function newHealth(): Health {
     avoidedUntil: null,
     known: new WeakSet(),
     slotsBehind: 0,
+    slot: 0,
+    movedAt: 0,
+    standsStill: false,
   };
 }
 
@@ -124,11 +134,18 @@ export function noteFailure(
 }
 
 /**
- * It was looked at in passing and is so many slots behind the best. One that was avoided long enough is tried again, but
+ * It was looked at in passing: the slot it tells, and how many slots that is behind the best. One that was avoided long enough is tried again, but
  * its next failure counts on from where it was: it may answer this and nothing else.
  */
-export function noteLook({ name, health }: Patient, slotsBehind: number, { clock, log }: HealthWatch): void {
+export function noteLook(
+  { name, health }: Patient,
+  { slot, slotsBehind }: { readonly slot: number; readonly slotsBehind: number },
+  { clock, log }: HealthWatch,
+): void {
   const wasLagging = isLagging(health);
+  if (slot > health.slot) health.movedAt = clock.now();
+  health.slot = slot;
+  health.standsStill = clock.now() - health.movedAt >= STANDS_STILL_AFTER_MS;
   health.slotsBehind = slotsBehind;
   if (!wasLagging && isLagging(health)) {
     log.warn({ endpoint: name, slotsBehind }, "a Solana endpoint lags and is asked after the others");

@@ -40,5 +40,5 @@ async function survey(nodes: Nodes): Promise<void> {
   };
   await Promise.all(nodes.endpoints.map(look));
   const best = Math.max(...slots.values());
-  for (const [endpoint, slot] of slots) noteLook(endpoint, best - slot, nodes);
+  for (const [endpoint, slot] of slots) noteLook(endpoint, { slot, slotsBehind: best - slot }, nodes);
 }

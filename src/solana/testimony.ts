@@ -21,6 +21,7 @@ export type Finding =
 
 /** What one endpoint says of a batch, in its order. */
 export interface Testimony {
+  readonly endpoint: string;
   readonly genesisHash: string;
   readonly isArchive: boolean;
   readonly findings: readonly Finding[];
@@ -44,7 +45,7 @@ export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<
       const said = first[index] ?? UNSAID;
       return said.kind === "missing" ? (verdicts.get(attempt) ?? UNSAID) : said;
     });
-    return { genesisHash, isArchive: endpoint.isArchive, findings };
+    return { endpoint: endpoint.name, genesisHash, isArchive: endpoint.isArchive, findings };
   };
 }
 

@@ -4,7 +4,7 @@ import { EndpointsDiffer } from "../../src/ledger/ledger.ts";
 import type { ChainFixture } from "../kit/chain-fixture.ts";
 import { chainTest as test } from "../kit/chain-test.ts";
 import type { EndpointOption } from "../../src/solana/index.ts";
-import { lyingNode, type Lie } from "../payments/private/lying-nodes.ts";
+import { lyingNode, type Asked, type Lie } from "../payments/private/lying-nodes.ts";
 
 /** The endpoint's blocks and slots are off by so many, in each answer about a blockhash. */
 function isOff(chain: ChainFixture["chain"], blocks: number): Lie {
@@ -42,7 +42,7 @@ test("R3: the last height of a caller's bytes is counted from the furthest endpo
   // At confirmed, one block behind.
   const truth = (): number => chain.blockHeight() - 1 + LIFE;
   expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() });
-  for (const [behind, honest] of [nodes, [...nodes].reverse()] as const) {
+  for (const [behind, honest] of [nodes, nodes.toReversed()] as const) {
     const ends = [behind?.tell(isOff(chain, -100)), honest?.tell(isUnknown)];
     expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() });
     for (const end of ends) end?.();
@@ -90,15 +90,13 @@ test("M23: an error counts where enough endpoints tell it of finalized bytes, an
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two"), lyingNode(chain, "three")] as const;
   const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
-  const says =
-    (err: unknown, confirmationStatus = "finalized"): Lie =>
-    ({ method, truth }) =>
-      method === "getSignatureStatuses"
-        ? truth().then((told) => {
-            const { context } = told as { context: { slot: number } };
-            return { context, value: [{ slot: context.slot, confirmations: null, err, confirmationStatus }] };
-          })
-        : undefined;
+  const says = (err: unknown, confirmationStatus = "finalized"): Lie => {
+    const retold = async ({ truth }: Asked): Promise<unknown> => {
+      const { context } = (await truth()) as { context: { slot: number } };
+      return { context, value: [{ slot: context.slot, confirmations: null, err, confirmationStatus }] };
+    };
+    return (asked) => (asked.method === "getSignatureStatuses" ? retold(asked) : undefined);
+  };
   const error = { InstructionError: [1, { Custom: 1 }] };
   const told = async (...lies: readonly Lie[]): Promise<string | null | undefined> => {
     const ends = lies.map((lie, index) => nodes[index]?.tell(lie));

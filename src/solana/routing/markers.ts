@@ -7,10 +7,12 @@ import { weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { saidByMoving } from "../moving-on.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { agreedHeight, finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
+import { noteMarkers, type ToldMarkers } from "./marker-differences.ts";
 import { markerIn } from "./marker-state.ts";
 
 /** See `RoutingLedger.markers`. */
@@ -20,16 +22,18 @@ export async function markers(
   seeds: readonly string[],
 ): Promise<Agreed<MarkersReading>> {
   const addresses = seeds.map((seed) => markerAddress(base, seed));
-  return await weigh(nodes, markersAt(addresses, base), (told) => ({
-    ...oldestOf(told),
-    blockHeight: agreedHeight(
-      nodes,
-      told.map(({ blockHeight }) => blockHeight),
-    ),
-    blockTime: Math.min(...told.map(({ blockTime }) => blockTime)),
-    markers: seeds.map((_, index) => alike(told.map((each) => each.markers[index]))),
-    unmadeAt: seeds.map((_, index) => highestUnmade(told, index)),
-  }));
+  return await weigh(nodes, markersAt(addresses, base), (all) => {
+    const told = saidByMoving(nodes, all);
+    noteMarkers(nodes, `the markers of ${base}`, told);
+    const heights = told.map(({ blockHeight }) => blockHeight);
+    return {
+      ...oldestOf(told),
+      blockHeight: agreedHeight(nodes, heights),
+      blockTime: Math.min(...told.map(({ blockTime }) => blockTime)),
+      markers: seeds.map((_, index) => alike(told.map((each) => each.markers[index]))),
+      unmadeAt: seeds.map((_, index) => highestUnmade(told, index)),
+    };
+  });
 }
 
 function oldestOf(told: readonly ToldMarkers[]): Reading {
@@ -41,9 +45,6 @@ function highestUnmade(told: readonly ToldMarkers[], index: number): number {
   const unmade = told.filter(({ markers: each }) => each[index] === "unmade");
   return Math.max(-1, ...unmade.map(({ blockHeight }) => blockHeight));
 }
-
-/** What one endpoint tells. */
-type ToldMarkers = Omit<MarkersReading, "unmadeAt">;
 
 /** Accounts of one base address, to be read in a block of this slot or a later one. */
 interface MarkerBatch {

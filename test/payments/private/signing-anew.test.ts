@@ -65,8 +65,8 @@ async function payoutOf(
 
 async function newestOf(world: TwoNodes, { id }: Ordered): Promise<AttemptRecord> {
   const { payments = [] } = (await world.storage.transaction(id)) ?? {};
-  const signature = payments.find(({ kind }) => kind === "payout")?.signature;
-  const [attempt] = signature == null ? [] : await world.storage.attempts([signature]);
+  const signature = payments.find(({ kind }) => kind === "payout")?.signature ?? "";
+  const [attempt] = await world.storage.attempts([signature]);
   if (attempt === undefined) throw new Error("a payout is signed");
   return attempt;
 }
