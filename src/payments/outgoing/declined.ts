@@ -2,15 +2,31 @@
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import type { PaymentRecord } from "../records.ts";
 import type { OrderRouting, Routed } from "./order-routing.ts";
+import { isRecovery } from "./plans/plan-settlement.ts";
 import { depositAddressOf } from "./plans/routing-terms.ts";
 import { readPlan } from "./plans/stored-plan.ts";
 
 /** Payments that pay recipients, or name those that do. */
 const TO_RECIPIENTS: ReadonlySet<PaymentRecord["kind"]> = new Set(["payout", "plan", "swap"]);
 
+/** A recovery pays nobody: it asks a marker what was paid under it. */
+function isToRecipients({ kind, mark }: Pick<PaymentRecord, "kind" | "mark">): boolean {
+  return TO_RECIPIENTS.has(kind) && !isRecovery({ mark });
+}
+
 /** Whether a payment to a recipient was signed: then its bytes may land, and the order is not declined. */
 export function hasSignedForRecipients(payments: readonly PaymentRecord[]): boolean {
-  return payments.some(({ kind, signature }) => TO_RECIPIENTS.has(kind) && signature !== null);
+  return payments.some((payment) => payment.signature !== null && isToRecipients(payment));
+}
+
+/**
+ * Whether a payment to a recipient has not ended yet. Of a declined order each ends by itself, and the next payment waits
+ * for it: two that conclude at once what was paid under one marker would tell it twice.
+ */
+export function hasOpenForRecipients(payments: readonly PaymentRecord[]): boolean {
+  return payments.some(
+    (payment) => payment.status !== "failed" && payment.status !== "finalized" && isToRecipients(payment),
+  );
 }
 
 /**
@@ -24,9 +40,9 @@ async function isDeclined(storage: Pick<PaymentStorage, "vouchings">, address: s
 /** Whether a payment is one to recipients whom an operator has declined to pay. */
 export async function isDeclinedPayment(
   storage: Pick<PaymentStorage, "vouchings">,
-  { kind, address }: Pick<PaymentRecord, "kind" | "address">,
+  payment: Pick<PaymentRecord, "kind" | "mark" | "address">,
 ): Promise<boolean> {
-  return TO_RECIPIENTS.has(kind) && (await isDeclined(storage, address));
+  return isToRecipients(payment) && (await isDeclined(storage, payment.address));
 }
 
 /** The same routing, which plans no payment to a recipient of an order that was declined meanwhile. */

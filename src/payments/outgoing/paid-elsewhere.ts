@@ -6,7 +6,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
-import { readPlan, writePlan, type StoredMove, type StoredPlan } from "./plans/stored-plan.ts";
+import { proofOf, readPlan, writePlan, type StoredMove, type StoredPlan } from "./plans/stored-plan.ts";
 import { isExcess, refundWords } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
 
@@ -60,7 +60,7 @@ export class PaymentsElsewhere {
 
   /**
    * `foreclosed`: the transaction is vouched for, and not what this payment could become; it can never land all the same.
-   * Only of refunds of excess: they pay the sender alone, and the next one has words of its own.
+   * A refund of excess then has a successor with words of its own; any other one met what its words have paid.
    */
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
@@ -69,7 +69,20 @@ export class PaymentsElsewhere {
     if (row.kind === "swap") return delegate === null ? this.#swap(payment, signature) : null;
     if (row.kind !== "refund" && !isRecovery(row)) return null;
     const refund = await this.#refund(payment, signature);
-    return refund ?? (isExcess(words) && delegate === null ? "foreclosed" : null);
+    return refund ?? (delegate === null ? "foreclosed" : null);
+  }
+
+  /**
+   * Whether another copy has paid under these words, whose marker stands and is replaced by nothing. Where this database
+   * has a payment of its own under them, reading the marker makes that payment paid.
+   */
+  async hasPaid(deposit: DepositRecord, words: string, payments: readonly PaymentRecord[]): Promise<boolean> {
+    const own = payments.flatMap(({ plan, signature }) => {
+      const proof = proofOf(readPlan(plan));
+      return proof?.words === words ? [{ ...proof, signature }] : [];
+    });
+    if (own.some(({ planWords, signature }) => planWords === null || signature !== null)) return false;
+    return (await this.#vouchedMaker(deposit, words)) !== null;
   }
 
   /** An operator has read the content of the named one; nodes list what any of them lists. */

@@ -91,8 +91,7 @@ export class PaymentEffects {
     const inHand = await this.#load(paymentId);
     const { row, deposit, plan } = inHand;
     refuseHeld(deposit);
-    const isTakenBack = await isOvertaken(storage, inHand.stored, deposit.id);
-    if (isTakenBack || (await isDeclinedPayment(storage, row))) {
+    if (await isOvertaken(storage, inHand.stored, deposit.id)) {
       return { event: { type: "REFUSED", fault: SUPERSEDED } };
     }
     if (this.#takesFromMarkers(inHand)) return { event: { type: "REFUSED", fault: AGAINST_MARKERS } };
@@ -107,6 +106,8 @@ export class PaymentEffects {
     const found = await ledger.tryTransaction(plan, unsigned);
     const fault = found && faultOfSwap(row, plan, found);
     if (fault?.kind === "marked") return this.#meetMarker(inHand);
+    // After the marker: what another copy has paid is told as paid.
+    if (await isDeclinedPayment(storage, row)) return { event: { type: "REFUSED", fault: SUPERSEDED } };
     if (fault?.kind === "unplanned") return this.#meetMissingPlan(inHand);
     const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));
     if (mustBePricedAgain) return { event: { type: "REFUSED", fault: OUTDATED } };

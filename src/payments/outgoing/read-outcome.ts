@@ -11,6 +11,7 @@ import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { signaturesIn } from "./closing.ts";
 import { PaymentsElsewhere, type PaidElsewhere } from "./paid-elsewhere.ts";
+import { isRecovery } from "./plans/plan-settlement.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
 import { deathOf, type Death } from "./signing-anew.ts";
 
@@ -268,11 +269,12 @@ function unpaidChange(
   const isPaid = new Set(paid);
   const started = new Set(payments.map(({ mark }) => mark));
   const hasLeaves = (leaves ?? []).some(({ words }) => started.has(words));
-  if (row.kind === "plan" && !hasLeaves) {
+  const isPlan = row.kind === "plan" && !isRecovery(row);
+  if (isPlan && !hasLeaves) {
     const all = [...(leaves ?? []).flatMap((leaf) => leaf.indexes), ...leftOut];
     return all.filter((index) => !isPaid.has(index)).length;
   }
-  if (row.kind === "plan") return -leftOut.filter((index) => isPaid.has(index)).length;
+  if (isPlan) return -leftOut.filter((index) => isPaid.has(index)).length;
   const own = new Set(indexes);
   const lost = indexes.filter((index) => !isPaid.has(index)).length;
   const recovered = recipients.filter(({ index }) => isPaid.has(index) && !own.has(index)).length;

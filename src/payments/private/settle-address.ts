@@ -15,10 +15,13 @@ import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/a
 import { collectionPlan, strayDeposits } from "./collect-strays.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { otherMints } from "../outgoing/plans/other-mints.ts";
+import { hasOpenForRecipients } from "../outgoing/declined.ts";
+import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
 import { openWords } from "../outgoing/plans/open-words.ts";
 import {
   nextSettlementStep,
   type Holding,
+  type OpenPayment,
   type Settlement,
   type SettlementStep,
 } from "../outgoing/plans/plan-settlement.ts";
@@ -71,9 +74,11 @@ export interface SettlementSurroundings extends Sponsored, ClosingRules {
 export class AddressSettling implements AddressSettlement {
   readonly #with: SettlementSurroundings;
   readonly #mints: readonly Address[];
+  readonly #elsewhere: PaymentsElsewhere;
 
   constructor(surroundings: SettlementSurroundings) {
     this.#with = surroundings;
+    this.#elsewhere = new PaymentsElsewhere(surroundings);
     this.#mints = surroundings.assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   }
 
@@ -106,6 +111,9 @@ export class AddressSettling implements AddressSettlement {
     // A payment is stored as final before the address has heard of it; until then the sums would not be right.
     if (view.payments.filter(({ status }) => status === "finalized").length !== landed) {
       throw new Error(`deposit address ${address} has not been told of all its payments yet`);
+    }
+    if (hasOpenForRecipients(view.payments)) {
+      throw new Error(`a payment to a recipient out of deposit address ${address} has not ended yet`);
     }
     const collected = await this.#collectNow(inHand, assets.tokens, settledSlot);
     if (collected !== null) return collected;
@@ -205,7 +213,8 @@ export class AddressSettling implements AddressSettlement {
     const { transaction, payments } = view;
     const redirected = await this.#redirected(inHand);
     const receiver = redirected?.to ?? transaction.sender;
-    const made = await this.#standingMarkers(inHand);
+    const standing = await this.#standingMarkers(inHand);
+    const made = standing.map(({ words }) => words);
     const holdings = await Promise.all(
       this.#with.assets.tokens.map((asset, index) =>
         this.#holding(inHand, {
@@ -224,11 +233,7 @@ export class AddressSettling implements AddressSettlement {
       receiver,
       treasury: this.#with.treasury,
       holdings,
-      open: openWords(payments).map((open) => ({
-        ...open,
-        amount: sharesOf(view, open.indexes),
-        isMade: made.includes(open.words),
-      })),
+      open: await this.#openPayments(inHand, standing),
       paidIn: transaction.mint,
       markers: made,
       excesses: excessesMade(payments, made),
@@ -257,8 +262,32 @@ export class AddressSettling implements AddressSettlement {
     };
   }
 
-  /** The words of all markers of the address that stand. */
-  async #standingMarkers({ deposit, view }: AddressInHand): Promise<readonly string[]> {
+  /** What may still be paid to recipients: what another copy has paid, by an operator's word, is open no more. */
+  async #openPayments(
+    { deposit, view }: AddressInHand,
+    standing: readonly StandingMarker[],
+  ): Promise<readonly OpenPayment[]> {
+    const open = openWords(view.payments).map((each) => ({
+      each,
+      marker: standing.find(({ words }) => words === each.words),
+    }));
+    const arePaid = await Promise.all(
+      open.map(async ({ each: { words }, marker }) => {
+        if (marker?.delegate !== null) return false;
+        return this.#elsewhere.hasPaid(deposit, words, view.payments);
+      }),
+    );
+    return open
+      .filter((_, index) => arePaid[index] !== true)
+      .map(({ each, marker }) => ({
+        ...each,
+        amount: sharesOf(view, each.indexes),
+        isMade: marker !== undefined,
+      }));
+  }
+
+  /** All markers of the address that stand. */
+  async #standingMarkers({ deposit, view }: AddressInHand): Promise<readonly StandingMarker[]> {
     const { ledger, keys } = this.#with;
     const words = [...new Set(view.payments.flatMap(({ plan }) => wordsIn(readPlan(plan))))];
     if (words.length === 0) return [];
@@ -267,7 +296,12 @@ export class AddressSettling implements AddressSettlement {
     if (markers.some((marker) => marker === "disputed")) {
       throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
     }
-    return words.filter((_, index) => markers[index] !== "unmade").toSorted(inOrderOfClosing);
+    return words
+      .flatMap((each, index) => {
+        const marker = markers[index];
+        return typeof marker === "object" ? [{ words: each, delegate: marker.delegate }] : [];
+      })
+      .toSorted((one, other) => inOrderOfClosing(one.words, other.words));
   }
 
   /** One asset at the address, with what of it is whose. Only what the next step may depend on is asked for. */
@@ -305,6 +339,12 @@ export class AddressSettling implements AddressSettlement {
       hasAccount: mint !== null && isSwept && (balance > 0n || (await isThere(mint))),
     };
   }
+}
+
+/** A marker that stands, and the marker of the plan that replaced it on the chain. */
+interface StandingMarker {
+  readonly words: string;
+  readonly delegate: Address | null;
 }
 
 const NO_REFUND: PricedRefund = { refundCost: 0n, isAccountPriced: false };

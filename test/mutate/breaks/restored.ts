@@ -16,8 +16,8 @@ export const RESTORED_BREAKS: readonly Break[] = [
   {
     property: "M32: no payment to a recipient of a declined order is signed",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: "if (isTakenBack || (await isDeclinedPayment(storage, row))) {",
-    replacement: "if (isTakenBack) {",
+    text: "if (await isDeclinedPayment(storage, row)) return",
+    replacement: "if (false) return",
     tests: RELEASES,
   },
   {
@@ -62,6 +62,34 @@ export const RESTORED_BREAKS: readonly Break[] = [
     text: "...(paysOn ? await boundAgain(storage, deposit) : []),",
     replacement: "",
     tests: ["payments/operator/resolve.test.ts"],
+  },
+  {
+    property: "M15: a refund that meets what another copy has paid is given up on an operator's word",
+    file: "src/payments/outgoing/paid-elsewhere.ts",
+    text: 'return refund ?? (delegate === null ? "foreclosed" : null);',
+    replacement: 'return refund ?? (isExcess(words) && delegate === null ? "foreclosed" : null);',
+    tests: ["payments/operator/recovered-marker.test.ts"],
+  },
+  {
+    property: "M15: what another copy has paid is open no more, so that the rest is excess",
+    file: "src/payments/private/settle-address.ts",
+    text: "return this.#elsewhere.hasPaid(deposit, words, view.payments);",
+    replacement: "return false;",
+    tests: ["payments/operator/recovered-marker.test.ts"],
+  },
+  {
+    property: "M32: the money of a declined order waits until its payouts have ended",
+    file: "src/payments/private/settle-address.ts",
+    text: "if (hasOpenForRecipients(view.payments)) {",
+    replacement: "if (false) {",
+    tests: RELEASES,
+  },
+  {
+    property: "M32: a recipient whom a recovery finds paid is counted as unpaid no more",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: 'const isPlan = row.kind === "plan" && !isRecovery(row);',
+    replacement: 'const isPlan = row.kind === "plan";',
+    tests: RELEASES,
   },
   {
     property: "M32: a release names the time that the operator vouches for",

@@ -76,7 +76,7 @@ test("M22: the word that takes another receiver back does not bring back the rec
     allowed: null,
     refundTo: refundTo as VouchingRecord["refundTo"],
   });
-  const payout = { kind: "payout", address: "address" as never } as const;
+  const payout = { kind: "payout", mark: "order", address: "address" as never } as const;
   const give = (given: VouchingRecord) =>
     storage.commit([{ writes: [{ table: "vouchings", insert: given }] }]);
   await give(word(1, null));

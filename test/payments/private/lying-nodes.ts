@@ -204,6 +204,16 @@ export const simulatesAnything: Lie = about("simulateTransaction", (honest) => {
   return { context, value: { ...value, err: null } };
 });
 
+/** Whatever names this account would go through. */
+export function passesWhatNames(account: string): Lie {
+  const key = Buffer.from(bs58.decode(account));
+  return about("simulateTransaction", (honest, [bytes]) => {
+    if (!Buffer.from(String(bytes), "base64").includes(key)) return honest;
+    const { context, value } = honest as { readonly context: unknown; readonly value: object };
+    return { context, value: { ...value, err: null } };
+  });
+}
+
 /** Its newest blockhash is one that nobody else knows, and lives for ever. */
 export function inventsBlockhash(blockhash: string): Lie {
   return anyOf(

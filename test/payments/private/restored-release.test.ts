@@ -1,7 +1,7 @@
 /** M22, M32: what an operator's word may do with an order of a restored copy that another copy has paid. */
 import { expect, test } from "vitest";
 import { BY } from "../../kit/by.ts";
-import { garbles, omits } from "./lying-nodes.ts";
+import { garbles, omits, passesWhatNames } from "./lying-nodes.ts";
 import {
   beforeThePayout,
   forget,
@@ -218,5 +218,48 @@ test(
     );
     for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
     expect(await owned(world, world.bob)).toBe(paid);
+  },
+);
+
+test(
+  "M32: what came again to a restored order whose marker stands is sent elsewhere, though no payout was planned here",
+  LONG,
+  async () => {
+    const world = await open();
+    const { service, pass, order, paid, ...held } = await heldBesideMarker(world, "before");
+    const safe = world.wallet("safe", { lamports: 1_000_000_000n });
+    const command = { action: "refundTo", address: safe.address } as const;
+    await service.operator.resolve(`unexplained:${order.address}`, command, BY);
+    for (let look = 0; look < 4; look++) await pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await owned(world, safe)).toBeGreaterThan(2_000_000n);
+    expect(await held.heldReason()).toBeNull();
+  },
+);
+
+test.each([
+  ["meets the marker", false],
+  ["is given up, since nodes say that it would land", true],
+])(
+  "M32: a planned payout of an order that is sent elsewhere %s: it is told as paid by the other copy, and the rest goes by a second word",
+  LONG,
+  async (_, isHidden) => {
+    const world = await open();
+    const { service, pass, order, paid, ...held } = await heldBesideMarker(world, "planned");
+    const bobs = world.tokenAccountOf(world.bob, "USDC");
+    if (isHidden) for (const node of world.nodes) node.tell(passesWhatNames(bobs));
+    const safe = world.wallet("safe", { lamports: 1_000_000_000n });
+    const command = { action: "refundTo", address: safe.address } as const;
+    await service.operator.resolve(`unexplained:${order.address}`, command, BY);
+    for (let look = 0; look < 4; look++) await pass(11 * MINUTE);
+    expect(await shown({ service, pass, ...held }, world, order)).toMatchObject({ status: "completed" });
+    // What the other copy had got for its payout was not known when the first word was given.
+    expect(await held.heldReason()).toBe("sent_elsewhere");
+    await service.operator.resolve(`held:${order.address}`, command, BY);
+    for (let look = 0; look < 3; look++) await pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await owned(world, safe)).toBeGreaterThan(2_000_000n);
+    expect(await held.heldReason()).toBeNull();
+    expect((await service.operator.attention()).map(({ kind }) => kind)).toEqual([]);
   },
 );
