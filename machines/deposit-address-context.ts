@@ -117,8 +117,8 @@ export interface SettlementParams {
 export interface ReturnParams {
   readonly mint: string;
   readonly to: string;
-  /** Raw units: no more goes there; left out where all of it does. */
-  readonly most?: string;
+  /** Raw units that the operator has named: no more goes. A word of an earlier version names none. */
+  readonly atMost?: string;
   /** A reading from before this slot does not show all that went out. */
   readonly settledSlot: number;
 }

@@ -40,11 +40,11 @@ const planReturn = {
   type: "planReturn",
   params: ({
     context: { settledSlot },
-    event: { mint, to, most },
+    event: { mint, to, atMost },
   }: ContextOnly & { readonly event: Omit<ReturnParams, "settledSlot"> }): ReturnParams => ({
     mint,
     to,
-    ...(most === undefined ? {} : { most }),
+    ...(atMost === undefined ? {} : { atMost }),
     settledSlot,
   }),
 } as const;
@@ -169,6 +169,7 @@ export const depositAddress = setup({
           },
         ],
         STRAY_SEEN: "collecting",
+        REDIRECT: { target: "declining", actions: assign(({ context }) => released(context)) },
         OVER: {
           target: "settling",
           actions: assign({ isOver: true, fee: ({ event }) => event.fee }),
@@ -270,6 +271,7 @@ export const depositAddress = setup({
     // The order pays out; it says when it is done.
     spending: {
       on: {
+        REDIRECT: { target: "declining", actions: assign(({ context }) => released(context)) },
         OVER: { target: "settling", actions: assign({ isOver: true, fee: ({ event }) => event.fee }) },
       },
     },

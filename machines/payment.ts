@@ -74,13 +74,19 @@ export type PaymentEvent =
       /** Where another copy of the database made it: what that one has paid, in the place of what was planned. */
       readonly movements?: readonly Movement[];
     }
-  /** The marker is not made. `isDead`: and no attempt can make it any more, by the witnesses' heights. */
-  | { readonly type: "UNMADE"; readonly isDead: boolean }
+  /**
+   * The marker is not made. `isDead`: and no attempt can make it any more, by the witnesses' heights. `isPresumed`: by the
+   * heights of fewer, since an endpoint is stuck or contradicts: enough to sign anew, and for nothing else.
+   */
+  | { readonly type: "UNMADE"; readonly isDead: boolean; readonly isPresumed?: boolean }
   /** The marker proves that another payment landed, which excludes this one. */
   | ({ readonly type: "OVERTAKEN" } & RivalPayment)
   | { readonly type: "EXPLAINED"; readonly fault: PaymentFault }
   /** The payments of a plan are started; `unpaid` recipients are left out of it. */
   | { readonly type: "LEAVES_STARTED"; readonly payouts: number; readonly unpaid: number };
+
+/** What the reading of a marker tells of the newest attempt. @inline */
+type Death = Pick<Extract<PaymentEvent, { readonly type: "UNMADE" }>, "isDead" | "isPresumed">;
 
 /** What params are made of. @inline */
 interface ContextOnly {
@@ -134,7 +140,7 @@ export const payment = setup({
     sign: (_, _params: { paymentId: string; attempt: number }) => {},
     broadcast: (_, _params: { signature: string }) => {},
     readMarker: (_, _params: { paymentId: string; error: string | null }) => {},
-    explain: (_, _params: { paymentId: string; error: string }) => {},
+    explain: (_, _params: { paymentId: string }) => {},
     /** Holds the deposit address until an operator releases it. */
     hold: (_, _params: { paymentId: string }) => {},
     startLeaves: (_, _params: { paymentId: string }) => {},
@@ -144,10 +150,11 @@ export const payment = setup({
     isPayout: ({ context }) => context.role === "payout",
     needsLeaves: ({ context }) => context.role === "plan" && !context.hasLeaves,
     isPayoutToldFirst: ({ context }) => context.role === "payout" && !context.wasConfirmed,
-    isDead: (_, params: { isDead: boolean }) => params.isDead,
-    isLastDead: ({ context }, params: { isDead: boolean }) =>
-      params.isDead && context.attempts > 0 && context.attempts % MAX_DEAD_ATTEMPTS === 0,
-    isDeadWithError: ({ context }, params: { isDead: boolean }) => params.isDead && context.error !== null,
+    isDead: (_, { isDead }: Death) => isDead,
+    isLastDead: ({ context }, { isDead, isPresumed = false }: Death) =>
+      isDead && !isPresumed && context.attempts > 0 && context.attempts % MAX_DEAD_ATTEMPTS === 0,
+    isDeadWithError: ({ context }, { isDead, isPresumed = false }: Death) =>
+      isDead && !isPresumed && context.error !== null,
     mayPass: ({ context }, { kind }: PaymentFault) =>
       kind !== "payee" && kind !== "source" && context.attempts % MAX_ATTEMPTS !== 0,
     isDecided: (_, { kind }: PaymentFault) => kind === "payee" || kind === "source",
@@ -293,7 +300,7 @@ export const payment = setup({
     explaining: {
       entry: {
         type: "explain",
-        params: ({ context }) => ({ paymentId: context.paymentId, error: context.error ?? "" }),
+        params: ({ context }) => ({ paymentId: context.paymentId }),
       },
       on: {
         EXPLAINED: [

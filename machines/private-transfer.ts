@@ -210,12 +210,18 @@ export const privateTransfer = setup({
         },
         { guard: "isEverybodyConfirmed", target: "settling" },
       ],
-      on: { NOT_NOW: "waitingForPrice" },
+      on: {
+        NOT_NOW: "waitingForPrice",
+        DECLINED: { target: "refunding", actions: assign({ reason: ({ event }) => event.reason }) },
+      },
     },
     // Only swaps come here.
     waitingForPrice: {
       meta: { status: "processing" },
       after: { pricePause: "routing" },
+      on: {
+        DECLINED: { target: "refunding", actions: assign({ reason: ({ event }) => event.reason }) },
+      },
     },
     // Every payout is confirmed; the last ones become final.
     settling: {

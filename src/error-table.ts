@@ -306,4 +306,10 @@ export const ERRORS = {
     }),
     header: RETRY_AFTER,
   },
+  OUTCOME_UNKNOWN: {
+    status: 503,
+    message: "Whether this was done is not known yet: send the same request again.",
+    details: z.object({ retryAfter }),
+    header: RETRY_AFTER,
+  },
 } as const satisfies Readonly<Record<string, ErrorKind>>;

@@ -127,9 +127,9 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
     find: <R extends object>(query: Find<R>) => tables.find(query) as Promise<unknown> as Promise<R[]>,
     tally: (query) => tables.tally(query),
     async commit(items) {
-      const results = await commits.commit(items);
+      const answers = await commits.commit(items);
       if (items.some(makesWorkDue)) wakes.tell();
-      return results;
+      return answers;
     },
     claim: (request) => tasks.claim(request),
     heartbeat: (request) => tasks.heartbeat(request),

@@ -436,6 +436,19 @@ export type CommitResult =
   | { readonly ok: false; readonly conflict: "version" | "token" }
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
 
+/**
+ * What became of one commit of a batch. Besides its result: `failed`, known not to have happened, with the reason; or
+ * `unknown`, since the answer of the database was lost: the commit has happened, may still happen, or never will.
+ */
+export type CommitAnswer = CommitResult | CommitFailure;
+
+/** The database did not decide about a commit. */
+export interface CommitFailure {
+  readonly ok: false;
+  readonly conflict: "failed" | "unknown";
+  readonly error: unknown;
+}
+
 /** What a worker asks for. */
 export interface ClaimRequest {
   readonly holder: string;
@@ -478,11 +491,12 @@ export interface EngineStorage {
   tally<R extends object>(query: Tally<R>): Promise<Tallied>;
   /**
    * Carries out each commit atomically, in order, each on its own: a refused one leaves no trace and disturbs no
-   * neighbour (G1, G8). Resolves once every `ok` is durable (G5). Rejects when storage fails, or when an item breaks a
-   * rule that no honest engine breaks (a task id that is taken, a history version twice, a fraction for a time) and is not
-   * refused for something else; then each item may or may not be there, and the caller must look.
+   * neighbour (G1, G8). Resolves once every `ok` is durable (G5), with one answer for each commit, in their order. Every
+   * answer is true (G9): no commit is carried out again after its answer may have been lost, and an item that breaks a rule
+   * (a task id that is taken, a history version twice, a fraction for a time) is `failed` alone. A batch may be several
+   * physical transactions. Rejects only where nothing of the batch has happened.
    */
-  commit(items: readonly AnyCommit[]): Promise<readonly CommitResult[]>;
+  commit(items: readonly AnyCommit[]): Promise<readonly CommitAnswer[]>;
   /**
    * Leases due tasks, earliest first within each of the three budgets and in the order they were armed in where they are
    * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4).

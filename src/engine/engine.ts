@@ -47,7 +47,7 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
     workflow: Workflow<M, W>,
     id: string,
     event: EventFromLogic<M>,
-    companions?: Pick<Companions<W>, "writes">,
+    companions?: Pick<Companions<W>, "writes" | "expectedVersion">,
   ): Promise<SendResult>;
   /**
    * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or `"final"`: has ended, however
@@ -272,9 +272,9 @@ function wakingStorage(storage: EngineStorage, worker: Worker): EngineStorage {
   return {
     ...storage,
     async commit(items) {
-      const results = await storage.commit(items);
+      const answers = await storage.commit(items);
       worker.wake();
-      return results;
+      return answers;
     },
   };
 }

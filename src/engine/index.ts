@@ -104,6 +104,7 @@ export type {
   TableTraits,
   Values as ColumnValues,
 } from "../../storage/table.ts";
+export { CommitUnknown } from "../../storage/decided.ts";
 export type { Comparable, Find, Tallied, Tally } from "../../storage/storage.ts";
 export type {
   AnyCommit,
@@ -117,6 +118,8 @@ export type {
   ClaimedTask,
   ClaimRequest,
   Commit,
+  CommitAnswer,
+  CommitFailure,
   CommitParts,
   CommitResult,
   EngineStorage,

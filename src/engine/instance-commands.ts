@@ -1,4 +1,5 @@
 /** Ending an instance from outside its chart, and removing one that has ended. */
+import { commitOne } from "../../storage/decided.ts";
 import type { EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { STOP } from "./chart.ts";
@@ -65,8 +66,8 @@ export async function removeInstance(
     const record = await storage.load(id);
     return record?.status === "active" ? "active" : "pending";
   }
-  const [result] = await storage.commit([{ removes: [id], writes: await ranTaskRemovals(storage, id) }]);
-  if (result?.ok === true) return "removed";
+  const removed = await commitOne(storage, { removes: [id], writes: await ranTaskRemovals(storage, id) });
+  if (removed.ok) return "removed";
   const record = await storage.load(id);
   if (record === null) return "absent";
   return record.status === "active" ? "active" : "pending";

@@ -67,9 +67,10 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): 
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
     const outcome: EffectOutcome<EventObject, W> = (await handle(params, run)) ?? {};
-    const { event, starts = [], writes = [], narrowLaneTo: cap } = outcome;
+    const { event, starts = [], writes = [], expectedVersion, narrowLaneTo: cap } = outcome;
     const narrows = task.lane === null || cap === undefined ? [] : [{ lane: task.lane.key, cap }];
-    refused = await endTask(around, task, { event, starts, writes, narrows });
+    const expected = expectedVersion === undefined ? {} : { expectedVersion };
+    refused = await endTask(around, task, { event, starts, writes, narrows, ...expected });
     if (refused === null) return;
   }
   throwRefusal(refused);

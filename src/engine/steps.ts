@@ -32,6 +32,8 @@ import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 export type Companions<W> = Pick<Commit<W>, "consumes" | "writes" | "narrows"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
+  /** The step must follow this version of its instance: after any other one the event is refused. */
+  readonly expectedVersion?: number;
 };
 
 /** The same for the engine's own use. */
@@ -203,6 +205,12 @@ export class Steps<W> {
       if (successor !== undefined) {
         await this.#migrate(instance, successor);
         continue;
+      }
+      const { expectedVersion = instance.version } = companions;
+      if (instance.version !== expectedVersion) {
+        // The cached instance may be out of date.
+        if (known !== undefined) continue;
+        return { kind: "refused", result: { ok: false, conflict: "version" } };
       }
       const at = this.#clock.now();
       const workflow = this.#workflows.of(instance);

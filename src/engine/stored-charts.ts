@@ -2,6 +2,7 @@
  * Which chart stands behind each version that has ever run on a storage: a chart that was edited under an unchanged version
  * is refused before any of its work is done, with its differences in words.
  */
+import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { EngineStorage, InstanceRecord, Write } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
@@ -70,7 +71,12 @@ export class ChartCheck {
       }
       // Two processes that begin together store the same chart once; of different ones the second sees the first.
       const results =
-        writes.length === 0 ? [] : await storage.commit(writes.map((write) => ({ writes: [write] })));
+        writes.length === 0
+          ? []
+          : await commitEach(
+              storage,
+              writes.map((write) => ({ writes: [write] })),
+            );
       if (results.some(({ ok }) => !ok)) continue;
       for (const error of changed) {
         workflows.refuse(error);

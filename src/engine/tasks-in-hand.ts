@@ -1,5 +1,6 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
 import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../storage/storage.ts";
+import { CommitUnknown } from "../../storage/decided.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { taskEnded, type TaskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
@@ -147,7 +148,8 @@ export class TasksInHand {
       if (hold.isLost && this.#isLettingGo) return "given_back"; // by `letGo`, and that is no failure
       if (hold.isDisarmed) return "done"; // its row is gone
       // What a lost lease broke off is no failure: by now it is in other hands, or waits for them.
-      if (error instanceof TaskMoved || hold.isLost) {
+      // Of an end whose answer was lost nothing is known: the token decides whether the task is still there.
+      if (error instanceof TaskMoved || error instanceof CommitUnknown || hold.isLost) {
         await this.giveBack(task);
         return "given_back";
       }

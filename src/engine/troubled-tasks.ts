@@ -1,4 +1,5 @@
 /** Tasks that fail or were set aside, as a person sees and commands them. */
+import { commitOne } from "../../storage/decided.ts";
 import type { EngineStorage, TroubledTask } from "../../storage/storage.ts";
 
 /** Commands about tasks that cannot be done. They need neither `run()` nor the charts. */
@@ -43,12 +44,10 @@ export function taskCommands(
     deadLetters: (limit = DEFAULT_LIMIT) => storage.deadLetters(limit),
     failingTasks: (limit = DEFAULT_LIMIT) => storage.failingTasks(1, limit),
     async retry(task) {
-      const [result] = await storage.commit([{ retries: [{ task, dueAt: now() }] }]);
-      return result?.ok === true;
+      return (await commitOne(storage, { retries: [{ task, dueAt: now() }] })).ok;
     },
     async drop(task) {
-      const [result] = await storage.commit([{ drops: [task] }]);
-      return result?.ok === true;
+      return (await commitOne(storage, { drops: [task] })).ok;
     },
   };
 }

@@ -50,6 +50,11 @@ export interface EffectOutcome<Event, W> {
   readonly starts?: readonly StartRequest[];
   readonly writes?: readonly Write<W>[];
   /**
+   * The version of the effect's instance from which the event was concluded. Where another step of the instance came after
+   * it, nothing is committed and the effect looks again. Left out, it may come after any step.
+   */
+  readonly expectedVersion?: number;
+  /**
    * From now on the lane of this effect runs at most so many at a time, even where `lane` allows more; null ends that.
    * Left out, nothing changes. Without a lane it has no meaning.
    */

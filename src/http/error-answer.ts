@@ -2,6 +2,7 @@
 import { ERRORS, type ErrorKind } from "../error-table.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
+import { CommitUnknown } from "../../storage/decided.ts";
 import type { Logger } from "../runtime.ts";
 import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
 import type { WholeAnswer } from "./whole-answer.ts";
@@ -20,10 +21,13 @@ export interface BegunAnswer {
   readonly headers: Headers;
 }
 
+/** A database that did not answer for half a minute may be back in a few seconds. */
+const RETRY_SECONDS = 5;
+
 /**
  * The answer to a request that threw: the API's error body with the request's id in `details`; the headers that belong to
- * the error are added to those of the begun answer. Anything but a `PaymentError` and `LedgerUnavailable` is
- * `INTERNAL_ERROR`, a constant sentence.
+ * the error are added to those of the begun answer. Anything but a `PaymentError`, `LedgerUnavailable` and `CommitUnknown`
+ * is `INTERNAL_ERROR`, a constant sentence.
  */
 export function errorAnswer(thrown: unknown, { label, headers }: BegunAnswer, log: Logger): WholeAnswer {
   const error = known(thrown, label, log);
@@ -43,6 +47,10 @@ function known(thrown: unknown, label: RequestLabel, log: Logger): PaymentError 
   if (thrown instanceof LedgerUnavailable) {
     log.warn({ ...label, err: thrown }, "the ledger could not be asked");
     return new PaymentError("UPSTREAM_ERROR", {});
+  }
+  if (thrown instanceof CommitUnknown) {
+    log.error({ ...label, err: thrown }, "the database did not say whether a request was carried out");
+    return new PaymentError("OUTCOME_UNKNOWN", { retryAfter: RETRY_SECONDS });
   }
   log.error({ ...label, err: thrown }, "a request failed");
   return new PaymentError("INTERNAL_ERROR", {});

@@ -94,8 +94,16 @@ export const SIGNATURE_FAULTS = [
 /** One of them. */
 export type SignatureFault = (typeof SIGNATURE_FAULTS)[number];
 
+/** When a transaction over a blockhash can land. */
+export interface LandingWindow {
+  /** No block of an earlier slot can hold it: a node whose ledger begins later cannot tell that it never landed. */
+  readonly firstSlot: number;
+  /** The block after this height is the last one that takes it. For bytes of others the true height is unknown, and this one is not lower. */
+  readonly lastValidBlockHeight: number;
+}
+
 /** Caller-signed bytes that were proved to be exactly the declared payment. */
-export interface VerifiedPayment {
+export interface VerifiedPayment extends LandingWindow {
   /** The bytes as received; these and no re-serialisation are broadcast. */
   readonly bytes: Uint8Array;
   /** First signature, base58: the transaction's identity. */
@@ -103,10 +111,6 @@ export interface VerifiedPayment {
   /** SHA-256 of the message, hex: what the chain itself dedupes by. */
   readonly messageHash: string;
   readonly blockhash: string;
-  /** Height at which the blockhash was last seen valid + 150: for caller-signed bytes the true one is unknown. */
-  readonly lastValidBlockHeight: number;
-  /** No block of an earlier slot can hold these bytes. */
-  readonly firstSlot: number;
 }
 
 /** What simulation says would happen. */
@@ -153,7 +157,7 @@ export interface Receipt {
 }
 
 /** One set of signed bytes whose fate is asked for, as it was when it was taken. */
-export interface Attempt {
+export interface Attempt extends LandingWindow {
   /** First signature, base58. */
   readonly signature: string;
   /** The signed bytes: another landing of their message is listed for the accounts that it writes. Empty where unknown. */
@@ -161,9 +165,6 @@ export interface Attempt {
   /** SHA-256 of the message, hex: the same message may land under another signature. */
   readonly messageHash: string;
   readonly blockhash: string;
-  readonly lastValidBlockHeight: number;
-  /** No block of an earlier slot can hold it: a node whose ledger begins later cannot tell that it never landed. */
-  readonly firstSlot: number;
   /** The key that our own transaction carries besides its accounts; null for a transaction built by others. */
   readonly reference: Address | null;
 }
@@ -186,9 +187,10 @@ export interface Landing extends Receipt {
 /**
  * Why a signature that an operator named does not settle an attempt. `unknown`: no endpoint shows it finalized.
  * `another_message`: it is another transaction. `contradicted`: an endpoint that has the history of that time does not
- * know it, or two tell different outcomes of it.
+ * know it, or two tell different outcomes of it. `failed_alone`: fewer endpoints than must agree show that it failed, and none
+ * of them is an archive: an operator names a landing, and not its outcome.
  */
-export type LandingRefusal = "unknown" | "another_message" | "contradicted";
+export type LandingRefusal = "unknown" | "another_message" | "contradicted" | "failed_alone";
 
 /** How many endpoints must agree before something final is believed, and how many can be asked now. */
 export interface WitnessCount {
@@ -298,6 +300,11 @@ export interface Ledger extends RoutingLedger {
     putativeTransaction: string,
     payment: DeclaredPayment,
   ): Promise<{ verified: Agreed<VerifiedPayment> } | { refused: SignatureFault }>;
+  /**
+   * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where no endpoint knows the
+   * blockhash (any more). Throws `LedgerUnavailable` while endpoints are more than two minutes apart.
+   */
+  landingWindow(blockhash: string): Promise<Agreed<LandingWindow> | null>;
   /** Runs verified bytes without sending them; null when they would succeed. */
   simulatePayment(
     verified: Agreed<VerifiedPayment>,
@@ -324,6 +331,11 @@ export interface Ledger extends RoutingLedger {
    * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
   confirmed(signatures: readonly string[]): Promise<Agreed<readonly boolean[]>>;
+  /**
+   * The error with which enough endpoints say that a signature is finalized, as JSON text; null where fewer say so, where one
+   * says otherwise, and where it succeeded. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
+   */
+  landedErrors(signatures: readonly string[]): Promise<Agreed<readonly (string | null)[]>>;
   /** The only method that may say `dead`. Asks every endpoint; one that cannot be asked leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>>;
   /**
@@ -334,7 +346,8 @@ export interface Ledger extends RoutingLedger {
   landings(attempts: readonly Attempt[]): Promise<Agreed<readonly (Landing | null)[]>>;
   /**
    * The same for one attempt whose landing an operator vouches for by naming its signature: there the word of one
-   * endpoint that shows the very message, finalized, is enough, unless another one contradicts it.
+   * endpoint that shows the very message, finalized, is enough, unless another one contradicts it. That it failed takes
+   * as many as must agree, or an archive: else one endpoint could have a payment made again that has landed.
    */
   namedLanding(
     attempt: Attempt,

@@ -72,6 +72,11 @@ export const READS = {
     witnesses: "enough",
     decides: "the payment that a caller has signed: its tables and owners",
   },
+  landingWindow: {
+    belief: "evidence",
+    witnesses: "all",
+    decides: "until when a caller's bytes can land, by the furthest of endpoints that are not far apart",
+  },
   simulatePayment: {
     belief: "evidence",
     witnesses: "enough",
@@ -84,6 +89,11 @@ export const READS = {
     decides: "which signatures are sent again, and which are looked at closely",
   },
   confirmed: { belief: "evidence", witnesses: "enough", decides: "the status confirmed" },
+  landedErrors: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "that a payment failed on the chain, and which payee is left out",
+  },
   receipts: { belief: "evidence", witnesses: "enough", decides: "the time and the fee that are shown" },
   fates: {
     belief: "evidence",

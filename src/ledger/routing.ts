@@ -163,16 +163,20 @@ export type Marker = "unmade" | "disputed" | { readonly delegate: Address | null
 
 /** What several endpoints answered of markers. The slot and the block time are the lowest of their answers. */
 export interface MarkersReading extends Reading {
-  /** A finalized height that the reading is not older than, the lowest of the endpoints' answers. */
+  /** A finalized height that as many endpoints as must agree have reached, and that what they tell is not older than. */
   readonly blockHeight: number;
   /** Unix seconds. */
   readonly blockTime: number;
   readonly markers: readonly Marker[];
+  /** For each marker the highest finalized height of an endpoint that tells it as unmade; −1 where none does. */
+  readonly unmadeAt: readonly number[];
 }
 
-/** The finalized block heights of all endpoints that answered. */
+/** The block heights of all endpoints that answered. */
 export interface Heights {
   readonly lowest: number;
+  /** Reached by as many endpoints as must agree. */
+  readonly agreed: number;
   readonly highest: number;
 }
 
@@ -248,6 +252,8 @@ export interface Inflow {
 export interface PayerSearch {
   /** Token accounts of the owner beside the associated ones. */
   readonly accounts: readonly Address[];
+  /** All that is listed of later slots is read, whether or not the money is explained before. Left out, nothing has to be. */
+  readonly after?: number;
   /** Whether these inflows explain the money: then no older transaction is read. */
   readonly isExplained: (inflows: Agreed<readonly Inflow[]>) => boolean;
 }
@@ -332,10 +338,10 @@ export interface RoutingLedger {
    */
   markers(base: Address, seeds: readonly string[]): Promise<Agreed<MarkersReading>>;
   /**
-   * The lowest and the highest finalized block height that any endpoint tells, of all that answer. Throws
-   * `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
+   * The lowest and the highest block height that any endpoint tells, of all that answer, and the one that as many
+   * as must agree have reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
-  heights(): Promise<Agreed<Heights>>;
+  heights(commitment: FirmCommitment): Promise<Agreed<Heights>>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
@@ -358,7 +364,7 @@ export interface RoutingLedger {
     unsigned: UnsignedTransaction,
   ): Promise<Agreed<TransactionFault> | null>;
   /** Reads the chain's error of a landed transaction of this plan, which must be one that was built. Asks no node. */
-  explainError(plan: TransactionPlan, error: string): Promise<TransactionFault>;
+  explainError(plan: TransactionPlan, error: Agreed<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
   signedBy(address: Address): Promise<Agreed<SignedHistory>>;
   /**

@@ -1,6 +1,6 @@
 /** A storage as the payment service sees it: its own writes, and its reads by name. */
 import type { Address } from "../address.ts";
-import type { Commit, CommitResult, EngineStorage, Write } from "../../storage/storage.ts";
+import type { Commit, CommitAnswer, EngineStorage, Write } from "../../storage/storage.ts";
 import type {
   AccountRecord,
   AnnouncementRecord,
@@ -109,6 +109,8 @@ export interface PaymentReads {
   entries(address: string): Promise<readonly EntryRecord[]>;
   /** What operators have vouched for at a deposit address, the oldest word first. */
   vouchings(address: string): Promise<readonly VouchingRecord[]>;
+  /** Every transaction of an address that this database did not know of when a node listed it. */
+  unknownSignatures(address: string): Promise<readonly string[]>;
   payment(id: string): Promise<PaymentRecord | null>;
   /** What is promised of a resource and not released, oldest first. */
   reservations(resource: string): Promise<readonly ReservationRecord[]>;
@@ -158,8 +160,11 @@ export interface PaymentReads {
   gates(ids: readonly string[]): Promise<readonly GateRecord[]>;
   /** Up to `limit` gates by ascending id, the first one above `after`. */
   gatesAfter(after: string, limit: number): Promise<readonly GateRecord[]>;
-  /** Up to `limit` deposit addresses that are held, the oldest address first. */
-  heldDeposits(limit: number): Promise<readonly DepositRecord[]>;
+  /** Up to `limit` deposit addresses that are held, written off or not, the oldest address first; behind `last` where it is given. */
+  heldDeposits(
+    limit: number,
+    last?: Pick<DepositRecord, "createdAt" | "id">,
+  ): Promise<readonly DepositRecord[]>;
   /** Up to `limit` webhooks with abandoned deliveries, by webhook id: how many, and when the first and the last were made. */
   abandonedDeliveries(limit: number): Promise<readonly AbandonedDeliveries[]>;
   /** Up to `limit` deliveries that no attempt has brought to their receiver so far and that are tried again. */
@@ -181,5 +186,5 @@ export interface PaymentReads {
 
 /** A storage with the tables of the payment service. */
 export interface PaymentStorage extends EngineStorage, PaymentReads {
-  commit(items: readonly Commit<PaymentTables>[]): Promise<readonly CommitResult[]>;
+  commit(items: readonly Commit<PaymentTables>[]): Promise<readonly CommitAnswer[]>;
 }

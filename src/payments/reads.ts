@@ -120,14 +120,24 @@ function newestFirst({ below, limit }: NewestFirst) {
 
 function depositReads(
   read: Read,
-): Pick<PaymentReads, "deposits" | "depositsAfter" | "entries" | "vouchings" | "heldDeposits"> {
-  const { deposits, entries, vouchings } = tables;
+): Pick<
+  PaymentReads,
+  "deposits" | "depositsAfter" | "entries" | "vouchings" | "unknownSignatures" | "heldDeposits"
+> {
+  const { deposits, entries, vouchings, unknownSignatures } = tables;
   return {
     deposits: (addresses) => rowsOf(read, deposits, addresses),
     depositsAfter: (after, limit) => read.find({ table: deposits, index: "key", after: [after], limit }),
     entries: (address) => read.find({ table: entries, index: "ofAddress", equals: { address } }),
     vouchings: (address) => read.find({ table: vouchings, index: "ofAddress", equals: { address } }),
-    heldDeposits: (limit) => read.find({ table: deposits, index: "held", limit }),
+    unknownSignatures: async (address) => {
+      const found = await read.find({ table: unknownSignatures, index: "ofAddress", equals: { address } });
+      return found.map(({ id }) => id);
+    },
+    heldDeposits: (limit, last) => {
+      const after = last === undefined ? {} : { after: [last.createdAt, last.id] };
+      return read.find({ table: deposits, index: "held", ...after, limit });
+    },
   };
 }
 

@@ -223,6 +223,8 @@ export interface VouchingRecord {
   /** The step of the address's chart that it follows: the newest word has the highest. */
   readonly step: number;
   readonly at: number;
+  /** Later transactions are not covered, whatever the amounts say; null for a word of an earlier version. */
+  readonly slot: number | null;
   /** The transactions that had brought money, as far as the nodes listed them. */
   readonly signatures: readonly string[];
   /** Base units of all that had ever come in, as decimal strings, by mint. */
@@ -231,6 +233,12 @@ export interface VouchingRecord {
   readonly refundTo: Address | null;
   /** Base units that may go there, network costs included, as decimal strings, by mint; null for the sender. */
   readonly allowed: Readonly<Record<string, string>> | null;
+}
+
+/** A transaction that an address has signed and this database did not know of when a node listed it; `id` is its signature. */
+export interface UnknownSignatureRecord {
+  readonly id: string;
+  readonly address: string;
 }
 
 /** A share of something limited (the sponsor's lamports, the desk's inventory) that is promised to one transaction. */
@@ -457,6 +465,7 @@ export interface PaymentTables {
   payments: PaymentRecord;
   entries: EntryRecord;
   vouchings: VouchingRecord;
+  unknownSignatures: UnknownSignatureRecord;
   reservations: ReservationRecord;
   attempts: AttemptRecord;
   idempotency: IdempotencyRecord;

@@ -1,4 +1,5 @@
 /** Signs of life: a row that tells when a process was last at work on the database, and where another copy may have been. */
+import { commitOne } from "../../storage/decided.ts";
 import type { LifeRecord } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
@@ -101,6 +102,6 @@ export class SignsOfLife {
   }
 
   async #commit(writes: readonly PaymentWrite[]): Promise<void> {
-    await this.#parts.storage.commit([{ writes }]);
+    await commitOne(this.#parts.storage, { writes });
   }
 }

@@ -161,13 +161,16 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       address: "text",
       step: "integer",
       at: "integer",
+      slot: "integer?",
       signatures: "json",
       came: "json",
       refundTo: "text?",
       allowed: "json?",
     },
+    migrations: [{ add: { slot: null } }],
     indexes: { ofAddress: ["address", "step", "id"] },
   },
+  unknownSignatures: { columns: { id: "text", address: "text" }, indexes: { ofAddress: ["address", "id"] } },
   reservations: {
     columns: {
       id: "text",

@@ -5,6 +5,7 @@ import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import { hasSignedForRecipients } from "../payments/outgoing/declined.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
 import { releaseDeposit, shownAmounts } from "../payments/private/release-deposit.ts";
 import { settlePayment } from "../payments/private/settle-payment.ts";
@@ -29,7 +30,7 @@ import type { DepositControl } from "../payments/operator/resolve/resolve-deposi
 /** The parts of a service that its operator acts on. */
 export interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
-  readonly configured: Pick<Ledger, "witnesses" | "endpoints">;
+  readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   readonly engine: Engine<PaymentTables>;
   readonly workflows: readonly AnyWorkflow[];
   readonly transfers: WalletTransferWorkflow;
@@ -77,32 +78,38 @@ function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
 }
 
 /** States in which a deposit address takes another receiver of its money. */
-const REDIRECTABLE: ReadonlySet<string> = new Set(["held", "heldBack", "atRest"]);
+const REDIRECTABLE: ReadonlySet<string> = new Set(["waiting", "held", "heldBack", "atRest"]);
 
 function depositControl(
-  { storage, ledger, engine, assets, clock, swapper, approvals, bindToChain }: OperatedService,
+  { storage, ledger, configured, engine, assets, clock, swapper, approvals, bindToChain }: OperatedService,
   routing: PrivateRouting,
 ): DepositControl {
   const { keys, addresses, terms } = routing;
   const redirecting = { screen: terms.screen, ownAddresses: ownAddresses({ routing, swapper }) };
   return {
     ...redirecting,
-    canRedirect: async ({ id }) => REDIRECTABLE.has(outermost((await engine.read(id))?.value)),
-    async moneyThere({ id }) {
-      const money = await moneyThere({ storage, ledger, assets }, id);
+    async canRedirect({ id, transactionId }) {
+      const state = outermost((await engine.read(id))?.value);
+      if (state !== "spending") return REDIRECTABLE.has(state);
+      // Nothing is signed for an address that is held.
+      const view = await storage.transaction(transactionId);
+      return view !== null && !hasSignedForRecipients(view.payments);
+    },
+    async moneyThere(deposit) {
+      const money = await moneyThere({ storage, ledger, configured, assets }, deposit);
       return money === null ? null : { money, shown: shownAmounts(money.there, assets) };
     },
     async release(transactionId, order) {
       await bindToChain();
       return releaseDeposit(
-        { storage, ledger, assets, clock, engine, keys, addresses },
+        { storage, ledger, configured, assets, clock, engine, keys, addresses },
         transactionId,
         order,
       );
     },
     async settle(settling) {
       await bindToChain();
-      return settlePayment({ storage, ledger, assets, keys }, settling);
+      return settlePayment({ storage, ledger, assets, keys, clock }, settling);
     },
     async returnTokens(command) {
       await bindToChain();

@@ -1,4 +1,5 @@
 /** Puts private mode together out of its options: its machines, what they do, and what is polled for them. */
+import { countedDeposit } from "../payments/deposit-context.ts";
 import type { Address } from "../address.ts";
 import type { AnnounceParams } from "../../machines/index.ts";
 import type { PaymentTables } from "../payments/records.ts";
@@ -22,6 +23,7 @@ import { privateTransferWorkflow } from "../payments/private/private-transfer-wo
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { PrivatePricing, type PrivateRoutingTerms } from "../payments/quotes/private-pricing.ts";
 import { PayoutRouting } from "../payments/private/route-order.ts";
+import { declinableRouting } from "../payments/outgoing/declined.ts";
 import { spendingCheck, type SpendingCheck } from "../payments/outgoing/unknown-spending.ts";
 import { refuseFixedPrices } from "../payments/prices/refuse-fixed-prices.ts";
 import { refuseSharedPurses } from "../payments/purses/refuse-shared-purses.ts";
@@ -136,7 +138,8 @@ function createPrivateRouting({
   const routed = { ...shared, keys, sponsor, startPayment };
   const screening = { ...shared, screen: terms.screen };
   const routing = new SwapRouting(routed, new PayoutRouting(routed));
-  const orders = privateTransferWorkflow(screenedRouting(routing, recipientsScreening(screening)), announce);
+  const screened = screenedRouting(routing, recipientsScreening(screening));
+  const orders = privateTransferWorkflow(declinableRouting(shared.storage, screened), announce);
   const mayServePayers = payersScreening(screening, [sponsor]);
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
   const addresses = depositAddressWorkflow({
@@ -147,6 +150,7 @@ function createPrivateRouting({
     sendBack: returnTokens(routed),
     mayServePayers,
     orderOf: async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
+    versionOf: async (address) => (await countedDeposit(shared.storage, address)).version,
   });
   return {
     terms,

@@ -1,4 +1,5 @@
 /** What a viewer may do about an instance of a payment service: what its operator may, each act in the audit log. */
+import { commitOne } from "../../storage/decided.ts";
 import { PaymentError } from "../errors.ts";
 import { ActRefused, type Acting, type GivenAct, type OfferedAct } from "../engine/inspected.ts";
 import type { Engine } from "../engine/index.ts";
@@ -144,8 +145,8 @@ export class ServiceActs implements Acting {
   ): Promise<void> {
     const what = { instance, ...parts };
     const writes = [this.#writeAct({ by, act, what })];
-    const [result] = await this.#parts.storage.commit([{ ...parts, writes }]);
-    if (result?.ok !== true) {
+    const result = await commitOne(this.#parts.storage, { ...parts, writes });
+    if (!result.ok) {
       throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
     }
   }
@@ -154,7 +155,7 @@ export class ServiceActs implements Acting {
     const { storage, service } = this.#parts;
     const found = await storage.transaction(transactionId);
     if (found === null) throw new ActRefused("There is no such transaction.");
-    await this.#note("cancel", { transactionId }, by);
+    await this.#note("request_cancel", { transactionId }, by);
     await service.cancelTransaction(await this.#callerOf(found.transaction.accountId), transactionId);
     return "The transaction is cancelled.";
   }
@@ -164,7 +165,7 @@ export class ServiceActs implements Acting {
     const delivery = await storage.delivery(deliveryId);
     if (delivery === null) throw new ActRefused("There is no such delivery.");
     const { webhookId, accountId } = delivery;
-    await this.#note("redeliver", { deliveryId, webhookId }, by);
+    await this.#note("request_redelivery", { deliveryId, webhookId }, by);
     await service.redeliver(await this.#callerOf(accountId), { webhookId, deliveryId });
     return "The notice is on its way once more.";
   }

@@ -6,10 +6,10 @@ import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./
 import type { Heard } from "../ledger/belief.ts";
 import type { Disputes } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
-import type { BlockWalk, DeathProof, LandingWindow } from "./landing-window.ts";
+import type { BlockWalk, DeathProof } from "./death-proof.ts";
 import type { Remembered } from "./remembered.ts";
 import type { PayerReadings } from "./routing/payer-readings.ts";
-import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
+import { troubleOf, unavailable } from "./unavailable.ts";
 
 /** All that a part of the ledger needs in order to ask. */
 export interface Nodes extends HealthWatch {
@@ -26,8 +26,8 @@ export interface Nodes extends HealthWatch {
   /** Aborted when the ledger is closed. */
   readonly closed: AbortSignal;
   readonly remembered: Remembered;
-  /** When transactions over the blockhashes that we built ours over can land, the oldest first. */
-  readonly handedOut: Map<string, LandingWindow>;
+  /** In which slot the blockhashes were the newest that we built transactions over, the oldest first. */
+  readonly handedOut: Map<string, number>;
   /** What endpoints tell differently. */
   readonly disputes: Disputes;
   /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
@@ -96,31 +96,6 @@ export async function firstAnswer<T>(nodes: Nodes, question: Question<T>): Promi
     const troubles = nodes.endpoints.map((endpoint) => troubleOf(endpoint, failures.get(endpoint)));
     throw unavailable(nodes.closed, troubles);
   }
-}
-
-/**
- * The first answer that `accepts` likes, else the last one given. For questions where a node that lags answers wrongly
- * rather than not at all.
- */
-export async function askUntil<T>(
-  nodes: Nodes,
-  accepts: (answer: T) => boolean,
-  question: Question<T>,
-): Promise<Heard<T>> {
-  let last: { answer: T } | undefined;
-  const errors: unknown[] = [];
-  for (const endpoint of nodes.endpoints.toSorted(byPreference(nodes.clock.now()))) {
-    try {
-      const answer = await firstAnswer({ ...nodes, endpoints: [endpoint] }, question);
-      if (accepts(answer)) return heard<T>(answer);
-      last = { answer };
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  // A refused answer says more than none.
-  if (last === undefined) throw allUnavailable(nodes.closed, errors);
-  return heard<T>(last.answer);
 }
 
 /** Who is asked next: well before avoided, awake before resting, then least tried first, then in the order configured. */

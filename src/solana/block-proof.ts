@@ -2,7 +2,7 @@
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
-import type { BlockWalk } from "./landing-window.ts";
+import type { BlockWalk } from "./death-proof.ts";
 import { messageHashOf, signatureOf, type Block as BlockTold } from "./rpc/landed-transaction.ts";
 import type { RpcNode } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";

@@ -1,6 +1,8 @@
 /** Reads how long a blockhash will still be accepted: one that we chose, or one that a caller did. */
-import { ask, askUntil, type Nodes } from "./ask.ts";
-import type { LandingWindow } from "./landing-window.ts";
+import type { Agreed } from "../ledger/belief.ts";
+import type { LandingWindow } from "../ledger/ledger.ts";
+import { differ, weigh } from "./agree.ts";
+import { ask, type Nodes, type Question } from "./ask.ts";
 
 // A transaction is accepted while its blockhash is among the newest 150 (MAX_PROCESSING_AGE): a rule of the protocol
 // that no RPC method tells. It is counted in blocks, so a change of slot time does not touch it.
@@ -12,46 +14,74 @@ const BLOCKHASH_LIFE_SLOTS = 600;
 const NEWEST_FOR_MS = 1_000;
 // A new one every second at most, so that these reach back further than any blockhash lives.
 const MAX_HANDED_OUT = 300;
+// Two minutes. Endpoints further apart than this are not at the same end of one chain.
+const MAX_BLOCKS_AHEAD = 300;
 
 /**
- * When a transaction over `blockhash` can land, or null when the blockhash is no longer (or never was) valid. When it was
- * made is unknown: for its last height it is taken to have been made in the newest block, for its first slot to be as old
- * as a valid one can be.
+ * When a transaction over `blockhash` can land, or null when the blockhash is no longer (or never was) valid. Any one node that
+ * knows the blockhash makes it valid, for a node that lags does not know the newest ones.
  *
- * Any one node that knows it makes it valid, for a node that lags does not know the newest ones.
+ * Throws `LedgerUnavailable` where too few endpoints answer, and `EndpointsDiffer` where enough of them are not near the
+ * furthest one: bytes without a marker would be pronounced dead too early, or never.
  */
-export async function landingWindow(nodes: Nodes, blockhash: string): Promise<LandingWindow | null> {
-  return (await windowOfOurs(nodes, blockhash)) ?? (await windowOfAny(nodes, blockhash));
+export async function landingWindow(nodes: Nodes, blockhash: string): Promise<Agreed<LandingWindow> | null> {
+  const madeAt = nodes.handedOut.get(blockhash);
+  return await weigh(nodes, wordOf(blockhash), (words) => {
+    if (!words.some(({ isValid }) => isValid)) return null;
+    const window = windowBetween(nodes, words);
+    if (window === null) {
+      const endpoints = words.map(({ endpoint }) => endpoint);
+      throw differ(nodes, CHAIN_END, endpoints);
+    }
+    nodes.disputes.end(CHAIN_END);
+    const { firstSlot, lastValidBlockHeight } = window;
+    return {
+      firstSlot: Math.min(firstSlot, madeAt ?? firstSlot - BLOCKHASH_LIFE_SLOTS),
+      lastValidBlockHeight,
+    };
+  });
 }
 
-/** Null for a blockhash that we have not handed out lately, or that is too old. */
-async function windowOfOurs(nodes: Nodes, blockhash: string): Promise<LandingWindow | null> {
-  const known = nodes.handedOut.get(blockhash);
-  if (known === undefined) return null;
-  const newest = await newestBlockhash(nodes);
-  const isAlive = newest.lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS <= known.lastValidBlockHeight;
-  return isAlive ? known : null;
+const CHAIN_END = "the end of the chain";
+
+/** What one endpoint tells of a blockhash, and how far it is, at confirmed. */
+interface BlockhashWord {
+  readonly endpoint: string;
+  readonly isValid: boolean;
+  readonly slot: number;
+  readonly height: number;
 }
 
-async function windowOfAny(nodes: Nodes, blockhash: string): Promise<LandingWindow | null> {
-  return await askUntil(
-    nodes,
-    (window) => window !== null,
-    async ({ rpc }) => {
-      const { context, value } = await rpc.isBlockhashValid(blockhash, { commitment: "confirmed" });
-      if (!value) return null;
-      // Behind one URL there may be many nodes: the height must come from one that is at least as far, or the
-      // transaction would be pronounced dead too early.
-      const height = await rpc.getBlockHeight({
-        commitment: "confirmed",
-        minContextSlot: context.slot,
-      });
-      return {
-        firstSlot: Math.max(0, context.slot - BLOCKHASH_LIFE_SLOTS),
-        lastValidBlockHeight: height + BLOCKHASH_LIFE_BLOCKS,
-      };
-    },
+function wordOf(blockhash: string): Question<BlockhashWord> {
+  return async ({ rpc, name }) => {
+    const { context, value } = await rpc.isBlockhashValid(blockhash, { commitment: "confirmed" });
+    // Behind one URL there may be many nodes: the height must come from one that is at least as far, or the
+    // transaction would be pronounced dead too early.
+    const height = await rpc.getBlockHeight({ commitment: "confirmed", minContextSlot: context.slot });
+    return { endpoint: name, isValid: value, slot: context.slot, height };
+  };
+}
+
+/**
+ * From the slot that as many endpoints as must agree have reached, to the end of a blockhash that the furthest one has just made.
+ * Null where fewer are near the furthest one.
+ */
+function windowBetween({ witnesses }: Nodes, ends: readonly BlockhashWord[]): LandingWindow | null {
+  const [slot, reachedSlot] = furthestAndReached(
+    witnesses,
+    ends.map((end) => end.slot),
   );
+  const [height, reachedHeight] = furthestAndReached(
+    witnesses,
+    ends.map((end) => end.height),
+  );
+  if (slot - reachedSlot > BLOCKHASH_LIFE_SLOTS || height - reachedHeight > MAX_BLOCKS_AHEAD) return null;
+  return { firstSlot: reachedSlot, lastValidBlockHeight: height + BLOCKHASH_LIFE_BLOCKS };
+}
+
+function furthestAndReached(witnesses: number, told: readonly number[]): readonly [number, number] {
+  const sorted = told.toSorted((one, other) => other - one);
+  return [sorted[0] ?? Infinity, sorted[witnesses - 1] ?? -Infinity];
 }
 
 /** A blockhash, and when a transaction over it can land. */
@@ -60,17 +90,16 @@ export interface NewestBlockhash extends LandingWindow {
 }
 
 /**
- * A confirmed blockhash, for a transaction that we build: the newest of a moment ago. How long it will be accepted is
- * remembered, because the caller who signs over it submits it later.
+ * A confirmed blockhash, for a transaction that we build: the newest of a moment ago, and one node's word on how long it
+ * will be accepted. When it was handed out is remembered, because the caller who signs over it submits it later.
  */
 export async function newestBlockhash(nodes: Nodes): Promise<NewestBlockhash> {
   return await nodes.remembered("newest blockhash", NEWEST_FOR_MS, async () => {
     const { context, value } = await ask(nodes, ({ rpc }) => rpc.getLatestBlockhash("confirmed"));
-    const newest = { ...value, firstSlot: context.slot };
     const { handedOut } = nodes;
-    handedOut.set(newest.blockhash, newest);
+    handedOut.set(value.blockhash, context.slot);
     const [oldest] = handedOut.keys();
     if (handedOut.size > MAX_HANDED_OUT && oldest !== undefined) handedOut.delete(oldest);
-    return newest;
+    return { ...value, firstSlot: context.slot };
   });
 }

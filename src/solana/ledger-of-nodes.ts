@@ -4,6 +4,7 @@ import { accountKinds } from "./account-kinds.ts";
 import { unasked } from "./agree.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { balances } from "./balances.ts";
+import { landingWindow } from "./blockhash-window.ts";
 import { broadcast } from "./broadcast.ts";
 import { buildPayment } from "./build-payment.ts";
 import { openEndpoints, type EndpointOption } from "./endpoint.ts";
@@ -12,7 +13,7 @@ import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
 import { endpointStandings } from "./endpoint-standings.ts";
 import type { HealthWatch } from "./health.ts";
-import type { DeathProof } from "./landing-window.ts";
+import type { DeathProof } from "./death-proof.ts";
 import { landings } from "./landings.ts";
 import { namedLanding } from "./named-landing.ts";
 import { mints } from "./mints.ts";
@@ -35,7 +36,7 @@ import { tryTransaction } from "./routing/try-transaction.ts";
 import type { SharedUse } from "./rpc/shared-use.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./remembered.ts";
-import { confirmed, receipts, statuses } from "./statuses.ts";
+import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
 import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
@@ -123,10 +124,12 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     paymentCost: surveyed(paymentCost),
     buildPayment: surveyed(buildPayment),
     verifyPayment: surveyed(verifyPayment),
+    landingWindow: surveyed(landingWindow),
     simulatePayment: surveyed(simulatePayment),
     broadcast: surveyed(broadcast),
     statuses: surveyed(statuses),
     confirmed: surveyed(confirmed),
+    landedErrors: surveyed(landedErrors),
     receipts: surveyed(receipts),
     landings: surveyed(landings),
     namedLanding: surveyed(namedLanding),

@@ -7,29 +7,39 @@ import type { Nodes, Question } from "./ask.ts";
 import { landedMessageHash } from "./find-message.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";
 
+/** A landing as one endpoint shows it. */
+interface ShownLanding {
+  readonly landing: Landing;
+  readonly isArchive: boolean;
+}
+
 /** What one endpoint shows under the signature. */
-type Shown = Landing | "another_message" | "absent" | "no_history";
+type Shown = ShownLanding | "another_message" | "absent" | "no_history";
 type NamedAnswer = { readonly landed: Landing } | { readonly refused: LandingRefusal };
 
 /**
  * See `Ledger.namedLanding`. An operator who names a signature has seen the transaction somewhere else: that is a second
- * witness. An endpoint that has the history of that time and does not show it stands against both.
+ * witness of the landing, and none of its outcome. An endpoint that has the history of that time and does not show it stands against both.
  */
 export async function namedLanding(
   nodes: Nodes,
   attempt: Attempt,
   signature: string,
 ): Promise<Agreed<NamedAnswer>> {
-  return await gatherAny(nodes, shownUnder(signature, attempt), answerOf);
+  return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => answerOf(shown, nodes.witnesses));
 }
 
-function answerOf(shown: readonly Shown[]): NamedAnswer {
+function answerOf(shown: readonly Shown[], witnesses: number): NamedAnswer {
   if (shown.includes("another_message")) return { refused: "another_message" };
   const landed = shown.filter((each) => typeof each !== "string");
   const [first] = landed;
   if (first === undefined) return { refused: "unknown" };
-  const isAgreed = landed.every(isSameAs(first)) && !shown.includes("absent");
-  return isAgreed ? { landed: first } : { refused: "contradicted" };
+  const isSame = isSameAs(first.landing);
+  const isAgreed = landed.every(({ landing }) => isSame(landing)) && !shown.includes("absent");
+  if (!isAgreed) return { refused: "contradicted" };
+  const isFirm = landed.length >= witnesses || landed.some(({ isArchive }) => isArchive);
+  if (first.landing.error !== null && !isFirm) return { refused: "failed_alone" };
+  return { landed: first.landing };
 }
 
 function shownUnder(signature: string, attempt: Attempt): Question<Shown> {
@@ -39,7 +49,9 @@ function shownUnder(signature: string, attempt: Attempt): Question<Shown> {
       const receipt = await receiptOf(signature)(endpoint);
       const messageHash = receipt === null ? null : await landedMessageHash(endpoint, signature);
       if (receipt !== null && messageHash !== null) {
-        return messageHash === attempt.messageHash ? { ...receipt, signature } : "another_message";
+        return messageHash === attempt.messageHash
+          ? { landing: { ...receipt, signature }, isArchive: endpoint.isArchive }
+          : "another_message";
       }
     }
     return (await endpoint.rpc.getFirstAvailableBlock()) > attempt.firstSlot ? "no_history" : "absent";

@@ -55,14 +55,33 @@ export async function confirmed(
   nodes: Nodes,
   signatures: readonly string[],
 ): Promise<Agreed<readonly boolean[]>> {
-  const found: Agreed<boolean>[] = [];
+  return await weighEach(nodes, signatures, (told) => told.filter(isConfirmed).length >= nodes.witnesses);
+}
+
+/** See `Ledger.landedErrors`. */
+export async function landedErrors(
+  nodes: Nodes,
+  signatures: readonly string[],
+): Promise<Agreed<readonly (string | null)[]>> {
+  return await weighEach(nodes, signatures, (told) => {
+    const errors = told.flatMap((status) => (status?.commitment === "finalized" ? [status.error] : []));
+    const isAlike = (error: string | null): boolean =>
+      errors.filter((other) => other === error).length >= nodes.witnesses;
+    return errors.every((error) => error === errors[0]) ? (errors.find(isAlike) ?? null) : null;
+  });
+}
+
+/** Concludes of each signature from what all endpoints that answer tell of it. */
+async function weighEach<R>(
+  nodes: Nodes,
+  signatures: readonly string[],
+  conclude: (told: readonly (SignatureStatus | null)[]) => R,
+): Promise<Agreed<readonly R[]>> {
+  const found: Agreed<readonly R[]>[number][] = [];
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
-    const areShown = (answers: readonly StatusAnswer[]): readonly boolean[] =>
-      batch.map((_, index) => {
-        const shown = answers.filter((answer) => isConfirmed(answer.statuses[index] ?? null));
-        return shown.length >= nodes.witnesses;
-      });
-    found.push(...(await weigh(nodes, statusesOf(batch), areShown)));
+    const ofEach = (answers: readonly StatusAnswer[]): readonly R[] =>
+      batch.map((_, index) => conclude(answers.map(({ statuses: told }) => told[index] ?? null)));
+    found.push(...(await weigh(nodes, statusesOf(batch), ofEach)));
   }
   return found;
 }

@@ -6,7 +6,7 @@ import { walkBlocks, type WalkMemory } from "./block-proof.ts";
 import { chainOf, type Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
-import { finalizedEnd, type FinalizedEnd } from "./routing/heights.ts";
+import { finalizedEnd, type ChainEnd } from "./routing/heights.ts";
 import { statusesOf } from "./statuses.ts";
 
 /**
@@ -55,9 +55,9 @@ const UNSAID: Finding = { kind: "unsaid" };
 class Look {
   readonly #nodes: Nodes;
   readonly #endpoint: Endpoint;
-  readonly #finalized: FinalizedEnd;
+  readonly #finalized: ChainEnd;
 
-  constructor(nodes: Nodes, endpoint: Endpoint, finalized: FinalizedEnd) {
+  constructor(nodes: Nodes, endpoint: Endpoint, finalized: ChainEnd) {
     this.#nodes = nodes;
     this.#endpoint = endpoint;
     this.#finalized = finalized;

@@ -1,6 +1,7 @@
 /** Everything one memory storage holds, and the commit that changes it: all of it, or a conflict. */
 import type {
   AnyCommit,
+  CommitAnswer,
   CommitResult,
   FinishedPage,
   HistoryRecord,
@@ -8,6 +9,7 @@ import type {
   InstanceRecord,
   NewestPage,
 } from "../storage.ts";
+import { failed } from "../commit-answers.ts";
 import { engineTables } from "../engine-tables.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
@@ -65,12 +67,16 @@ export class MemoryDatabase {
       .map((each) => this.instances.copy(each));
   }
 
-  /** Each on its own; only a mistake of the caller takes the whole batch back. */
-  commit(items: readonly AnyCommit[]): CommitResult[] {
+  /** Each on its own: one that holds a mistake fails alone. */
+  commit(items: readonly AnyCommit[]): CommitAnswer[] {
     const isOk = ({ ok }: CommitResult): boolean => ok;
-    return this.journal.atomically(() =>
-      items.map((item) => this.journal.atomically(() => this.#apply(item), isOk)),
-    );
+    return items.map((item) => {
+      try {
+        return this.journal.atomically(() => this.#apply(item), isOk);
+      } catch (error) {
+        return failed(error);
+      }
+    });
   }
 
   #apply(commit: AnyCommit): CommitResult {

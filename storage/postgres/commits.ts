@@ -3,11 +3,12 @@ import pRetry from "p-retry";
 import { engineTables } from "../engine-tables.ts";
 import { encodeRow } from "../sql/codecs.ts";
 import type { GivenTables } from "../sql/given-table.ts";
-import type { AnyCommit, CommitResult } from "../storage.ts";
+import { failed, isTrouble, unknown } from "../commit-answers.ts";
+import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
 import { checkedNarrow, storedTask } from "../stored-task.ts";
 import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { explained, isGivenUp, isLocked, isLost, isRefused } from "./explain.ts";
+import { explained, isAnswered, isGivenUp, isHeldUp, isLocked, isLost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { merge, type PreparedItem } from "./merge-items.ts";
 import { GroupWrites } from "./prepare-writes.ts";
@@ -15,6 +16,9 @@ import { type Writer, Writers } from "./writers.ts";
 
 /** So many items share one transaction: enough to share its cost, few enough that others do not wait long for its locks. */
 const MAX_GROUP = 128;
+
+/** So many have a subtransaction each: PostgreSQL keeps 64 of a session where others can look them up quickly. */
+const MAX_SEPARATE = 48;
 
 /** How long is asked after a lost answer, in milliseconds. */
 const ASKING_MS = 30_000;
@@ -29,6 +33,8 @@ interface Needs {
 /** A group as the functions of the database take it. */
 interface Group {
   readonly items: readonly PreparedItem[];
+  /** Why the item behind these cannot be stored; null where there is none. */
+  readonly fault: unknown;
   readonly needs: Needs;
 }
 
@@ -45,41 +51,80 @@ export class Commits {
     this.#writers = new Writers(database);
   }
 
-  async commit(items: readonly AnyCommit[]): Promise<CommitResult[]> {
-    const results: CommitResult[] = [];
-    while (results.length < items.length) {
-      const group = this.#prepared(items.slice(results.length, results.length + MAX_GROUP));
-      results.push(...((await this.#together(group)) ?? (await this.#oneByOne(group))));
+  async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+    const answers: CommitAnswer[] = [];
+    while (answers.length < items.length) {
+      const told = await this.#group(items.slice(answers.length, answers.length + MAX_GROUP));
+      answers.push(...told);
+      const trouble = told.find(isTrouble);
+      if (trouble === undefined || !(await this.#isAway(trouble))) continue;
+      answers.push(...items.slice(answers.length).map(() => failed(trouble.error)));
     }
-    return results;
+    return answers;
   }
 
   close(): Promise<void> {
     return this.#writers.forget();
   }
 
-  /** All items at once, where none is in the way of another; null when one was refused, and so nothing was kept. */
-  async #together(group: Group): Promise<CommitResult[] | null> {
+  /** As many of the items as one transaction takes: those before the first that no table can hold. */
+  async #group(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+    let group = this.#prepared(items);
+    if (group.items.length === 0) return [failed(group.fault)];
+    try {
+      const answers = await this.#together(group);
+      if (answers !== null) return answers;
+      group = { ...group, items: group.items.slice(0, MAX_SEPARATE) };
+      return await this.#oneByOne(group);
+    } catch (error) {
+      if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
+      if (group.items.length === 1) return [failed(error)];
+      return this.#alone(items.slice(0, group.items.length));
+    }
+  }
+
+  /** Each item in a transaction of its own: the server has taken back their group, and does not say for which. */
+  async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+    const answers: CommitAnswer[] = [];
+    for (const item of items) {
+      const told = await this.#group([item]);
+      answers.push(...told);
+      const trouble = told.find(isTrouble);
+      if (trouble !== undefined && (await this.#isAway(trouble))) break;
+    }
+    return answers;
+  }
+
+  /**
+   * Whether the server takes no commit at all, not even one that nothing can be in the way of: it is not waited for once for
+   * each item. Else only this one met a lock or took too long.
+   */
+  async #isAway({ conflict }: CommitFailure): Promise<boolean> {
+    return conflict === "unknown" || (await this.#group([{}])).some(isTrouble);
+  }
+
+  /** All items at once, where none is in the way of another; null when one was refused or failed, and so nothing was kept. */
+  async #together(group: Group): Promise<CommitAnswer[] | null> {
     const merged = merge(group.items);
     if (merged === null) return null;
     try {
       const answers = group.items.map(() => "ok");
       return await this.#carryOut(functionNames.together, { ...group.needs, ...merged, answers });
     } catch (error) {
-      if (isRefused(error)) return null;
-      throw error;
+      if (isHeldUp(error) || !isAnswered(error)) throw error;
+      return null;
     }
   }
 
   /** Item by item. Their instances and tasks are locked before the first. */
-  #oneByOne({ items, needs }: Group): Promise<CommitResult[]> {
+  #oneByOne({ items, needs }: Group): Promise<CommitAnswer[]> {
     const instances = items.flatMap(({ step }) => step?.id ?? []);
     const tasks = items.flatMap(({ consumes }) => consumes?.task ?? []);
     return this.#carryOut(functionNames.commit, { ...needs, items, instances, tasks });
   }
 
-  /** Sends the group until it is known to have happened, and never twice. */
-  async #carryOut(name: string, group: object): Promise<CommitResult[]> {
+  /** Sends the group until it is known to have happened, and never twice. Throws `AnswerLost` where that cannot be found out. */
+  async #carryOut(name: string, group: object): Promise<CommitAnswer[]> {
     let writer = await this.#writers.take();
     try {
       for (;;) {
@@ -88,13 +133,13 @@ export class Commits {
         try {
           const request = { ...group, writer: id, number };
           const answers = await this.#database.raced(() => this.#database.call(name, request));
-          return (answers as string[]).map(resultOf);
+          return (answers as Told[]).map(answerOf);
         } catch (error) {
           if (isGivenUp(error)) writer = await this.#writers.take();
           else if (!isLost(error)) throw explained(error);
           else {
             const known = await this.#outcome(writer);
-            if (known !== null) return (JSON.parse(known) as string[]).map(resultOf);
+            if (known !== null) return (JSON.parse(known) as Told[]).map(answerOf);
           }
         }
       }
@@ -116,18 +161,28 @@ export class Commits {
         shouldRetry: ({ error }) => isLost(error) || isLocked(error),
       });
     } catch (error) {
-      throw lost(error);
+      throw new AnswerLost(lost(error));
     }
   }
 
-  /** @throws TypeError when an item holds what no table can. */
+  /** The items before the first one that holds what no table can, and why it cannot be stored. */
   #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables, this.#clock);
-    const prepared = items.map((item) => this.#item(item, writes));
+    const prepared: PreparedItem[] = [];
+    let fault: unknown = null;
+    for (const item of items) {
+      try {
+        prepared.push(this.#item(item, writes));
+      } catch (error) {
+        fault = error;
+        break;
+      }
+    }
     const rows = writes.locks();
     const { names, statements } = writes;
     return {
       items: prepared,
+      fault,
       needs: {
         ...(statements.length === 0 ? {} : { statements }),
         ...(names.length === 0 ? {} : { names }),
@@ -166,10 +221,25 @@ export class Commits {
   }
 }
 
-/** How an item ended, from the word for it: `ok`, or the conflict and the place of what was refused. */
-function resultOf(word: string): CommitResult {
-  const [conflict, index] = word.split("/");
+/** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
+type Told = string | { readonly code: string; readonly message: string };
+
+/** From the word for it: `ok`, or the conflict and the place of what was refused. */
+function answerOf(told: Told): CommitAnswer {
+  if (typeof told !== "string") {
+    return failed(explained(Object.assign(new Error(told.message), { code: told.code })));
+  }
+  const [conflict, index] = told.split("/");
   if (conflict === "ok") return { ok: true };
   if (conflict === "exists" || conflict === "write") return { ok: false, conflict, index: Number(index) };
   return { ok: false, conflict: conflict === "version" ? "version" : "token" };
+}
+
+/** The connection was lost behind a group that was sent, and the server could not be asked what became of it. */
+class AnswerLost extends Error {
+  override readonly name = "AnswerLost";
+
+  constructor(cause: unknown) {
+    super("the answer for a group of commits was lost", { cause });
+  }
 }

@@ -1,5 +1,5 @@
 /** What PostgreSQL, pg and the network say, as sentences that tell what to do. */
-import { GIVEN_UP, REFUSED } from "./functions/states.ts";
+import { GIVEN_UP } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
 /** The code of an error: PostgreSQL's SQLSTATE, or Node's. */
@@ -22,11 +22,16 @@ const NO_TURN = /timeout exceeded when trying to connect/;
 /** Another session kept a lock for too long. */
 export const isLocked = (error: unknown): boolean => codeOf(error) === "55P03";
 
+/** The transaction waited too long for a lock, took too long, or was cancelled: so would the same one again. */
+export const isHeldUp = (error: unknown): boolean =>
+  error instanceof StorageUnusable && /^(55P03|57014)$/.test(codeOf(error.cause));
+
 /** The group's writer has given it up meanwhile, or is not known any more: nothing of it was kept. */
 export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP;
 
-/** One of the items of a group was refused, and nothing of the group was kept. */
-export const isRefused = (error: unknown): boolean => codeOf(error) === REFUSED;
+/** The server has answered with an error, and nothing of the group was kept. */
+export const isAnswered = (error: unknown): boolean =>
+  !isLost(error) && isAnswer(error instanceof StorageUnusable ? error.cause : error);
 
 /** The connection went away before its answer came: what was asked has happened, or has not. */
 export const isLost = (error: unknown): boolean =>

@@ -3,9 +3,11 @@ import type { Kysely } from "kysely";
 import { encodeRow } from "../sql/codecs.ts";
 import { instanceStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
-import type { AnyCommit, CommitResult } from "../storage.ts";
+import { failed, isTrouble, unknown } from "../commit-answers.ts";
 import { engineTables } from "../engine-tables.ts";
-import type { Connection, PreparedAll } from "./connection.ts";
+import type { AnyCommit, CommitAnswer, CommitResult } from "../storage.ts";
+import { Uncertain, type Connection, type PreparedAll } from "./connection.ts";
+import { explained } from "./explain.ts";
 import type { Tables } from "./tables.ts";
 import type { TaskQueue } from "./task-queue.ts";
 import type { WatchList } from "./watch-list.ts";
@@ -17,6 +19,10 @@ const MIN_EXECUTION_MS = 2;
 const MAX_EXECUTION_MS = 10;
 
 const isOk = ({ ok }: CommitResult): boolean => ok;
+
+/** The answer of a transaction that may not be there: what it refused, it refused beside items that may not be there. */
+const uncertain = (answer: CommitAnswer, cause: unknown): CommitAnswer =>
+  !answer.ok && answer.conflict === "failed" ? answer : unknown(cause);
 
 /** What commits change. */
 interface CommitParts {
@@ -43,41 +49,90 @@ export class Commits {
     this.#elapsed = parts.elapsed;
   }
 
-  async commit(items: readonly AnyCommit[]): Promise<CommitResult[]> {
-    const results: CommitResult[] = [];
-    while (results.length < items.length) {
-      if (results.length > 0) await new Promise(setImmediate);
-      results.push(...(await this.#transaction(items, results.length)));
+  async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+    const answers: CommitAnswer[] = [];
+    while (answers.length < items.length) {
+      if (answers.length > 0) await new Promise(setImmediate);
+      const rest = items.slice(answers.length, answers.length + MAX_ITEMS);
+      const told = await this.#transaction(rest);
+      answers.push(...told);
+      // What keeps one transaction from being made keeps all from it, and is not waited for once for each.
+      const trouble = told.find(isTrouble);
+      const untried = trouble === undefined ? [] : items.slice(answers.length);
+      answers.push(...untried.map(() => failed(trouble?.error)));
       this.#diskMs = this.#elapsed() - this.#appliedAt;
     }
-    return results;
+    return answers;
   }
 
-  /** As many items as one physical transaction may hold, from `first` on. */
-  async #transaction(items: readonly AnyCommit[], first: number): Promise<CommitResult[]> {
-    const batch = items.slice(first, first + MAX_ITEMS);
-    const [only] = batch;
-    if (batch.length === 1 && only !== undefined) {
-      const settled = (): CommitResult[] => this.#settled(() => [this.#apply(only)]);
-      return this.#connection.write(settled, (results) => results.every(isOk));
-    }
-    // Conflicts are rare and savepoints cost a tenth of a commit: at first nobody has one, and the first conflict takes
-    // the whole attempt back.
-    const unhindered = await this.#connection.write(
+  /**
+   * As many items as one physical transaction may hold. Conflicts are rare and savepoints cost a tenth of a commit: at first
+   * no item has one, and the first item that is not carried out takes the whole attempt back.
+   */
+  async #transaction(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+    let tried = 0;
+    const apply = (item: AnyCommit): CommitResult => {
+      tried += 1;
+      return this.#apply(item);
+    };
+    const attempt = (): CommitResult[] => {
+      tried = 0;
       // What a refused item has left is still there, so no other is judged beside it.
-      () => this.#settled(() => this.#applyAll(batch, (item) => this.#apply(item), isOk)),
-      (results) => results.every(isOk),
-    );
-    if (unhindered.every(isOk)) return unhindered;
-    return this.#connection.write(() =>
-      this.#settled(() =>
-        this.#applyAll(batch, (item) => this.#connection.savepoint(() => this.#apply(item), isOk)),
-      ),
-    );
+      return this.#settled(() => this.#applyAll(batch, apply, isOk));
+    };
+    try {
+      const unhindered = await this.#connection.write(attempt, (results) => results.every(isOk));
+      if (unhindered.every(isOk) || batch.length === 1) return unhindered;
+    } catch (error) {
+      if (error instanceof Uncertain) return batch.slice(0, tried).map(() => unknown(error.cause));
+      if (tried === 0 || batch.length === 1) return batch.map(() => failed(error));
+    }
+    return this.#itemByItem(batch);
+  }
+
+  /** The same with a savepoint for each item, so that one that is refused or fails takes back nothing else. */
+  async #itemByItem(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+    let tried: CommitAnswer[] = [];
+    const apply = (item: AnyCommit): CommitAnswer => {
+      const answer = this.#guarded(item);
+      tried.push(answer);
+      return answer;
+    };
+    const attempt = (): CommitAnswer[] => {
+      tried = [];
+      return this.#settled(() => this.#applyAll(batch, apply));
+    };
+    try {
+      return await this.#connection.write(attempt);
+    } catch (error) {
+      if (error instanceof Uncertain) return tried.map((answer) => uncertain(answer, error.cause));
+      if (isTrouble(failed(error))) return batch.map(() => failed(error));
+      return this.#alone(batch.slice(0, tried.length + 1));
+    }
+  }
+
+  /** Each item in a transaction of its own: a full disk, say, has taken back all of them, and they are carried out anew. */
+  async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+    const answers: CommitAnswer[] = [];
+    for (const item of items) {
+      answers.push(...(await this.#transaction([item])));
+      if (answers.some(isTrouble)) break;
+      await new Promise(setImmediate);
+    }
+    return answers;
+  }
+
+  #guarded(item: AnyCommit): CommitAnswer {
+    try {
+      return this.#connection.savepoint(() => this.#apply(item), isOk);
+    } catch (error) {
+      if (!this.#connection.isInTransaction) throw error;
+      return failed(explained(error));
+    }
   }
 
   /** What the commits do to lanes follows once, behind the last of them. */
-  #settled(apply: () => CommitResult[]): CommitResult[] {
+  #settled<A>(apply: () => A): A {
     const results = apply();
     this.#parts.tasks.settle();
     this.#appliedAt = this.#elapsed();
@@ -85,12 +140,12 @@ export class Commits {
   }
 
   /** One after another, until the time is up that one transaction may take, or a result is one not to go on after. */
-  #applyAll(
+  #applyAll<A extends CommitAnswer>(
     batch: readonly AnyCommit[],
-    apply: (item: AnyCommit) => CommitResult,
-    goesOn: (result: CommitResult) => boolean = () => true,
-  ): CommitResult[] {
-    const results: CommitResult[] = [];
+    apply: (item: AnyCommit) => A,
+    goesOn: (result: A) => boolean = () => true,
+  ): A[] {
+    const results: A[] = [];
     const end = this.#elapsed() + Math.min(Math.max(MIN_EXECUTION_MS, this.#diskMs), MAX_EXECUTION_MS);
     for (const item of batch) {
       const result = apply(item);

@@ -3,7 +3,7 @@ import pRetry from "p-retry";
 import type { SqlValue } from "../sql/schema.ts";
 import type { Statement } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
-import { explained, isBusy } from "./explain.ts";
+import { explained, isBusy, isUncertain } from "./explain.ts";
 
 /**
  * SQLite's own busy timeout sleeps inside the event loop, so it is off, and a turn is asked for again soon: often, since
@@ -34,6 +34,15 @@ export interface Prepared<Values, Row> {
   run(values: Values): number;
   get(values: Values): Row | undefined;
   all(values: Values): Row[];
+}
+
+/** A COMMIT failed in a way that leaves open whether it has happened. */
+export class Uncertain extends Error {
+  override readonly name = "Uncertain";
+
+  constructor(cause: unknown) {
+    super("the disk failed during a COMMIT", { cause });
+  }
 }
 
 export type PreparedAll<S> = {
@@ -124,10 +133,8 @@ export class Connection {
    * Runs `act` in a transaction that holds the write lock from its beginning, and resolves once it is durable. Rolled
    * back when `act` throws or its answer is not to be kept. `act` may run again, so it must not count its runs.
    *
-   * A COMMIT that throws has not happened, so no id is stored to look it up by: SQLite takes the transaction back before it
-   * answers, leaves the end of the WAL where it was, and the next transaction is written over what lies there. It runs in
-   * this process, so no answer is lost on its way. Only where the machine stops right after the disk refused to sync may
-   * the WAL still hold the whole transaction: the caller, told of an error, looks before it repeats anything.
+   * Where COMMIT itself fails, the transaction is taken back and has not happened; only where the disk refused a write or a
+   * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `Uncertain`.
    */
   write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
     return inTurn(() => {
@@ -170,11 +177,12 @@ export class Connection {
   }
 
   #transaction<A>(act: () => A, isKept: (answer: A) => boolean): A {
-    const { begin, commit, rollback } = this.#control;
+    const { begin, rollback } = this.#control;
     begin.run();
     try {
       const answer = act();
-      (isKept(answer) ? commit : rollback).run();
+      if (isKept(answer)) this.#commit();
+      else rollback.run();
       return answer;
     } catch (error) {
       if (this.#database.inTransaction) rollback.run();
@@ -182,14 +190,46 @@ export class Connection {
     }
   }
 
-  /** Within `write`: keeps what `act` did, or takes back that alone. */
+  #commit(): void {
+    try {
+      this.#control.commit.run();
+    } catch (error) {
+      throw isUncertain(error) ? new Uncertain(error) : error;
+    }
+  }
+
+  /** False where a statement that failed has ended the whole transaction. */
+  get isInTransaction(): boolean {
+    return this.#database.inTransaction;
+  }
+
+  /**
+   * Within `write`: keeps what `act` did, or takes back that alone, also where it throws. A full disk or a failed read may
+   * end the whole transaction instead: see `isInTransaction`.
+   */
   savepoint<A>(act: () => A, isKept: (answer: A) => boolean): A {
-    const { save, release, undo } = this.#control;
+    const { save } = this.#control;
     save.run();
-    const answer = act();
-    if (!isKept(answer)) undo.run();
-    release.run();
-    return answer;
+    let kept = false;
+    try {
+      const answer = act();
+      kept = isKept(answer);
+      return answer;
+    } finally {
+      if (this.#database.inTransaction) this.#endSavepoint(kept);
+    }
+  }
+
+  /** What cannot be taken back alone is taken back with the whole transaction. */
+  #endSavepoint(isKept: boolean): void {
+    const { release, undo, rollback } = this.#control;
+    try {
+      if (!isKept) undo.run();
+      release.run();
+    } catch (error) {
+      if (this.#database.inTransaction) rollback.run();
+      throw error;
+    }
   }
 }
 

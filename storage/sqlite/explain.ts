@@ -13,6 +13,9 @@ export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(
 export const isTaken = (error: unknown): boolean =>
   /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(codeOf(error));
 
+/** Whether a COMMIT that failed so may be found as done by the next process: its pages may have reached the disk. */
+export const isUncertain = (error: unknown): boolean => /^SQLITE_(IOERR|NOMEM)/.test(codeOf(error));
+
 interface Explanation {
   readonly of: RegExp;
   readonly code: StorageUnusableCode;

@@ -5,6 +5,7 @@
  * for (const { name, run } of storageContract) test(name, () => run(makeStorage));
  * ```
  */
+import { answerCases } from "./storage/answers.ts";
 import { adoptionCases } from "./storage/adoptions.ts";
 import { commitCases } from "./storage/commits.ts";
 import type { StorageContractCase } from "./storage/contract.ts";
@@ -24,7 +25,7 @@ import { watchCases } from "./storage/watches.ts";
 export type { StorageContractCase, StorageUnderTest } from "./storage/contract.ts";
 
 /**
- * Every promise of the storage ports, G1 … G8, each as a case of its own. An adapter passes all of them.
+ * Every promise of the storage ports, G1 … G9, each as a case of its own. An adapter passes all of them.
  *
  * @example
  * ```ts no-run: a runner of tests runs it
@@ -44,6 +45,7 @@ export type { StorageContractCase, StorageUnderTest } from "./storage/contract.t
  */
 export const storageContract: readonly StorageContractCase[] = [
   ...commitCases,
+  ...answerCases,
   ...instanceCases,
   ...instanceListCases,
   ...queueCases,

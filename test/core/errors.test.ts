@@ -35,7 +35,12 @@ test.each(KINDS)("%s has a status of errors, and a sentence that is the same eac
 
 test("what is to be tried again later says when, and nothing else does", () => {
   const withRetry = KINDS.filter(([, { header }]) => header?.name === "Retry-After").map(([code]) => code);
-  expect(withRetry).toEqual(["RATE_LIMIT_EXCEEDED", "SERVICE_PAUSED", "ROUTING_UNAVAILABLE"]);
+  expect(withRetry).toEqual([
+    "RATE_LIMIT_EXCEEDED",
+    "SERVICE_PAUSED",
+    "ROUTING_UNAVAILABLE",
+    "OUTCOME_UNKNOWN",
+  ]);
   const withField = KINDS.filter(([, { details }]) => "retryAfter" in details.shape).map(([code]) => code);
   expect(withField).toEqual(withRetry);
 });

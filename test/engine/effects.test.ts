@@ -1,7 +1,7 @@
 /** Effects that throw, that are overtaken, and that belong to charts which are not there: never lost, never forced. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { startOf, workflow } from "paystate/engine";
+import { startOf, workflow, type SendResult } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { sampled } from "../kit/thorough.ts";
@@ -47,6 +47,49 @@ describe.each(sampled(adapters, "effects"))("effects on $name", (adapter) => {
       await settled();
       expect(looks).toBe(2);
       expect(await read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("an outcome that was concluded before another step is not committed after it: the effect looks again at once", () =>
+    inWorld(adapter, async ({ engine, settled, storage }) => {
+      const chart = setup({
+        types: { events: {} as { readonly type: "CHECKED" } | { readonly type: "DONE" } },
+        actions: { work: () => {}, note: () => {} },
+      }).createMachine({
+        id: "checked",
+        initial: "working",
+        states: {
+          working: { entry: "work", on: { CHECKED: { actions: "note" }, DONE: "done" } },
+          done: { type: "final" },
+        },
+      });
+      const child = job(async ({ id }) => ({ event: { type: "DONE", by: id } }));
+      const versions: number[] = [];
+      const sent: SendResult[] = [];
+      const checked = workflow(chart)({
+        version: 1,
+        effects: {
+          note: async () => undefined,
+          work: async (_params, { instance }) => {
+            const expectedVersion = (await storage.load(instance))?.version ?? 0;
+            versions.push(expectedVersion);
+            const given = versions.length === 1 ? [7, expectedVersion] : [];
+            for (const version of given) {
+              sent.push(await send(checked, instance, { type: "CHECKED" }, { expectedVersion: version }));
+            }
+            const id = `child of ${expectedVersion}`;
+            return { expectedVersion, starts: [startOf(child, id, { id })], event: { type: "DONE" } };
+          },
+        },
+      });
+      const { run, start, read, send } = await engine({ workflows: [checked, child] });
+      await start(checked, { id: "c", input: undefined });
+      run();
+      await settled();
+      expect(sent).toMatchObject([{ kind: "refused", result: { conflict: "version" } }, { kind: "stepped" }]);
+      expect(versions).toEqual([1, 2]);
+      expect(await read("c")).toMatchObject({ value: "done" });
+      expect(await read("child of 1")).toBeNull();
+      expect(await read("child of 2")).toMatchObject({ value: "done" });
     }));
 
   test("an effect that brings back nothing has ended all the same", () =>

@@ -1,14 +1,33 @@
 /** Commits asked for in one turn travel together, and each has an answer of its own. */
 import { describe, expect, test } from "vitest";
-import { startOf } from "paystate/engine";
+import { assign, createMachine } from "xstate";
+import { CommitUnknown, startOf, workflow } from "paystate/engine";
+import type { PaymentWrite } from "../../src/payments/payment-storage.ts";
 import { CommitQueue } from "../../src/engine/commit-queue.ts";
-import type { Commit, CommitResult, EngineStorage } from "../../storage/storage.ts";
+import type { Commit, CommitAnswer, CommitResult } from "../../storage/storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const ok: CommitResult = { ok: true };
+const counter = createMachine({
+  id: "counter",
+  types: {} as { context: { count: number }; events: { type: "ADD" } },
+  context: { count: 0 },
+  initial: "open",
+  states: { open: { on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) } } } },
+});
+
+/** Writes that no table takes, by what is wrong with them. */
+const hit = { id: "hit", accountId: "a", scope: "s", at: 1 };
+const mistakes: Readonly<Record<string, PaymentWrite>> = {
+  "a fraction": { table: "limitHits", insert: { ...hit, at: 0.5 } },
+  "a text for a number": { table: "limitHits", insert: { ...hit, at: "1" as never } },
+  "too large a number": { table: "limitHits", insert: { ...hit, at: 2 ** 60 } },
+  "a missing column": { table: "facts", insert: { id: "hit" } as never },
+  "no such table": { table: "absent", insert: { id: "hit" } } as never,
+};
 const numbered = (count: number): Commit<unknown>[] =>
   Array.from({ length: count }, (_, index) => ({ consumes: { task: String(index), token: 1 } }));
 
@@ -52,25 +71,30 @@ describe("the commit queue", () => {
     expect(await queue.commit({})).toEqual(ok);
   });
 
-  test("D1: two commits that storage cannot take, side by side, fail alone among 255: the others are done once", async () => {
-    const bad: readonly unknown[] = ["100", "101"];
-    const done: unknown[] = [];
+  test("D12: each commit is given to storage once, and one that failed or is unknown is told so alone", async () => {
+    const given: unknown[] = [];
+    const wrong = new Error("a value cannot be bound");
+    const lost = new Error("the connection was lost");
     const queue = new CommitQueue<unknown>({
       commit: async (items) => {
-        const tasks = items.flatMap(({ consumes }) => consumes?.task ?? []);
-        if (tasks.some((task) => bad.includes(task))) throw new Error("a value cannot be bound");
-        done.push(...tasks);
-        return items.map(() => ok);
+        given.push(...items);
+        return items.map(({ consumes }): CommitAnswer => {
+          if (consumes?.task === "100") return { ok: false, conflict: "failed", error: wrong };
+          return consumes?.task === "101" ? { ok: false, conflict: "unknown", error: lost } : ok;
+        });
       },
     });
-    const answers = await Promise.allSettled(numbered(255).map((item) => queue.commit(item)));
-    const failed = answers.flatMap(({ status }, index) => (status === "rejected" ? String(index) : []));
-    expect(failed).toEqual(bad);
-    const others = numbered(255).flatMap(({ consumes }) => consumes?.task ?? []);
-    expect(done).toEqual(others.filter((task) => !bad.includes(task)));
+    const items = numbered(255);
+    const answers = await Promise.allSettled(items.map((item) => queue.commit(item)));
+    expect(given).toEqual(items);
+    const told = answers.map((each) => (each.status === "fulfilled" ? each.value : (each.reason as unknown)));
+    expect(told[100]).toBe(wrong);
+    expect(told[101]).toBeInstanceOf(CommitUnknown);
+    expect(told[101]).toMatchObject({ cause: lost });
+    expect(told.filter((each) => each === ok)).toHaveLength(253);
   });
 
-  test("D1: an outage is not waited out one commit after the other", async () => {
+  test("D12: a batch that storage rejects has not happened, and is not sent again", async () => {
     let asked = 0;
     const queue = new CommitQueue<unknown>({
       commit: async () => {
@@ -80,33 +104,14 @@ describe("the commit queue", () => {
     });
     const answers = await Promise.allSettled(numbered(255).map((item) => queue.commit(item)));
     expect(answers.every(({ status }) => status === "rejected")).toBe(true);
-    // The batch, one of its commits alone, and a look whether any commit is taken.
-    expect(asked).toBe(3);
-  });
-
-  test("D1: an outage in the middle of a batch: what was done before it is answered so, the rest fails at once", async () => {
-    const done: unknown[] = [];
-    let asked = 0;
-    const queue = new CommitQueue<unknown>({
-      commit: async (items) => {
-        asked += 1;
-        if (items.length > 1 || done.length === 10) throw new Error("the disk is full");
-        done.push(...items);
-        return items.map(() => ok);
-      },
-    });
-    const items = numbered(255);
-    const answers = await Promise.allSettled(items.map((item) => queue.commit(item)));
-    expect(answers.map(({ status }) => status === "fulfilled")).toEqual(items.map((_, index) => index < 10));
-    expect(done).toEqual(items.slice(0, 10));
-    expect(asked).toBe(1 + 10 + 1 + 1);
+    expect(asked).toBe(1);
   });
 
   test("a storage that answers too few is not believed", async () => {
     const queue = new CommitQueue<unknown>({ commit: async () => [ok] });
     const [first, second] = await Promise.allSettled(numbered(2).map((item) => queue.commit(item)));
     expect(first).toMatchObject({ status: "fulfilled" });
-    expect(second).toMatchObject({ status: "rejected" });
+    expect(second).toMatchObject({ status: "rejected", reason: expect.any(CommitUnknown) as unknown });
   });
 });
 
@@ -142,34 +147,58 @@ describe.each(sampled(adapters, "group commit"))("group commit on $name", (adapt
       expect(ran.toSorted()).toEqual(["a", "c", "d", "taken"]);
     }));
 
-  test("D1: of 100 starts in one turn two that storage cannot take fail alone, and the others are done once", () =>
-    inWorld(adapter, async ({ engine, open, settled }) => {
-      const ran: string[] = [];
+  test.each(Object.entries(mistakes))(
+    "D1, D12: beside a write with %s each of 255 sends and 255 starts is made once, and it alone has failed",
+    (_, write) =>
+      inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
+        const counters = workflow(counter)({ version: 1 });
+        const { start, send, commit, read } = await engine({ workflows: [counters] });
+        const ids = Array.from({ length: 256 }, (_each, index) => `counter-${index}`);
+        awaitsOutside(...ids);
+        const started = ids.map((id) => start(counters, { id, input: undefined }));
+        const bad = commit({ starts: [startOf(counters, "bad", undefined)], writes: [write] });
+        await expect(bad).rejects.toBeInstanceOf(Error);
+        expect(await Promise.all(started)).toEqual(ids.map(() => ok));
+        const answers = await Promise.allSettled(
+          ids.map((id, index) =>
+            send(counters, id, { type: "ADD" }, index === 128 ? { writes: [write] } : {}),
+          ),
+        );
+        expect(answers.flatMap(({ status }, index) => (status === "rejected" ? index : []))).toEqual([128]);
+        for (const [index, id] of ids.entries()) {
+          expect((await read(id))?.context).toEqual({ count: index === 128 ? 0 : 1 });
+          expect(await storage.history(id, { after: 1, limit: 9 })).toHaveLength(index === 128 ? 0 : 1);
+        }
+        expect(await read("bad")).toBeNull();
+      }),
+  );
+
+  test("D12: beside an effect whose outcome is refused at every retry each of 255 sends is made once", () =>
+    inWorld(adapter, async ({ engine, storage, awaitsOutside, settled, pass }) => {
+      const counters = workflow(counter)({ version: 1 });
+      const taken = { table: "facts", insert: { id: "taken", value: "" } } as const;
+      let tries = 0;
       const jobs = job(async ({ id }) => {
-        ran.push(id);
-        return { event: { type: "DONE", by: id } };
+        tries += 1;
+        return { event: { type: "DONE", by: id }, writes: [taken as never] };
       });
-      const storage: EngineStorage = await open();
-      const { run, start, read } = await engine({
-        workflows: [jobs],
-        storage: {
-          ...storage,
-          async commit(items) {
-            const ids = items.flatMap(({ starts = [] }) => starts.map(({ id }) => id));
-            if (ids.some((id) => id.startsWith("bad"))) throw new Error("a value cannot be bound");
-            return storage.commit(items);
-          },
-        },
-      });
-      const good = Array.from({ length: 98 }, (_, index) => `job-${index}`);
-      const ids = [...good.slice(0, 40), "bad-1", "bad-2", ...good.slice(40)];
+      const { run, start, send, commit, read } = await engine({ workflows: [counters, jobs] });
+      await commit({ writes: [taken] });
+      const ids = Array.from({ length: 255 }, (_each, index) => `counter-${index}`);
+      awaitsOutside(...ids, "job");
+      await Promise.all(ids.map((id) => start(counters, { id, input: undefined })));
+      await start(jobs, { id: "job", input: { id: "job" } });
       run();
-      const answers = await Promise.allSettled(ids.map((id) => start(jobs, { id, input: { id } })));
-      const failed = ids.filter((_, index) => answers[index]?.status === "rejected");
-      expect(failed).toEqual(["bad-1", "bad-2"]);
-      await settled();
-      expect(ran.toSorted()).toEqual(good.toSorted());
-      expect(await read("bad-1")).toBeNull();
+      for (let round = 1; round <= 4; round++) {
+        await Promise.all(ids.map((id) => send(counters, id, { type: "ADD" })));
+        await settled();
+        await pass(round * 1_000);
+        for (const id of ids) expect((await read(id))?.context).toEqual({ count: round });
+      }
+      expect(tries).toBeGreaterThan(6);
+      expect(await storage.failingTasks(1, 9)).toMatchObject([{ instance: "job" }]);
+      expect(await read("job")).toMatchObject({ value: "working" });
+      for (const id of ids) expect(await storage.history(id, { after: 1, limit: 9 })).toHaveLength(4);
     }));
 
   test("I13: a refused commit frees the places it had reserved", () =>

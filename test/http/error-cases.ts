@@ -1,6 +1,7 @@
 /** A request for every error that an endpoint declares: by the code where endpoints of one kind share the way, otherwise by both. */
 import type { ErrorCode } from "../../src/errors.ts";
 import { bodyUse, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
+import type { HttpHandler } from "../../src/http/create-http-handler.ts";
 import { isDurable } from "../../src/http/contract/limits.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import {
@@ -18,11 +19,22 @@ import {
   withEmptyDesk,
   withHeader,
   withoutNodes,
+  type Asking,
   type ErrorCase,
 } from "./asking.ts";
 import { BY } from "../kit/by.ts";
 
 const ONE = { free: 1, pro: 1, enterprise: 1 };
+
+/** A handler whose database does not say what becomes of commits. */
+function withoutAnswers({ world: { payments, handlerWith } }: Asking): HttpHandler {
+  const lost = { ok: false, conflict: "unknown", error: new Error("the connection was lost") } as const;
+  const storage = {
+    ...payments.storage,
+    commit: async (items: readonly unknown[]) => items.map(() => lost),
+  };
+  return handlerWith({ service: payments.another({ storage }) });
+}
 
 /** What follows from what an endpoint is. */
 export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
@@ -86,6 +98,9 @@ export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
     return send(asking, draftOf(asking));
   },
   UPSTREAM_ERROR: (asking) => withoutNodes(asking.world, () => send(asking, draftOf(asking))),
+  // With a key every POST has something to commit.
+  OUTCOME_UNKNOWN: (asking) =>
+    send(asking, withHeader(draftOf(asking), "idempotency-key", "unknown"), withoutAnswers(asking)),
   AMOUNT_TOO_LARGE: async (asking) => {
     const { accountId } = asking.tenant.caller;
     const limit = { accountId, asset: "USDC", perTransaction: "1" };
@@ -227,6 +242,8 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
     const transactionId = await ordered(asking);
     return withoutNodes(asking.world, () => send(asking, cancelOf(asking, transactionId)));
   },
+  "cancelTransaction OUTCOME_UNKNOWN": async (asking) =>
+    send(asking, cancelOf(asking, await ordered(asking)), withoutAnswers(asking)),
   "cancelTransaction ROUTING_UNAVAILABLE": async (asking) => {
     const { payments, handlerWith } = asking.world;
     const transactionId = await ordered(asking);

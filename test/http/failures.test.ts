@@ -46,7 +46,7 @@ test("every code has the status of the contract", () => {
     ["RATE_LIMIT_EXCEEDED"],
     ["INTERNAL_ERROR"],
     ["UPSTREAM_ERROR"],
-    ["SERVICE_PAUSED", "ROUTING_UNAVAILABLE"],
+    ["SERVICE_PAUSED", "ROUTING_UNAVAILABLE", "OUTCOME_UNKNOWN"],
   ]);
 });
 

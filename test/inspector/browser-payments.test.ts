@@ -212,7 +212,7 @@ describe.skipIf(!hasBrowser)("payments in a browser", () => {
     await second.getByText("It ended in cancelled").waitFor();
     expect(await activeStates(second)).toEqual(["cancelled"]);
     expect(await second.getByRole("link", { name: "Cancel the transaction" }).count()).toBe(0);
-    expect(await auditOf(world.service)).toEqual([["cancel", "ada"]]);
+    expect(await auditOf(world.service)).toEqual([["request_cancel", "ada"]]);
     // A service that does not know its chain yet may work with real money.
     const unsure = await listen(createHttpHandler({ service: world.another(), inspector: true }));
     expect((await second.goto(unsure.at))?.status()).toBe(403);

@@ -100,7 +100,7 @@ test("an open order is cancelled by hand, once, and the audit log has who and wh
   expect((await world.shown(order)).status).toBe("cancelled");
   expect((await look.act({ id: order.id, do: "cancel" })).status).toBe(409);
   expect(await world.service.operator.auditLog()).toMatchObject([
-    { act: "cancel", actor: "ada", reason: "a test", what: { transactionId: order.id } },
+    { act: "request_cancel", actor: "ada", reason: "a test", what: { transactionId: order.id } },
   ]);
   await world.judge();
 });

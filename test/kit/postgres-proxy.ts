@@ -10,6 +10,8 @@ export interface Accident {
    * goes with the answer. `silent`: the server has answered, and the connection stays open and silent.
    */
   readonly moment: "before" | "after" | "silent";
+  /** Which of these messages it is: the first, counted from 1, or a later one. */
+  readonly nth?: number;
 }
 
 /** The way, at a URL of its own. */
@@ -33,7 +35,7 @@ export async function postgresProxy(target: string): Promise<PostgresProxy> {
   let { hostname, port } = new URL(target);
   const { username, pathname, search } = new URL(target);
   const open = new Set<Socket>();
-  const planned: Accident[] = [];
+  let planned: Accident[] = [];
   let happened = 0;
   let swallows = false;
 
@@ -45,8 +47,11 @@ export async function postgresProxy(target: string): Promise<PostgresProxy> {
       server.destroy();
     };
     client.on("data", (bytes) => {
-      const index = planned.findIndex(({ text }) => bytes.includes(text));
-      const [accident] = index < 0 ? [] : planned.splice(index, 1);
+      const meets = ({ text, nth = 1 }: Accident): boolean => bytes.includes(text) && nth <= 1;
+      const accident = planned.find(meets);
+      planned = planned
+        .filter((each) => each !== accident)
+        .map((each) => (bytes.includes(each.text) ? { ...each, nth: (each.nth ?? 1) - 1 } : each));
       if (accident?.moment === "before") return cut();
       fate ??= accident?.moment ?? null;
       server.write(bytes);

@@ -56,7 +56,7 @@ const events = {
   HELD: { type: "HELD", reason: "unknown_spending" },
   RELEASE: { type: "RELEASE" },
   REDIRECT: { type: "REDIRECT" },
-  RETURN: { type: "RETURN", mint: "other", to: "owner" },
+  RETURN: { type: "RETURN", mint: "other", to: "owner", atMost: "9" },
   RETURN_PLANNED: { type: "RETURN_PLANNED", payment: "mine", slot: 100, balances: { other: "9" } },
   NOTHING_TO_RETURN: { type: "NOTHING_TO_RETURN" },
   LANDED: landed("mine", [{ kind: "refund", mint: "usdc", amount: "7" }]),
@@ -88,7 +88,8 @@ const plan = (
   const { fee = "30", mayRefund = true, closeAbove = null } = more;
   return `planSettlement ${JSON.stringify({ fee, mayRefund, closeAbove })}`;
 };
-const returns = `planReturn ${JSON.stringify({ mint: "other", to: "owner", settledSlot: 0 })}`;
+const declined = tell({ type: "DECLINED", reason: "REFUNDED_BY_OPERATOR" });
+const returns = `planReturn ${JSON.stringify({ mint: "other", to: "owner", atMost: "9", settledSlot: 0 })}`;
 const collect = (fromSlot: number): string => `planCollection ${JSON.stringify({ fromSlot })}`;
 const timer = (delay: string, state: string): string => `xstate.after.${delay}.deposit-address.${state}`;
 const pauses = `arm ${timer("pause", "cooling")} ${10 * MINUTE}`;
@@ -143,12 +144,14 @@ describe("deposit-address", () => {
         ALL_READ: ["spending", funded],
         LATE_READ: ['{"collecting":"looking"}', collect(20)],
         STRAY_SEEN: ['{"collecting":"looking"}', collect(0)],
+        REDIRECT: ["declining", declined],
         OVER: ["settling", plan()],
       },
       "waiting, some seen": {
         ALL_READ: ["spending", funded],
         LATE_READ: ['{"collecting":"looking"}', collect(20)],
         STRAY_SEEN: ['{"collecting":"looking"}', collect(0)],
+        REDIRECT: ["declining", declined],
         OVER: ["settling", plan()],
       },
       collecting: {
@@ -164,7 +167,7 @@ describe("deposit-address", () => {
         NOTHING_STRAY: ["closing", closed(false)],
         COLLECTION_PLANNED: ['{"collecting":"moving"}', seen],
       },
-      spending: { OVER: ["settling", plan()] },
+      spending: { REDIRECT: ["declining", declined], OVER: ["settling", plan()] },
       closing: { OVER: ["settling", plan()] },
       settling: {
         COLLECTION_PLANNED: ["moving"],
@@ -267,11 +270,8 @@ describe("deposit-address", () => {
       funded,
     ]);
     // Sent elsewhere: the order ends without paying anybody, and only then is anything sent.
-    const [declining, declined] = transition(depositAddress, back, events.REDIRECT);
-    expect([declining.value, ...effectsOf(declined)]).toEqual([
-      "declining",
-      tell({ type: "DECLINED", reason: "REFUNDED_BY_OPERATOR" }),
-    ]);
+    const [declining, said] = transition(depositAddress, back, events.REDIRECT);
+    expect([declining.value, ...effectsOf(said)]).toEqual(["declining", declined]);
     const [settling, planned] = transition(depositAddress, declining, { type: "OVER", fee: "0" });
     expect([settling.value, ...effectsOf(planned)]).toEqual(["settling", plan({ fee: "0" })]);
     // Cancelled in the meantime: whatever is decided, it goes back.

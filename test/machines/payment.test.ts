@@ -99,7 +99,7 @@ const overtaken = (role: string, wasConfirmed = false): string =>
 
 const sign = (attempt: number): string => `sign {"paymentId":"pay_1","attempt":${attempt}}`;
 const read = (error: string | null): string => `readMarker ${JSON.stringify({ paymentId: "pay_1", error })}`;
-const explain = 'explain {"paymentId":"pay_1","error":"custom"}';
+const explain = 'explain {"paymentId":"pay_1"}';
 const payee = { kind: "payee", move: 1 };
 const superseded = { kind: "superseded", move: null };
 const pause = "xstate.after.retryPause.payment.pausing";

@@ -104,10 +104,12 @@ describe("private-transfer", () => {
       routing: {
         ROUTED_TO_NOBODY: ["refunding", over("0")],
         NOT_NOW: ["waitingForPrice", `arm ${pause} 10000`],
+        DECLINED: ["refunding", over("0")],
         ...counted("routing"),
       },
       "routing, one under way": {
         NOT_NOW: ["waitingForPrice", `arm ${pause} 10000`],
+        DECLINED: ["refunding", over("0")],
         PAYOUT_CONFIRMED: ["settling", announce("confirmed")],
         PAYOUT_FINALIZED: ["completed", announce("confirmed"), announce("completed"), over("30")],
         PAYOUT_OVERTAKEN: ["completed", announce("confirmed"), announce("completed"), over("30")],
@@ -116,6 +118,7 @@ describe("private-transfer", () => {
       },
       waitingForPrice: {
         PRICE_PAUSE_OVER: ["routing", `disarm ${pause}`, "route undefined"],
+        DECLINED: ["refunding", `disarm ${pause}`, over("0")],
         ...counted("waitingForPrice"),
       },
       settling: {

@@ -1,6 +1,6 @@
 /** Keys in use: when they were last used, where they may be used from, and how one takes the place of another. */
 import { expect, test } from "vitest";
-import type { CommitResult } from "../../storage/storage.ts";
+import type { CommitAnswer } from "../../storage/storage.ts";
 import { sha256Hex } from "../../src/payments/ids.ts";
 import { KeyRefused, StoredApiKeys, type IssueKey } from "../../src/payments/accounts/api-keys.ts";
 import { silentLogger, systemRandom } from "../../src/runtime.ts";
@@ -19,7 +19,7 @@ async function keysOnMemory() {
   let meanwhile: (() => Promise<void>) | null = null;
   const counting: typeof storage = {
     ...storage,
-    async commit(items): Promise<readonly CommitResult[]> {
+    async commit(items): Promise<readonly CommitAnswer[]> {
       commits += 1;
       if (broken) throw new Error("the disk is full");
       const overtaking = meanwhile;

@@ -108,8 +108,9 @@ async function recordOf(
   };
 }
 
-/** What counts against an account for a while after its order is over ends by itself. */
+/** What an order has cost is spent; what counts against an account for a while after its order is over ends by itself. */
 function isSetAside({ resource, lapsesAt }: ReservationRecord): boolean {
+  if (resource.startsWith("costs of ")) return false;
   return !(resource.includes(" bound by ") && lapsesAt !== null);
 }
 

@@ -85,7 +85,7 @@ async function four(ledger: Ledger, clock: VirtualClock, stepMs = 1): Promise<re
     ledger.position(),
     ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
     ledger.accountKinds([ALICE]),
-    ledger.heights(),
+    ledger.heights("finalized"),
   ]);
   // Small steps: real sockets answer meanwhile.
   await elapsed(clock, asked, stepMs);
@@ -189,7 +189,7 @@ describe("E10: a node that", () => {
 test("a closed ledger ends a batch that is under way, and one that has not left", async () => {
   const world = await scene(() => null);
   const ledger = await ledgerOf(world, world.option);
-  const first = [ledger.position(), ledger.heights()];
+  const first = [ledger.position(), ledger.heights("finalized")];
   while (world.requests.length === 0) await turns(1);
   const all = Promise.allSettled([...first, ledger.rentMinimum(80), ledger.accountKinds([ALICE])]);
   await turns(4);

@@ -40,20 +40,17 @@ test("a process takes a payment that another one built for as long as the chain 
       builder: ours === null ? "refused" : "taken",
       stranger: theirs === null ? "refused" : "taken",
     });
-    // The stranger does not know when it was made: it waits longer before it calls it dead, and looks further back.
+    // Neither calls it dead too early; the stranger does not know when it was made, and looks further back.
     if (ours !== null && theirs !== null) {
-      expect(ours.lastValidBlockHeight).toBe(lastValidBlockHeight);
-      expect(theirs.lastValidBlockHeight).toBeGreaterThanOrEqual(ours.lastValidBlockHeight);
+      expect(ours.lastValidBlockHeight).toBeGreaterThanOrEqual(lastValidBlockHeight);
+      expect(theirs.lastValidBlockHeight).toBe(ours.lastValidBlockHeight);
       expect(theirs.firstSlot).toBeLessThanOrEqual(ours.firstSlot);
       expect([theirs.signature, theirs.messageHash]).toEqual([ours.signature, ours.messageHash]);
     }
     chain.advance(1);
   }
   expect(verdicts.filter((each) => each.stranger !== each.chain)).toEqual([]);
-  expect(verdicts.filter((each) => each.builder === "refused" && each.chain === "taken")).toEqual([]);
-  // What the builder remembers of the newest block is a second old at most; a simulation follows.
-  const generous = verdicts.filter((each) => each.builder === "taken" && each.chain === "refused");
-  expect(generous.length).toBeLessThanOrEqual(3);
+  expect(verdicts.filter((each) => each.builder !== each.chain)).toEqual([]);
   expect(verdicts.filter((each) => each.chain === "taken").length).toBeGreaterThan(LIFE_BLOCKS - 5);
   expect(verdicts.at(-1)).toEqual({ chain: "refused", builder: "refused", stranger: "refused" });
   await Promise.all([builder.close(), stranger.close()]);

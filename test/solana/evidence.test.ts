@@ -14,6 +14,7 @@ import {
   oddEndpoint,
   restoredAt,
   type OddEndpoint,
+  type OddRule,
 } from "../kit/odd-endpoints.ts";
 import { flood } from "../kit/flood.ts";
 import { signAgain } from "../kit/sign-again.ts";
@@ -545,6 +546,25 @@ describe('deathProof "blocks"', () => {
   });
 });
 
+/** It has the history, and tells each outcome as an error. */
+const callingItFailed: OddRule = ({ method }) => {
+  const err = { InstructionError: [0, { Custom: 1 }] };
+  const status = { Err: err };
+  if (method === "getSignatureStatuses") {
+    const answer = (honest: unknown): unknown => {
+      const { value, ...rest } = honest as { value: (object | null)[] };
+      return { ...rest, value: value.map((each) => each && { ...each, err, status }) };
+    };
+    return { kind: "lie", answer };
+  }
+  if (method !== "getTransaction") return undefined;
+  const answer = (honest: unknown): unknown => {
+    const told = honest as { meta: object } | null;
+    return told && { ...told, meta: { ...told.meta, err, status } };
+  };
+  return { kind: "lie", answer };
+};
+
 describe("a landing that an operator names", () => {
   test("is read from the chain: one endpoint is enough where no other can know", async ({ world }) => {
     const { one } = world;
@@ -556,6 +576,22 @@ describe("a landing that an operator names", () => {
     expect(await ledger.landings([attempt])).toEqual([null]);
     expect(await ledger.namedLanding(attempt, attempt.signature)).toMatchObject({
       landed: { signature: attempt.signature, error: null, fee: 5_000n },
+    });
+  });
+
+  test("M21: has failed by the word of as many endpoints as must agree, and not by one alone", async ({
+    world,
+  }) => {
+    const { one, two } = world;
+    const { attempt, transaction } = await signed(world);
+    await send(world, transaction);
+    world.chain.advance(700);
+    const ledger = ledgerOver(world);
+    [one.rule, two.rule] = [restoredAt(world.chain.slot() - 100), callingItFailed];
+    expect(await ledger.namedLanding(attempt, attempt.signature)).toEqual({ refused: "failed_alone" });
+    one.rule = callingItFailed;
+    expect(await ledger.namedLanding(attempt, attempt.signature)).toMatchObject({
+      landed: { error: expect.stringContaining("InstructionError") as string },
     });
   });
 

@@ -49,9 +49,7 @@ test("what was asked for longest ago is forgotten first, and nothing piles up", 
   expect(await remembered("fee 1000", 1_000, async () => "now")).toBe("then");
 });
 
-test("a payment of ours is verified without asking about its blockhash; a stranger's blockhash is asked about", async ({
-  world,
-}) => {
+test("R3: how long a blockhash lives is asked for each payment, also for one of ours", async ({ world }) => {
   const { chain, mints, wallet, ledgerOf } = world;
   const asked: string[] = [];
   const listening: typeof fetch = async (input, init) => {
@@ -69,11 +67,10 @@ test("a payment of ours is verified without asking about its blockhash; a strang
 
   asked.length = 0;
   expect(await ours.verifyPayment(signed, payment)).toHaveProperty("verified");
-  expect(asked).toEqual(["getMultipleAccounts"]);
+  expect(asked).toEqual(["getMultipleAccounts", "isBlockhashValid", "getBlockHeight"]);
   expect(await theirs.verifyPayment(signed, payment)).toHaveProperty("verified");
   expect(asked).toContain("isBlockhashValid");
 
-  // Remembering how long a blockhash lives is not believing that it does.
   chain.advance(150 + SLOTS_TO_FINALITY);
   expect(await ours.verifyPayment(signed, payment)).toEqual({ refused: "blockhash_expired" });
   await Promise.all([ours.close(), theirs.close()]);

@@ -40,7 +40,7 @@ async function pass({ chain, clock }: ChainFixture, { ledger }: ThreeNodes, minu
   for (let passed = 0; passed < minutes; passed += 5) {
     clock.advance(5 * MINUTE);
     chain.advance(2);
-    await ledger.heights();
+    await ledger.heights("finalized");
     // The comparison of the endpoints goes on beside the question.
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -174,7 +174,7 @@ test("where all endpoints stand still none is left out: the chain may stand stil
   const base = await marked(world, alice);
   for (let passed = 0; passed < 30; passed += 5) {
     world.clock.advance(5 * MINUTE);
-    await nodes.ledger.heights();
+    await nodes.ledger.heights("finalized");
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
   expect((await nodes.ledger.markers(base, ["paid"])).markers).toEqual(["disputed"]);

@@ -342,12 +342,19 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
 
 const outcome = async (storage: PaymentStorage, make: Call): Promise<unknown> => {
   try {
-    return await make(storage);
+    const answer = await make(storage);
+    return Array.isArray(answer) ? answer.map(inOneWord) : answer;
   } catch {
-    // A mistake of the caller, such as arming a task twice: refused by both, each in its own words.
     return "rejected";
   }
 };
+
+/** A mistake of the caller, such as arming a task twice: refused by both, each in its own words. */
+function inOneWord(answer: unknown): unknown {
+  const isRefused =
+    typeof answer === "object" && answer !== null && "error" in answer && answer.error instanceof Error;
+  return isRefused ? { ...answer, error: "refused" } : answer;
+}
 
 const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   instances: await Promise.all(instances.map((id) => storage.load(id))),

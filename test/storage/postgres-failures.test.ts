@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect } from "vitest";
+import { commitOne } from "../../storage/decided.ts";
 import { paymentStorage } from "../../src/payments/reads.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresStorage, type PostgresOptions, type PostgresStorage } from "../../storage/postgres.ts";
@@ -108,7 +109,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     const stranger = new pg.Client({ connectionString: database.url });
     await stranger.connect();
     await stranger.query(`begin; lock table "${database.schema}".instances`);
-    expect(await refusal(storage.commit([{ step: stepOf("i", 1) }]))).toEqual({
+    expect(await refusal(commitOne(storage, { step: stepOf("i", 1) }))).toEqual({
       code: "busy",
       message:
         "another session kept a lock for too long: find it in pg_locks and pg_stat_activity, and end it",
@@ -121,10 +122,10 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
   test("a pool whose connections are all in use says so, and goes on when one comes free", async ({
     database,
   }) => {
-    const pool = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 50 });
+    const pool = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 500 });
     const storage = await postgresStorage(pool, { schema: database.schema, clock: "caller" });
     const taken = await pool.connect();
-    const { code, message } = await refusal(storage.commit([{ starts: [startOf("i")] }]));
+    const { code, message } = await refusal(commitOne(storage, { starts: [startOf("i")] }));
     expect([code, message]).toEqual(["busy", expect.stringContaining("raise the size of the pool")]);
     taken.release();
     expect(await storage.commit([{ starts: [startOf("i")] }])).toEqual([ok]);

@@ -4,6 +4,7 @@ import { inspect } from "node:util";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { paymentStorage } from "../../src/payments/reads.ts";
+import { commitOne } from "../../storage/decided.ts";
 import { type PostgresPool, postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { claim, LEASE, ok, range, startOf, taskOf, WORKFLOW } from "../contracts/storage/samples.ts";
@@ -168,7 +169,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     );
     const url = urlWith((each) => (each.username = "poor"));
     const reader = await postgresStorage(url, { schema: "of_owner" });
-    const { code, message } = await refusal(reader.commit([{ starts: [startOf("i")] }]));
+    const { code, message } = await refusal(commitOne(reader, { starts: [startOf("i")] }));
     expect([code, message]).toEqual(["no_rights", expect.stringContaining("for table paystateWriters")]);
     expect(await reader.load("i")).toBeNull();
     await reader.close();
@@ -304,16 +305,16 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     await another.destroy();
   });
 
-  test("keeps no text with a NUL: the commit rejects with the reason, and half a character is mended as elsewhere", async () => {
+  test("keeps no text with a NUL: the commit fails with the reason, and half a character is mended as elsewhere", async () => {
     const storage = paymentStorage(await database.open());
     const fact = (id: string, value: string) =>
-      storage.commit([{ writes: [{ table: "facts", insert: { id, value } }] }]);
+      commitOne(storage, { writes: [{ table: "facts", insert: { id, value } }] });
     await expect(fact("a", "x\u0000y")).rejects.toThrow("PostgreSQL keeps no text with a NUL character");
-    await expect(storage.commit([{ starts: [startOf("a\u0000")] }])).rejects.toThrow("NUL");
+    await expect(commitOne(storage, { starts: [startOf("a\u0000")] })).rejects.toThrow("NUL");
     const asked = storage.history("a\u0000", { after: 0, limit: 1 });
     await expect(asked, "a read rejects, it does not throw").rejects.toThrow("NUL");
     const odd = `$json$ \\u0000 \\ ' " $1 %s \ud83d`;
-    expect(await fact("b", odd)).toEqual([ok]);
+    expect(await fact("b", odd)).toEqual(ok);
     expect(await storage.fact("b")).toBe(`${odd.slice(0, -1)}\ufffd`);
     expect(await storage.load("a' or 'a' = 'a")).toBeNull();
     await storage.close();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { paymentTables } from "../../src/payments/tables.ts";
+import { commitOne } from "../../storage/decided.ts";
 import { readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import type { AnyCommit } from "../../storage/storage.ts";
 import { refusal } from "./refusal.ts";
@@ -40,7 +41,7 @@ test("a file at rest is read without a trace in its folder, and cannot be writte
   const names = await readdir(folder);
   const reading = await readOnlySqlite(path);
   expect(await reading.load("one")).toMatchObject({ id: "one", workflow: "a@1" });
-  expect((await refusal(reading.commit([starting("two")]))).code).toBe("read_only");
+  expect((await refusal(commitOne(reading, starting("two")))).code).toBe("read_only");
   expect((await refusal(reading.install(Object.values(paymentTables)))).code).toBe("read_only");
   await reading.close();
   expect(await contents()).toEqual(before);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { commitOne } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/sqlite.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { assertLoadable } from "../../storage/sqlite/driver.ts";
@@ -78,7 +79,7 @@ test("a database that cannot be written says so, when it is opened or at the fir
   await (await sqliteStorage(path)).close();
   const current = new Database(path, { readonly: true });
   const storage = await sqliteStorage(current);
-  expect(await refusal(storage.commit([fact("f")]))).toEqual({
+  expect(await refusal(commitOne(storage, fact("f")))).toEqual({
     code: "read_only",
     message: "the database cannot be written: paystate's user needs to write the file and its folder",
   });

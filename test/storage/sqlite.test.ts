@@ -5,6 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
+import { commitOne } from "../../storage/decided.ts";
 import { SOL_MINT } from "../../src/address.ts";
 import { installedStatements } from "../../storage/sql/install-statements.ts";
 import { instanceStatements, watchStatements } from "../../storage/sql/instance-statements.ts";
@@ -112,7 +113,7 @@ describe("locks", () => {
     const other = new Database(path);
     other.exec("begin immediate");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-    const failed = refusal(storage.commit([fact("f")]));
+    const failed = refusal(commitOne(storage, fact("f")));
     await vi.advanceTimersByTimeAsync(5_100);
     expect(await failed).toMatchObject({
       code: "busy",
@@ -233,7 +234,7 @@ describe("batches", () => {
     await put(storage, { starts: [startOf("i")], arms: [{ task: taskOf("t") }] });
     failures = 2;
     expect(await claim(storage, 0)).toMatchObject([{ id: "t" }]);
-    await expect(storage.commit([fact("f")])).rejects.toThrow("disk I/O error");
+    await expect(commitOne(storage, fact("f"))).rejects.toThrow("disk I/O error");
     expect(await storage.fact("f")).toBeNull();
     await put(storage, fact("f"));
     expect(pragma("synchronous", { simple: true })).toBe(2);

@@ -1,4 +1,5 @@
 /** The commands that put instances right on any database file: `retry`, `drop`, `stop` and `remove`. */
+import { commitOne } from "../../../storage/decided.ts";
 import {
   depositAddress,
   payment,
@@ -58,7 +59,7 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<PutR
   if (!isAsked) {
     const asked = { id: `${id}:${record.version}:stop`, dueAt: systemClock.now() };
     const task = messageTask(asked, { instance: id, workflow: record.workflow }, { event: STOP });
-    await open.storage.commit([{ arms: [{ task }] }]);
+    await commitOne(open.storage, { arms: [{ task }] });
   }
   return {
     done: { stop: "asked" },

@@ -1,4 +1,5 @@
 /** Removes instances that ended long ago, with their history, and hands them to the archive first. */
+import { commitEach } from "../../../storage/decided.ts";
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Clock } from "../../runtime.ts";
 import { childInstance } from "../child-instances.ts";
@@ -51,7 +52,7 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
       removes: [id],
       writes: await ranTaskRemovals(storage, id),
     }));
-    const results = await storage.commit(await Promise.all(removals));
+    const results = await commitEach(storage, await Promise.all(removals));
     yield results.filter(({ ok }) => ok).length;
   }
 }

@@ -1,4 +1,5 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { EngineStorage } from "../../../storage/storage.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 
@@ -141,7 +142,7 @@ export class KeepLoop {
     const kind = this.#kind;
     if ((await storage.watches({ kind, shards: [SHARD] })).length > 0) return false;
     const watch = { kind, key: "turn", instance: kind, workflow: kind, shard: SHARD };
-    await storage.commit([{ watches: [watch] }]);
+    await commitOne(storage, { watches: [watch] });
     return this.#leased();
   }
 

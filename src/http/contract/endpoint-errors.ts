@@ -15,6 +15,7 @@ function keyedErrors(endpoint: KeyedEndpoint): readonly ErrorCode[] {
   const codes: ErrorCode[] = ["INVALID_API_KEY", ...endpoint.errors];
   if (endpoint.scope !== "any") codes.push("INSUFFICIENT_SCOPE");
   if (endpoint.query !== undefined) codes.push("VALIDATION_ERROR");
+  if (endpoint.method !== "GET") codes.push("OUTCOME_UNKNOWN");
   if (endpoint.method === "POST") codes.push("IDEMPOTENCY_KEY_REUSED");
   if (bodyUse(endpoint) !== "unread") {
     codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");

@@ -1,4 +1,5 @@
 /** One answer per Idempotency-Key, stored in the commit of the effect it answers for. */
+import { CommitUnknown } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
@@ -69,6 +70,8 @@ export async function answerOnce<Body>(
     const before = await keyed.answerBefore();
     if (before !== null) return before;
     const answer = await keyed.answerNow(decide).catch(async (refusal: unknown) => {
+      // The database did not answer when it was asked what became of this very commit.
+      if (refusal instanceof CommitUnknown) throw refusal;
       // The same request may have been granted meanwhile, and have taken the last room there was.
       const first = await keyed.answerBefore();
       if (first === null) throw refusal;

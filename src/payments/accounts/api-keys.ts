@@ -1,4 +1,5 @@
 /** API keys: `ps_live_<id>_<secret>_<checksum>`, shown once, stored hashed, compared in constant time. */
+import { commitOne } from "../../../storage/decided.ts";
 import { timingSafeEqual } from "node:crypto";
 import { holderOf, readNetwork, type Network } from "../../networks.ts";
 import type { ApiKeyRecord, Tier } from "../records.ts";
@@ -195,24 +196,22 @@ export class StoredApiKeys implements ApiKeys {
     });
     const previousUntil = Math.min(expiresAt ?? Infinity, now + overlapMs);
     const expectedVersion = previous.version;
-    const [result] = await storage.commit([
-      {
-        writes: [
-          // `replaces` is unique: of two rotations at once one is refused here.
-          { table: "apiKeys", insert: record },
-          { table: "apiKeys", id: keyId, set: { expiresAt: previousUntil }, expectedVersion },
-        ],
-      },
-    ]);
-    if (result?.ok === true) return { ...issued, replaces: keyId, previousUntil };
-    if (result?.conflict === "write" && result.index === 1) return null;
+    const result = await commitOne(storage, {
+      writes: [
+        // `replaces` is unique: of two rotations at once one is refused here.
+        { table: "apiKeys", insert: record },
+        { table: "apiKeys", id: keyId, set: { expiresAt: previousUntil }, expectedVersion },
+      ],
+    });
+    if (result.ok) return { ...issued, replaces: keyId, previousUntil };
+    if (result.conflict === "write" && result.index === 1) return null;
     throw new KeyRefused(`the key ${keyId} was replaced before: rotate the key that replaces it`);
   }
 
   async revokeKey(keyId: string): Promise<void> {
     const { storage, clock } = this.#parts;
     const revokedAt = clock.now();
-    await storage.commit([{ writes: [{ table: "apiKeys", id: keyId, set: { revokedAt } }] }]);
+    await commitOne(storage, { writes: [{ table: "apiKeys", id: keyId, set: { revokedAt } }] });
   }
 
   async authenticate(authorization: string | null, address: string | null = null): Promise<Caller> {
@@ -258,8 +257,8 @@ export class StoredApiKeys implements ApiKeys {
   }
 
   async #insert(write: PaymentWrite): Promise<void> {
-    const [result] = await this.#parts.storage.commit([{ writes: [write] }]);
-    if (result?.ok !== true) throw new Error("a random id was taken; the random source does not work");
+    const result = await commitOne(this.#parts.storage, { writes: [write] });
+    if (!result.ok) throw new Error("a random id was taken; the random source does not work");
   }
 }
 

@@ -1,4 +1,5 @@
 /** Counts requests in exact sliding windows that all processes on one database share. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { LimitHitRecord, Tier } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
@@ -62,11 +63,11 @@ export async function countHit(
   const at = clock.now();
   const since = at - windowSeconds * 1_000;
   const hit: LimitHitRecord = { id: newId("hit", at, random), accountId, scope, at };
-  const [result] = await storage.commit([
-    { writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }] },
-  ]);
+  const result = await commitOne(storage, {
+    writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }],
+  });
   const standing = await limitStanding({ storage, clock }, { accountId, tier }, scope);
-  if (result?.ok !== true) {
+  if (!result.ok) {
     const { resetSeconds: retryAfter } = standing;
     throw new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
   }
@@ -74,7 +75,7 @@ export async function countHit(
     standing,
     async takeBack() {
       // At time 0 it lies in no window.
-      await storage.commit([{ writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] }]);
+      await commitOne(storage, { writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] });
       return limitStanding({ storage, clock }, { accountId, tier }, scope);
     },
   };

@@ -1,4 +1,5 @@
 /** Exchanges request counts between the processes on one database: each writes one row for a second with requests. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { HitCounts, HitReportRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
@@ -60,7 +61,7 @@ export class HitExchange {
     };
     // A group's inserts wait for each other, so a report is there before any that stands behind it.
     const atMost = { count: Number.MAX_SAFE_INTEGER, since: at - KEPT_MS };
-    await storage.commit([{ writes: [{ table: "hitReports", insert, atMost }] }]);
+    await commitOne(storage, { writes: [{ table: "hitReports", insert, atMost }] });
     const last = this.#last;
     const isFollowed = last !== null && last.at > at - FOLLOWED_MS;
     const found = isFollowed

@@ -1,4 +1,5 @@
 /** Notes when a key was last used, coarsely and beside the request. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { ApiKeyRecord } from "../records.ts";
@@ -34,7 +35,7 @@ export class LastUse {
   async #write(id: string, now: number): Promise<void> {
     const { storage, log } = this.#parts;
     try {
-      await storage.commit([{ writes: [{ table: "apiKeys", id, set: { lastUsedAt: now } }] }]);
+      await commitOne(storage, { writes: [{ table: "apiKeys", id, set: { lastUsedAt: now } }] });
     } catch (error) {
       // The next use notes it. A database that takes no writes is told of by everything else.
       log.debug({ err: error, keyId: id }, "the last use of a key could not be noted");

@@ -5,7 +5,7 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
 import { OperatorRefused } from "./operator-refused.ts";
-import { shownWords } from "./who-acts.ts";
+import { shownName, shownWords } from "./who-acts.ts";
 
 /** Every act that the audit log knows. */
 export type ActName =
@@ -28,8 +28,8 @@ export type ActName =
   | "return_tokens"
   | "request_return_tokens"
   | "recover"
-  | "cancel"
-  | "redeliver"
+  | "request_cancel"
+  | "request_redelivery"
   | "test_webhook";
 
 /** One act in full; `what` is kept as JSON and must hold no secret. */
@@ -39,7 +39,7 @@ export interface Act {
   readonly what: Readonly<Record<string, unknown>>;
 }
 
-const actedBy = z.strictObject({ actor: shownWords, reason: shownWords });
+const actedBy = z.strictObject({ actor: shownName, reason: shownWords });
 
 /** Checks who acts and why. Throws `OperatorRefused` that names the field. */
 export function readActedBy(by: unknown): ActedBy {

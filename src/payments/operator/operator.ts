@@ -79,7 +79,7 @@ export interface OperatorParts {
 /** What the operator's commands are made of. */
 export interface OperatorDeps extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
-  readonly configured: Pick<Ledger, "witnesses" | "endpoints">;
+  readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
   readonly instances: OperatedInstances;
@@ -119,8 +119,8 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
   const pauses = new Pauses(setting);
   const suspensions = new Suspensions(setting);
   const limits = new Limits(setting);
-  const lowering = new WitnessLowering({ ...setting, ledger: deps.configured });
-  const endpoints = new EndpointSuspensions({ ...setting, ledger: deps.configured });
+  const lowering = new WitnessLowering({ ...setting, storage, ledger: deps.configured });
+  const endpoints = new EndpointSuspensions({ ...setting, storage, ledger: deps.configured });
   const resolver = new MatterResolver({
     ...deps,
     lookForMatters,

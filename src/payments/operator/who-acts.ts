@@ -23,6 +23,23 @@ export const shownWords = z
     check.addIssue({ code: "custom", message });
   });
 
+/** Alphabets some of whose letters look the same, as `a` does in the first two. */
+const ALPHABETS = [
+  /\p{Script=Latin}/u,
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Armenian}/u,
+  /\p{Script=Cherokee}/u,
+  /\p{Script=Coptic}/u,
+  /\p{Script=Lisu}/u,
+];
+
+/** Checks a name: one that mixes such alphabets is refused, since it may look like another name. */
+export const shownName = shownWords.refine(
+  (name) => ALPHABETS.filter((alphabet) => alphabet.test(name)).length <= 1,
+  "it mixes letters of alphabets that look alike: write it in one of them",
+);
+
 /**
  * Whether two names are one person's: spelled in another case, form or spacing they still are. Names that were stored before
  * unseen characters were refused may hold some, which tell nobody apart either.

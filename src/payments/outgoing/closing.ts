@@ -42,7 +42,7 @@ export async function mayClose(
   // Below zero the clock was set back, and tells nothing.
   if (age >= 0 && age < AGING_MS) return false;
   const above = Math.max(closeAbove, ...versions.map(lastHeight));
-  const { lowest, highest } = await configured.heights();
+  const { lowest, highest } = await configured.heights("finalized");
   if (lowest > above) return true;
   if (above > highest + BLOCKS_OF_SIGNED_BYTES) return false;
   throw new Error(

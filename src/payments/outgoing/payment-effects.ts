@@ -4,6 +4,7 @@ import type { AttemptRecord, DepositRecord, PaymentRecord, PaymentTables } from 
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
+import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
@@ -15,12 +16,22 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isReturn } from "./plans/plan-return.ts";
 import { PaymentOutcomes } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
-import { allowanceOf, costOfLanding, returnedAllowance, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
+import {
+  allowanceOf,
+  costOfLanding,
+  returnedAllowances,
+  spentBy,
+  SPONSOR_CAP,
+  withCost,
+  withoutDead,
+} from "../purses/sponsor-allowance.ts";
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
+import { isDeclinedPayment } from "./declined.ts";
 import { KeptAccounts } from "./plans/kept-accounts.ts";
 import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
+import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** What signing payments takes. */
@@ -57,8 +68,10 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
-/** Three times as long as any blockhash lives, since what is finalized is some way behind what is confirmed. */
-const MAX_BLOCKS_OF_LIFE = 450;
+/** A rule of the protocol: so many blocks take a transaction over the newest blockhash, and one more. */
+const BLOCKHASH_LIFE_BLOCKS = 150;
+/** Two minutes. */
+const MAX_BLOCKS_AHEAD = 300;
 /** So many tries take a quarter of an hour. */
 const MAX_TRIES = 20;
 
@@ -74,10 +87,14 @@ export class PaymentEffects {
 
   /** What it returns is committed before the first byte leaves: the bytes, their signature and their last height. */
   async sign(paymentId: string, failures: number): Outcome {
-    const { ledger, clock } = this.#with;
+    const { storage, ledger, clock } = this.#with;
     const inHand = await this.#load(paymentId);
     const { row, deposit, plan } = inHand;
     refuseHeld(deposit);
+    const isTakenBack = await isOvertaken(storage, inHand.stored, deposit.id);
+    if (isTakenBack || (await isDeclinedPayment(storage, row))) {
+      return { event: { type: "REFUSED", fault: SUPERSEDED } };
+    }
     if (this.#takesFromMarkers(inHand)) return { event: { type: "REFUSED", fault: AGAINST_MARKERS } };
     // The marker of what another copy of this database has paid may be closed already: it would refuse nothing.
     const doubt = this.#isHarmless(row)
@@ -111,7 +128,7 @@ export class PaymentEffects {
   }
 
   async readMarker(paymentId: string, error: string | null): Outcome {
-    const { row, deposit, view, stored } = await this.#load(paymentId);
+    const { row, deposit, view } = await this.#load(paymentId);
     const outcome = await this.#outcomes.read({ row, deposit, view });
     switch (outcome.kind) {
       case "unknown":
@@ -135,21 +152,29 @@ export class PaymentEffects {
         };
       }
       case "unmade": {
-        const { isDead } = outcome;
-        if (!isDead || error !== null) return { event: { type: "UNMADE", isDead } };
-        // The newest attempt can land no more, and has cost nothing.
-        const set = { plan: writePlan({ ...stored, costs: (stored.costs ?? []).slice(0, -1) }) };
-        const returned = await returnedAllowance(this.#with.storage, row.signature, this.#with.clock.now());
-        const writes: readonly PaymentWrite[] = [{ table: "payments", id: paymentId, set }, ...returned];
-        return { event: { type: "UNMADE", isDead }, writes };
+        const { death } = outcome;
+        // One node has told the error, and payees may be left out by it.
+        const isLanded = error !== null && (await this.#agreedError(row)) !== null;
+        const isPresumed = death === "presumed" || (error !== null && !isLanded);
+        const event = { type: "UNMADE", isDead: death !== "none", isPresumed } as const;
+        if (death === "none" || (death === "agreed" && isLanded)) return { event };
+        return { event, writes: await this.#deadWrites(row, isPresumed) };
       }
     }
   }
 
-  async explain(paymentId: string, error: string): Outcome {
+  async explain(paymentId: string): Outcome {
     const { row, plan } = await this.#load(paymentId);
+    const error = await this.#agreedError(row);
+    if (error === null) throw new Error(`too few endpoints tell the error of payment ${paymentId}`);
     const fault = faultOfSwap(row, plan, await this.#with.ledger.explainError(plan, error));
     return { event: { type: "EXPLAINED", fault: faultOf(fault) } };
+  }
+
+  /** The error with which the newest bytes landed, as enough endpoints tell it. */
+  async #agreedError({ signature }: PaymentRecord): Promise<Agreed<string> | null> {
+    const [error = null] = signature === null ? [] : await this.#with.ledger.landedErrors([signature]);
+    return error;
   }
 
   async hold(paymentId: string): Outcome {
@@ -246,7 +271,33 @@ export class PaymentEffects {
     throw new Error(`payment ${row.id} cannot be made now: ${fault.kind}, ${fault.error}`);
   }
 
-  async #signAttempt({ row, deposit, stored, plan }: PaymentInHand, unsigned: UnsignedTransaction): Outcome {
+  /** Bytes that are presumed dead may land all the same, and then cost their fee. */
+  async #deadWrites(
+    { id, plan, signature }: PaymentRecord,
+    isPresumed: boolean,
+  ): Promise<readonly PaymentWrite[]> {
+    const { storage, clock } = this.#with;
+    const stored = readPlan(plan);
+    const dead = new Set([...(stored.presumed ?? []), signature ?? ""]);
+    const costs = isPresumed ? { presumed: [...dead] } : withoutDead(stored, dead);
+    const returned = isPresumed ? [] : await returnedAllowances(storage, dead, clock.now());
+    return [{ table: "payments", id, set: { plan: writePlan({ ...stored, ...costs }) } }, ...returned];
+  }
+
+  /**
+   * Attempts that are presumed dead count until endpoints agree about them: that is no case for an operator. Once they agree
+   * the reading of the marker takes the costs back.
+   */
+  async #meetCap(inHand: PaymentInHand): Outcome {
+    const { row, deposit, stored } = inHand;
+    if ((stored.presumed ?? []).length === 0) return this.#hold(deposit, SPONSOR_CAP);
+    const outcome = await this.#outcomes.read(inHand);
+    if (outcome.kind !== "unmade" || outcome.death === "agreed") return { event: { type: "MARKED" } };
+    throw new Error(`attempts of payment ${row.id} may still cost what its order has left`);
+  }
+
+  async #signAttempt(inHand: PaymentInHand, unsigned: UnsignedTransaction): Outcome {
+    const { row, deposit, stored, plan } = inHand;
     const { storage, ledger, clock, keys, sponsor, treasury, cosigners, maxMarkerRent } = this.#with;
     if (unsigned.markerRent > maxMarkerRent) {
       const bound = `privateRouting.maxMarkerRent is ${maxMarkerRent}`;
@@ -254,9 +305,11 @@ export class PaymentEffects {
     }
     const purses = { sponsor: sponsor.address, ours: [row.address, treasury] };
     const cost = await costOfLanding(ledger, purses, { plan, networkFee: unsigned.networkFee });
+    const costs = withCost(stored, cost);
+    const added = spentBy(costs) - spentBy(stored);
     const allowance = await allowanceOf(storage, row);
     // A sweep brings back more than it costs.
-    if (row.kind !== "sweep" && cost > allowance.left) return this.#hold(deposit, SPONSOR_CAP);
+    if (row.kind !== "sweep" && added > allowance.left) return this.#meetCap(inHand);
     const signer = keys.signer(deposit);
     if (signer.address !== row.address) throw new Error(`the key of ${row.address} cannot be derived`);
     const signed = await signTransaction(unsigned, [sponsor, signer, ...cosigners]);
@@ -272,29 +325,33 @@ export class PaymentEffects {
       createdAt: clock.now(),
     };
     const signers = { sponsor: sponsor.address, desk: cosigners[0]?.address ?? null };
-    const costs = [...(stored.costs ?? []), String(cost)];
     const signatures = [...(stored.signatures ?? []), signed.signature];
-    const set = { signature: signed.signature, plan: writePlan({ ...stored, costs, signatures }) };
+    const set = { signature: signed.signature, plan: writePlan({ ...stored, ...costs, signatures }) };
     return {
       event: { type: "SIGNED", signature: signed.signature },
       writes: [
         { table: "attempts", insert: attempt },
-        allowance.take({ signature: attempt.id, cost, at: attempt.createdAt }),
-        ...spendingsOf(signers, { row, signature: signed.signature, cost }, attempt.createdAt),
+        allowance.take({ signature: attempt.id, cost: added, at: attempt.createdAt }),
+        ...spendingsOf(
+          signers,
+          { row, signature: signed.signature, cost: cost.fee + cost.rent },
+          attempt.createdAt,
+        ),
         { table: "payments", id: row.id, set },
       ],
     };
   }
 
   /**
-   * One node tells how long its blockhash lives. Were that without an end, bytes that never land would be waited for as
-   * long. Too low a height harms nothing: of the same words one attempt lands.
+   * Counted from the furthest endpoint, or the wait would end too early, and at most so many blocks above what enough of
+   * them have reached, or one endpoint would put its end off. The block after the last one takes the bytes, too.
    */
   async #lastHeightOf({
     lastValidBlockHeight,
   }: Pick<UnsignedTransaction, "lastValidBlockHeight">): Promise<number> {
-    const { lowest } = await this.#with.ledger.heights();
-    return Math.min(lastValidBlockHeight, lowest + MAX_BLOCKS_OF_LIFE);
+    const { agreed, highest } = await this.#with.ledger.heights("confirmed");
+    const told = Math.max(lastValidBlockHeight, highest + BLOCKHASH_LIFE_BLOCKS);
+    return Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKHASH_LIFE_BLOCKS) + 1;
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

@@ -14,7 +14,7 @@ export function paymentWorkflow(effects: PaymentEffects): PaymentWorkflow {
       sign: ({ paymentId }, { failures }) => effects.sign(paymentId, failures),
       broadcast: ({ signature }) => effects.broadcast(signature),
       readMarker: ({ paymentId, error }) => effects.readMarker(paymentId, error),
-      explain: ({ paymentId, error }) => effects.explain(paymentId, error),
+      explain: ({ paymentId }) => effects.explain(paymentId),
       hold: ({ paymentId }) => effects.hold(paymentId),
       startLeaves: ({ paymentId }) => effects.startLeaves(paymentId),
     },

@@ -4,6 +4,7 @@ import type { DepositRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
+import type { Clock } from "../../runtime.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
@@ -11,6 +12,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { signaturesIn } from "./closing.ts";
 import { PaymentsElsewhere, type PaidElsewhere } from "./paid-elsewhere.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
+import { deathOf, type Death } from "./signing-anew.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
 export interface PaymentInQuestion {
@@ -28,14 +30,14 @@ export interface Landing {
 }
 
 /**
- * `made` with `elsewhere`: by another copy of the database, and what that one has paid. `unmade`: not landed; `isDead`
- * when none of its bytes can land any more. `unknown`: the marker was made by something that
+ * `made` with `elsewhere`: by another copy of the database, and what that one has paid. `unmade`: not landed; `death`
+ * tells whether its newest bytes can land any more. `unknown`: the marker was made by something that
  * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
  */
 export type PaymentOutcome =
   | ({ readonly kind: "made"; readonly elsewhere?: PaidElsewhere } & Landing)
   | ({ readonly kind: "overtaken" } & RivalPayment)
-  | { readonly kind: "unmade"; readonly isDead: boolean }
+  | { readonly kind: "unmade"; readonly death: Death }
   | { readonly kind: "unknown" }
   | { readonly kind: "foreclosed" };
 
@@ -53,6 +55,7 @@ interface OutcomeReading {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly keys: DepositKeys;
+  readonly clock: Clock;
   readonly assets: Assets;
 }
 
@@ -61,12 +64,14 @@ export class PaymentOutcomes {
   readonly #storage: PaymentStorage;
   readonly #ledger: Ledger;
   readonly #keys: DepositKeys;
+  readonly #clock: Clock;
   readonly #elsewhere: PaymentsElsewhere;
 
-  constructor({ storage, ledger, keys, assets }: OutcomeReading) {
+  constructor({ storage, ledger, keys, clock, assets }: OutcomeReading) {
     this.#storage = storage;
     this.#ledger = ledger;
     this.#keys = keys;
+    this.#clock = clock;
     this.#elsewhere = new PaymentsElsewhere({ storage, ledger, keys, assets });
   }
 
@@ -78,11 +83,12 @@ export class PaymentOutcomes {
     if (proof === null) return this.#readDrain(question, plan);
     const candidates = candidatesFor(proof.words, view);
     const plans = candidates.flatMap(({ proof: { planWords } }) => (planWords === null ? [] : [planWords]));
-    const { markers, ...reading } = await this.#markers(deposit, [proof.words, ...plans]);
+    const told = await this.#told(deposit, [proof.words, ...plans]);
+    const death = await this.#deathOf(row, told);
+    if (told.markers[0] === "disputed" && death === "presumed") return { kind: "unmade", death };
+    const { markers, ...reading } = undisputed(deposit, told);
     const [marker, ...planMarkers] = markers;
-    if (marker === undefined || marker === "unmade") {
-      return { kind: "unmade", isDead: await this.#isDead(row, reading.blockHeight) };
-    }
+    if (marker === undefined || marker === "unmade") return { kind: "unmade", death };
     const isReplacedBy = (planWords: string): boolean =>
       this.#markerAddress(deposit, planWords) === marker.delegate ||
       planMarkers[plans.indexOf(planWords)] !== "unmade";
@@ -105,7 +111,7 @@ export class PaymentOutcomes {
     const plan = view.payments.find((each) => proofOf(readPlan(each.plan))?.planWords === planWords);
     const words = plan === undefined ? undefined : proofOf(readPlan(plan.plan))?.words;
     if (words === undefined) throw new Error(`no payment of ${deposit.id} makes the plan it should follow`);
-    const [marker, planMarker] = (await this.#markers(deposit, [words, planWords])).markers;
+    const [marker, planMarker] = undisputed(deposit, await this.#told(deposit, [words, planWords])).markers;
     return planMarker === "unmade" && marker !== "unmade";
   }
 
@@ -128,35 +134,36 @@ export class PaymentOutcomes {
   /** A drain moves money to where it belongs anyway; it has landed when the markers that it closes are gone. */
   async #readDrain({ row, deposit }: PaymentInQuestion, plan: StoredPlan): Promise<PaymentOutcome> {
     const closed = plan.moves.flatMap((move) => (move.does === "unmark" ? [move.words] : []));
-    const { markers, ...reading } = await this.#markers(deposit, closed);
-    const isDead = await this.#isDead(row, reading.blockHeight);
+    const told = await this.#told(deposit, closed);
+    const death = await this.#deathOf(row, { ...told, unmadeAt: [] });
+    const { markers, ...reading } = undisputed(deposit, told);
     const isGone = closed.length > 0 && markers.every((marker) => marker === "unmade");
     const [receipt] = row.signature === null ? [] : await this.#ledger.receipts([row.signature]);
     // What closes nothing is planned on the next look at the address, however it ended.
-    const isOver = closed.length === 0 && (isDead || receipt?.error === null);
-    if (!isGone && !isOver) return { kind: "unmade", isDead };
+    const isOver = closed.length === 0 && (death === "agreed" || receipt?.error === null);
+    if (!isGone && !isOver) return { kind: "unmade", death };
     return { kind: "made", ...(await this.#landing(row, reading)) };
   }
 
-  async #markers(
-    deposit: DepositRecord,
-    words: readonly string[],
-  ): Promise<Agreed<MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }>> {
+  async #told(deposit: DepositRecord, words: readonly string[]): Promise<Agreed<MarkersReading>> {
     const seeds = words.map((each) => this.#keys.seed(deposit, each));
-    const reading = await this.#ledger.markers(deposit.id, seeds);
-    const markers = reading.markers.filter((marker) => marker !== "disputed");
-    if (markers.length === reading.markers.length) return { ...reading, markers };
-    throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
+    return this.#ledger.markers(deposit.id, seeds);
   }
 
   #markerAddress(deposit: DepositRecord, words: string): Address {
     return this.#ledger.markerAddress(deposit.id, this.#keys.seed(deposit, words));
   }
 
-  /** A finalized height above the last valid one includes the block after it, which still accepts the bytes. */
-  async #isDead({ signature }: PaymentRecord, blockHeight: Agreed<number>): Promise<boolean> {
+  /** Of the newest bytes, by the heights of a reading whose first marker is the one that they make. */
+  async #deathOf(
+    { signature }: PaymentRecord,
+    { blockHeight, markers, unmadeAt }: Agreed<Omit<MarkersReading, keyof Moment>>,
+  ): Promise<Death> {
     const [attempt] = signature === null ? [] : await this.#storage.attempts([signature]);
-    return attempt === undefined || blockHeight > attempt.lastValidBlockHeight;
+    if (attempt === undefined) return "agreed";
+    const agreed: number = markers[0] === "disputed" ? -1 : blockHeight;
+    const highest: number = unmadeAt[0] ?? -1;
+    return deathOf(attempt, { agreed, highest }, this.#clock.now());
   }
 
   /**
@@ -226,6 +233,15 @@ export class PaymentOutcomes {
     const made = await this.#ledger.markedBy(deposit.id, this.#keys.seed(deposit, words));
     return made === null || made === "foreign" ? null : made.signature;
   }
+}
+
+/** A marking that all endpoints which answered tell alike. */
+type Undisputed = Agreed<MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }>;
+
+function undisputed({ id }: DepositRecord, reading: Agreed<MarkersReading>): Undisputed {
+  const markers = reading.markers.filter((marker) => marker !== "disputed");
+  if (markers.length === reading.markers.length) return { ...reading, markers };
+  throw new Error(`the witnesses disagree about a marker of deposit address ${id}`);
 }
 
 function signaturesOf({ row, plan }: Candidate): readonly string[] {

@@ -1,4 +1,5 @@
 /** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { DepositRecord, LifeRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
@@ -32,7 +33,35 @@ export async function unknownSpending(
   address: Address,
 ): Promise<readonly string[]> {
   const { transactions } = await ledger.signedBy(address);
-  return (await spendingElsewhere(storage, transactions)).unknown;
+  return unknownAmong(storage, address, transactions);
+}
+
+/** Of what is listed now and what was listed before: a node that is silent about a payment has not undone it. */
+async function unknownAmong(
+  storage: PaymentStorage,
+  address: string,
+  listed: Agreed<readonly OutgoingTransaction[]>,
+): Promise<readonly string[]> {
+  const before = await storage.unknownSignatures(address);
+  const { unknown } = await explainedOf(storage, [...new Set([...carriedOut(listed), ...before])]);
+  await keepUnknown(
+    storage,
+    address,
+    unknown.filter((signature) => !before.includes(signature)),
+  );
+  return unknown;
+}
+
+/** Remembers what an address has signed, each for itself: another process may remember the same at this moment. */
+export async function keepUnknown(
+  storage: PaymentStorage,
+  address: string,
+  signatures: readonly string[],
+): Promise<void> {
+  if (signatures.length === 0) return;
+  await storage.commit(
+    signatures.map((id) => ({ writes: [{ table: "unknownSignatures", insert: { id, address } }] })),
+  );
 }
 
 /** The doubt that lies in what nodes list alone, whether or not they have the history of every gap. */
@@ -61,11 +90,12 @@ export async function spendingOf(
     time === null
       ? { ...(await ledger.signedBy(deposit.id)), isProven: true }
       : await ledger.signedWithin(deposit.id, time);
-  const elsewhere = await spendingElsewhere(storage, transactions);
-  if (time !== null && isProven && elsewhere.unknown.length === 0) {
-    await storage.commit([{ writes: [checked(deposit, time.to)] }]);
+  const unknown = await unknownAmong(storage, deposit.id, transactions);
+  const { explained } = await spendingElsewhere(storage, transactions);
+  if (time !== null && isProven && unknown.length === 0) {
+    await commitOne(storage, { writes: [checked(deposit, time.to)] });
   }
-  return { transactions, isProven, ...elsewhere };
+  return { transactions, isProven, unknown, explained };
 }
 
 /** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
@@ -75,16 +105,8 @@ export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promi
   return isProven ? null : MISSING_HISTORY;
 }
 
-/** By which an operator vouches that an address has paid nothing else in all gaps that there were. */
-export async function vouchedWrites(
-  storage: Pick<PaymentStorage, "lives">,
-  deposit: DepositRecord,
-): Promise<readonly PaymentWrite[]> {
-  const time = uncheckedTime(await storage.lives(), deposit);
-  return time === null ? [] : [checked(deposit, time.to)];
-}
-
-function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite {
+/** From now on no look asks what the address has signed until then: it was checked, or an operator has vouched for it. */
+export function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite {
   return { table: "deposits", id, set: { checkedTo } };
 }
 
@@ -98,9 +120,19 @@ export async function spendingElsewhere(
   storage: PaymentStorage,
   transactions: Agreed<readonly OutgoingTransaction[]>,
 ): Promise<SpendingElsewhere> {
-  const landed = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
-  const known = new Set((await storage.attempts(landed)).map(({ id }) => id));
-  const elsewhere = landed.filter((signature) => !known.has(signature));
+  return explainedOf(storage, carriedOut(transactions));
+}
+
+function carriedOut(transactions: readonly OutgoingTransaction[]): readonly string[] {
+  return transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
+}
+
+async function explainedOf(
+  storage: PaymentStorage,
+  signatures: readonly string[],
+): Promise<SpendingElsewhere> {
+  const known = new Set((await storage.attempts(signatures)).map(({ id }) => id));
+  const elsewhere = signatures.filter((signature) => !known.has(signature));
   const facts = await Promise.all(elsewhere.map((signature) => storage.fact(explanationOf(signature))));
   return {
     unknown: elsewhere.filter((_, index) => facts[index] === null),
@@ -151,7 +183,7 @@ export function spendingCheck(asked: Asked): SpendingCheck {
 
 /** Freezes an address: nothing is signed for it, and nothing decided, until an operator has looked. */
 export async function holdAddress(storage: PaymentStorage, address: string, reason: string): Promise<void> {
-  await storage.commit([{ writes: [{ table: "deposits", id: address, set: { heldReason: reason } }] }]);
+  await commitOne(storage, { writes: [{ table: "deposits", id: address, set: { heldReason: reason } }] });
 }
 
 /** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */

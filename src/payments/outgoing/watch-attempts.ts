@@ -5,6 +5,7 @@ import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { Confirmations } from "./confirmations.ts";
+import { deathOf } from "./signing-anew.ts";
 import { Resending } from "./resending.ts";
 
 interface AttemptWatching {
@@ -24,11 +25,11 @@ type Report = Extract<PaymentEvent, { readonly about: string }>;
 
 /**
  * One node's statuses are enough to read the marker; CONFIRMED is shown to callers and takes enough endpoints. Bytes that are not seen are sent again, unchanged,
- * until every witness's height is past their last; not at the first look at them, which comes within one pause of their
+ * until enough witnesses are past their last height; not at the first look at them, which comes within one pause of their
  * first send.
  */
 export function watchAttempts(watching: AttemptWatching): Watcher {
-  const { storage, ledger, intervalMs } = watching;
+  const { storage, ledger, clock, intervalMs } = watching;
   const resending = new Resending(watching);
   const confirmations = new Confirmations(ledger);
 
@@ -50,8 +51,9 @@ export function watchAttempts(watching: AttemptWatching): Watcher {
 
       const unseen = signatures.filter((_, index) => (statuses[index] ?? null) === null);
       const attempts = unseen.length === 0 ? [] : await storage.attempts(unseen);
-      const { lowest } = attempts.length === 0 ? { lowest: 0 } : await ledger.heights();
-      const alive = attempts.filter(({ lastValidBlockHeight }) => lowest <= lastValidBlockHeight);
+      const heights = attempts.length === 0 ? { agreed: 0, highest: 0 } : await ledger.heights("finalized");
+      const now = clock.now();
+      const alive = attempts.filter((each) => deathOf(each, heights, now) === "none");
       for (const { id } of attempts) {
         if (!alive.some((each) => each.id === id)) reports.set(id, { type: "EXPIRED", about: id });
       }

@@ -12,6 +12,8 @@ export interface CameIn {
   readonly amounts: readonly bigint[];
   /** What of it is there now. */
   readonly there: readonly bigint[];
+  /** What of it was written down as deposits before. */
+  readonly written: readonly bigint[];
   /** Payments out of the address that landed later may not show in what is there. */
   readonly slot: number;
   /** Token accounts that are not the associated ones and hold a part of it. */
@@ -47,13 +49,33 @@ export async function cameIn(
     return (held[index] ?? 0n) + beside;
   });
   const amounts = assets.tokens.map(({ mint }, index) => cameOf(entries, mint, there[index] ?? 0n));
-  return { amounts, there, slot: Math.min(slot, straysSlot), strays: strays.map((each) => each.address) };
+  const written = assets.tokens.map(({ mint }) => writtenOf(entries, mint));
+  const accounts = strays.map((each) => each.address);
+  return { amounts, there, written, slot: Math.min(slot, straysSlot), strays: accounts };
+}
+
+/** The same without what was not written down before. */
+export function writtenPart({ amounts, there, written, ...rest }: CameIn): CameIn {
+  const known = amounts.map((amount, index) => least(amount, written[index] ?? 0n));
+  const left = there.map((units, index) => {
+    const news = (amounts[index] ?? 0n) - (known[index] ?? 0n);
+    return units > news ? units - news : 0n;
+  });
+  return { ...rest, amounts: known, there: left, written };
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+function writtenOf(entries: readonly EntryRecord[], mint: string): bigint {
+  return sumOf(entries.filter((each) => each.mint === mint && each.kind === "deposit"));
 }
 
 /** All that came in of one mint, by the ledger of the address and by what is there. */
 export function cameOf(entries: readonly EntryRecord[], mint: string, there: bigint): bigint {
   const lines = entries.filter((each) => each.mint === mint);
-  const written = sumOf(lines.filter(({ kind }) => kind === "deposit"));
+  const written = writtenOf(entries, mint);
   const lent = sumOf(lines.filter(({ kind }) => kind === "loan"));
   const gone = sumOf(lines.filter(({ kind }) => kind !== "deposit" && kind !== "loan"));
   const shown = there + gone - lent;

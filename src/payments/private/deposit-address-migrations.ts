@@ -27,6 +27,7 @@ export function fromFirstVersion({
     address: id,
     step: 1,
     at: now,
+    slot: null,
     signatures: [],
     came: received,
     refundTo,

@@ -31,6 +31,8 @@ export interface AddressEffects {
   readonly mayServePayers: ScreenPayers;
   /** The transaction that the address belongs to. */
   readonly orderOf: (address: string) => Promise<string>;
+  /** How many steps the address has made. */
+  readonly versionOf: (address: string) => Promise<number>;
 }
 
 export function depositAddressWorkflow({
@@ -38,6 +40,7 @@ export function depositAddressWorkflow({
   sendBack,
   mayServePayers,
   orderOf,
+  versionOf,
 }: AddressEffects): DepositAddressWorkflow {
   return workflow(depositAddress)<PaymentTables>({
     version: 2,
@@ -47,8 +50,13 @@ export function depositAddressWorkflow({
       planCollection: (params, { instance }) => settlement.collect(instance, params),
       planReturn: (params, { instance }) => sendBack(instance, params),
       screen: async (_params, { instance }) => {
+        // A verdict on payers whom an operator has let pass meanwhile is asked for again.
+        const expectedVersion = await versionOf(instance);
         const isCleared = await mayServePayers(instance, await orderOf(instance));
-        return { event: isCleared ? { type: "CLEARED" } : { type: "HELD", reason: SCREENING } };
+        const event = isCleared
+          ? ({ type: "CLEARED" } as const)
+          : ({ type: "HELD", reason: SCREENING } as const);
+        return { event, expectedVersion };
       },
     },
     watches: {

@@ -110,7 +110,8 @@ export async function orderReturn(
   const isElsewhere = to !== sender;
   if (isElsewhere) await checkElsewhere({ screen, ownAddresses }, to, transactionId);
   await refuseWhileHeld(shared, deposit);
-  const found = await findReturn(shared, { deposit, payments: view.payments, mint, to, most: confirmed });
+  const bound = confirmed === null ? {} : { atMost: confirmed };
+  const found = await findReturn(shared, { deposit, payments: view.payments, mint, to, ...bound });
   if (found === "nothing") throw new ReleaseRefused(nothingOf(mint, deposit.id));
   if ("kind" in found) throw new ReleaseRefused(`${mint} cannot be sent to ${to}: ${sentenceOf(found)}`);
   const { amount, held, decimals } = found;
@@ -126,9 +127,7 @@ export async function orderReturn(
     await propose({ ...ordered, units: amount });
     return ordered;
   }
-  // What comes later goes nowhere else by this word; to the sender it may.
-  const bound = isElsewhere ? { most: String(amount) } : {};
-  const event = { type: "RETURN", mint, to, ...bound } as const;
+  const event = { type: "RETURN", mint, to, atMost: String(amount) } as const;
   const sent = await engine.send(addresses, deposit.id, event, { writes: writesFor(ordered) });
   if (sent.kind === "refused") {
     throw new ReleaseRefused(`somebody else has just decided about tokens at deposit address ${deposit.id}`);

@@ -1,7 +1,12 @@
 /** `private-transfer` acted out: its payouts, and the rows its steps write. */
-import { privateTransfer, type AnnounceParams, type TransferMeta } from "../../../machines/index.ts";
+import {
+  privateTransfer,
+  type AnnounceParams,
+  type PrivateTransferContext,
+  type TransferMeta,
+} from "../../../machines/index.ts";
 import type { PaymentTables } from "../records.ts";
-import { workflow, type EffectHandler, type Workflow } from "../../engine/index.ts";
+import { workflow, type EffectHandler, type InstanceBefore, type Workflow } from "../../engine/index.ts";
 import { noticeWrites } from "../notice-writes.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";
 
@@ -13,7 +18,9 @@ export function privateTransferWorkflow(
   announce: EffectHandler<AnnounceParams, never, PaymentTables>,
 ): PrivateTransferWorkflow {
   return workflow(privateTransfer)<PaymentTables>({
-    version: 1,
+    version: 2,
+    // The first version did not hear DECLINED while it paid; what it stored is the same.
+    migrate: { 1: ({ context }: InstanceBefore<PrivateTransferContext>) => ({ context }) },
     effects: {
       route: (_params, { instance }) => routing.route(instance),
       reroute: ({ payment, fault }, { instance }) => routing.reroute(instance, payment, fault),

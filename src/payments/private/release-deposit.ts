@@ -1,7 +1,7 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
 import type { DepositRecord, PaymentTables, VouchingRecord } from "../records.ts";
-import type { PaymentWrite, TransactionView } from "../payment-storage.ts";
-import type { Engine } from "../../engine/index.ts";
+import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { Engine, SendResult } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
@@ -9,9 +9,12 @@ import type { Assets } from "../assets/assets.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
-import { explanationOf, unknownSpending, vouchedWrites } from "../outgoing/unknown-spending.ts";
-import { moneyThere, type MoneyThere } from "./vouched-money.ts";
+import { uncheckedTime } from "../gaps.ts";
+import { isoTime } from "../iso-time.ts";
+import { checked, explanationOf, UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
+import { boundAgain } from "../purses/bound-again.ts";
+import { repeatableSpending } from "./repeatable-spending.ts";
+import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
 /** What was released. */
 export interface ReleasedDeposit {
@@ -21,6 +24,11 @@ export interface ReleasedDeposit {
   readonly heldReason: string | null;
   /** Transactions of the address that this database did not know and that the operator has hereby vouched for. */
   readonly explained: readonly string[];
+  /**
+   * A time in which this database was not at work, from and to in ISO 8601: that no payment was made in it which is not
+   * named here is the operator's word. Null where there is none that was not checked.
+   */
+  readonly vouchedTime: { readonly from: string; readonly to: string } | null;
   /** The money that had come in by then. Whatever comes later is judged anew. */
   readonly vouchedFor: {
     /** The transactions that brought it, as far as the nodes list them. */
@@ -51,7 +59,7 @@ export interface ReleaseOrder {
 }
 
 /** What releasing needs. */
-export interface Releasing extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -66,10 +74,11 @@ export interface Releasing extends Pick<ServiceContext, "storage" | "ledger" | "
  * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */
 export async function releaseDeposit(
-  { storage, ledger, assets, clock, keys, engine, addresses }: Releasing,
+  { clock, keys, engine, addresses, ...parts }: Releasing,
   transactionId: string,
   order: ReleaseOrder,
 ): Promise<ReleasedDeposit> {
+  const { storage, ledger, assets } = parts;
   const view = await storage.transaction(transactionId);
   const address = view?.transaction.depositAddress ?? "";
   const guard = await order.guardOf(address);
@@ -83,9 +92,14 @@ export async function releaseDeposit(
     );
   }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
-  await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
-  const now = await moneyThere({ storage, ledger, assets }, deposit.id);
+  // Sent elsewhere, it ends an order that is open: no recipient is paid.
+  const paysOn = order.refundTo === null && !OVER.has(view.transaction.status);
+  if (paysOn) {
+    await refuseUnlessRecognised({ ledger, keys }, { payments: view.payments, deposit }, explained);
+  }
+  const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
+  const time = uncheckedTime(await storage.lives(), deposit);
   const { refundTo } = order;
   const money = refundTo?.money ?? now;
   const released: ReleasedDeposit = {
@@ -93,6 +107,7 @@ export async function releaseDeposit(
     address: deposit.id,
     heldReason: deposit.heldReason,
     explained,
+    vouchedTime: time === null ? null : { from: isoTime(time.from), to: isoTime(time.to) },
     vouchedFor: { signatures: money.signatures, amounts: shownAmounts(money.came, assets) },
     allowed: refundTo === null ? null : shownAmounts(money.there, assets),
   };
@@ -106,7 +121,8 @@ export async function releaseDeposit(
     guard,
     ...order.writesFor(released),
     { table: "deposits", id: deposit.id, set: { heldReason: null } },
-    ...(await vouchedWrites(storage, deposit)),
+    ...(time === null ? [] : [checked(deposit, time.to)]),
+    ...(paysOn ? await boundAgain(storage, deposit) : []),
     { table: "vouchings", insert: word },
     ...explained.map((signature): PaymentWrite => ({
       table: "facts",
@@ -114,26 +130,50 @@ export async function releaseDeposit(
     })),
   ];
   const type = refundTo === null ? "RELEASE" : "REDIRECT";
-  const sent = await engine.send(addresses, deposit.id, { type }, { writes });
-  if (sent.kind === "refused") {
-    throw new ReleaseRefused(`somebody else has just decided about deposit address ${deposit.id}`);
-  }
-  if (sent.kind === "unchanged") throw new ReleaseRefused(atWork(deposit.id));
-  if (sent.kind !== "stepped") {
-    throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);
-  }
+  await giveWord({ storage, engine, addresses }, word, { type, writes });
   return released;
+}
+
+/** What an operator has decided about an address, and what belongs into the commit of its step. */
+interface Decided {
+  readonly type: "RELEASE" | "REDIRECT";
+  readonly writes: readonly PaymentWrite[];
+}
+
+async function giveWord(
+  { storage, engine, addresses }: Pick<Releasing, "storage" | "engine" | "addresses">,
+  word: VouchingRecord,
+  { type, writes }: Decided,
+): Promise<void> {
+  const { address, step: expectedVersion } = word;
+  const sent = await engine.send(addresses, address, { type }, { writes, expectedVersion });
+  if (sent.kind === "unchanged") throw new ReleaseRefused(atWork(address));
+  if (sent.kind === "refused") throw new ReleaseRefused(await sentenceOf(storage, sent, word));
+  if (sent.kind !== "stepped") {
+    throw new Error(`deposit address ${address} could not be released: ${sent.kind}`);
+  }
+}
+
+/** Why the word was not committed: another one came first, or the address made a step after its money was read. */
+async function sentenceOf(
+  storage: Pick<PaymentStorage, "vouchings">,
+  { result }: Extract<SendResult, { kind: "refused" }>,
+  { id, address }: VouchingRecord,
+): Promise<string> {
+  const isDecided =
+    result.conflict !== "version" || (await storage.vouchings(address)).some((word) => word.id === id);
+  return isDecided ? `somebody else has just decided about deposit address ${address}` : atWork(address);
 }
 
 /** What an order of release covers, of this money. */
 function coveredBy(
   { refundTo }: ReleaseOrder,
-  { signatures, came, there }: MoneyThere,
+  { slot, signatures, came, there }: MoneyThere,
   address: string,
 ): Omit<VouchingRecord, "id" | "step" | "at"> {
   const elsewhere =
     refundTo === null ? { refundTo: null, allowed: null } : { refundTo: refundTo.to, allowed: there };
-  return { address, signatures, came, ...elsewhere };
+  return { address, slot, signatures, came, ...elsewhere };
 }
 
 function atWork(address: string): string {
@@ -150,30 +190,26 @@ export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonl
 
 /**
  * While an order is open, its payouts go on once its address is released. A transaction that this database does not know
- * may have made them already, so each must be recognised by the marker of a payment here: the chain refuses that payment a
- * second time. A marker that was swept refuses nothing, and then only the database that knows of it can go on.
+ * may have made them already, so each must have made a marker that stands: then only the database that knows of the others
+ * can go on.
  */
 async function refuseUnlessRecognised(
-  { ledger, keys }: Pick<Releasing, "ledger" | "keys">,
-  { transaction, payments, deposit }: TransactionView & { readonly deposit: DepositRecord },
+  parts: Pick<Releasing, "ledger" | "keys">,
+  paid: Pick<TransactionView, "payments"> & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {
-  if (unknown.length === 0 || OVER.has(transaction.status)) return;
-  const open = payments.filter(({ status }) => status !== "finalized" && status !== "failed");
-  const makers = await Promise.all(
-    open.map(({ plan }) => {
-      const { words = "" } = proofOf(readPlan(plan)) ?? {};
-      return ledger.markedBy(deposit.id, keys.seed(deposit, words));
-    }),
-  );
-  const recognised = new Set<string | null>(
-    makers.map((maker) => (maker === null || maker === "foreign" ? null : maker.signature)),
-  );
-  const doubtful = unknown.filter((signature) => !recognised.has(signature));
+  const { deposit } = paid;
+  if (unknown.length === 0 && deposit.heldReason === UNKNOWN_SPENDING) {
+    throw new ReleaseRefused(
+      `deposit address ${deposit.id} is held for what it has signed, and no endpoint lists it now: try again later`,
+    );
+  }
+  const doubtful = await repeatableSpending(parts, paid, unknown);
   if (doubtful.length === 0) return;
   throw new ReleaseRefused(
     `deposit address ${deposit.id} has signed ${doubtful.join(", ")}, which this database does not know, while its order ` +
-      "is still open here: released, it could pay somebody twice. Go on with the newest copy of the database that there is",
+      "is still open here: released, it could pay somebody twice. Go on with the newest copy of the database that there " +
+      "is, or send what is there elsewhere by refundTo",
   );
 }
 

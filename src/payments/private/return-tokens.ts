@@ -27,7 +27,7 @@ export function returnTokens({
   readonly startPayment: StartPayment;
 }): ReturnTokens {
   const { storage, ledger } = shared;
-  return async (address, { mint, to, most, settledSlot }) => {
+  return async (address, { mint, to, atMost, settledSlot }) => {
     const [deposit] = await storage.deposits([address]);
     const view = deposit === undefined ? null : await storage.transaction(deposit.transactionId);
     if (deposit === undefined || view === null) throw new Error(`deposit address ${address} is not stored`);
@@ -40,7 +40,7 @@ export function returnTokens({
       payments: view.payments,
       mint: knownAddress(mint),
       to: receiver,
-      most: most === undefined ? null : BigInt(most),
+      ...(atMost === undefined ? {} : { atMost: BigInt(atMost) }),
     });
     if (found === "nothing") return { event: { type: "NOTHING_TO_RETURN" } };
     if ("kind" in found) {

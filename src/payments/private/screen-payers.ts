@@ -64,7 +64,10 @@ export function payersScreening(
         outside.filter((inflow) => !isNamed(inflow)),
       );
     };
-    const { inflows, isWhole } = await ledger.payersOf(address, mints, { accounts: strays, isExplained });
+    // What came after the words of operators is looked at, however much their amounts may cover.
+    const after = vouched === null ? {} : { after: vouched.slot };
+    const search = { accounts: strays, ...after, isExplained };
+    const { inflows, isWhole } = await ledger.payersOf(address, mints, search);
     if (!isWhole) throw new Error(`the search for who paid in to deposit address ${address} goes on`);
     const fresh = outsideOf(inflows).filter((inflow) => !isNamed(inflow));
     const sender = { address: view.transaction.sender, role: "sender" as const };

@@ -1,4 +1,5 @@
 /** Screens the recipients of an order once more when they are to be paid: days may lie between the order and its deposit. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";
 import { refusedAmong, SCREENING, type Screen } from "../recipients/screening.ts";
@@ -43,7 +44,7 @@ export function recipientsScreening({
         insert: { id, value: deposit.id },
       })),
     ];
-    await storage.commit([{ writes }]);
+    await commitOne(storage, { writes });
     throw new Error(`deposit address ${deposit.id} is held: a recipient of ${transactionId} is refused`);
   };
 }

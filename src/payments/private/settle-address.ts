@@ -1,6 +1,11 @@
 /** Settling a deposit address whose order is over: a look at the chain, and the one payment that comes next. */
-import type { DepositAddressEvent, Movement, SettlementParams } from "../../../machines/index.ts";
-import { depositContext } from "../deposit-context.ts";
+import type {
+  DepositAddressContext,
+  DepositAddressEvent,
+  Movement,
+  SettlementParams,
+} from "../../../machines/index.ts";
+import { countedDeposit } from "../deposit-context.ts";
 import type { DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
@@ -82,10 +87,19 @@ export class AddressSettling implements AddressSettlement {
   }
 
   async settle(address: string, params: SettlementParams): Promise<Settled> {
-    const { storage, ledger, configured, assets } = this.#with;
     // Read at each try, since planning that was refused for want of a landing must see it; and before the payments are
-    // read, so that a landing which is heard of between the two is waited for.
-    const { landed, settledSlot } = await depositContext(storage, address);
+    // read, so that a landing which is heard of between the two is waited for. An operator who decides meanwhile is heard:
+    // no step that was concluded before is made after it.
+    const { version, context } = await countedDeposit(this.#with.storage, address);
+    return { ...(await this.#settle(address, params, context)), expectedVersion: version };
+  }
+
+  async #settle(
+    address: string,
+    params: SettlementParams,
+    { landed, settledSlot }: DepositAddressContext,
+  ): Promise<Settled> {
+    const { ledger, configured, assets } = this.#with;
     const inHand = await this.#load(address);
     const { deposit, view } = inHand;
     if (deposit.heldReason !== null) return held(deposit.heldReason);
@@ -110,7 +124,7 @@ export class AddressSettling implements AddressSettlement {
       const balances = { ...(await otherMints({ ledger, assets }, deposit.id)), ...ours };
       if (step.do === "wait") return { event: { type: "MUST_WAIT", slot, balances } };
       const isBound = facts.markers.length > 0;
-      const height = isBound ? (await configured.heights()).highest : 0;
+      const height = isBound ? (await configured.heights("finalized")).highest : 0;
       return { event: { type: "AT_REST", slot, balances, isBound, height } };
     }
     const isRest = step.do === "refund" || step.do === "decide";

@@ -5,6 +5,7 @@ import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import { namedMakerOf } from "../outgoing/paid-elsewhere.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
@@ -41,6 +42,7 @@ interface SettlingParts {
   readonly ledger: Ledger;
   readonly assets: Assets;
   readonly keys: DepositKeys;
+  readonly clock: Clock;
 }
 
 /** A payment that may still be made here, and the marker of it. */

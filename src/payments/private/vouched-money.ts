@@ -1,18 +1,20 @@
 /** What operators have vouched for at a deposit address: the money that was there, and nothing that came later. */
-import type { PaymentRecord, VouchingRecord } from "../records.ts";
+import type { DepositRecord, PaymentRecord, VouchingRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { depositContext } from "../deposit-context.ts";
+import { countedDeposit } from "../deposit-context.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
-import { cameIn } from "./came-in.ts";
+import { cameIn, writtenPart } from "./came-in.ts";
 
 /** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
 export interface VouchedMoney {
   readonly signatures: ReadonlySet<string>;
+  /** What is of a later slot is covered by none of them; 0 where no word says. */
+  readonly slot: number;
   /** Base units by mint: the most that had come in when a word was given. */
   readonly came: ReadonlyMap<string, bigint>;
   /** Null while what goes back goes to the sender: by the newest word. */
@@ -44,6 +46,7 @@ export async function vouchedMoney(
     if (units > (came.get(mint) ?? 0n)) came.set(mint, units);
   }
   return {
+    slot: Math.max(...words.map(({ slot }) => slot ?? 0)),
     signatures: new Set(words.flatMap(({ signatures }) => signatures)),
     came,
     redirection: redirectionOf(words.at(-1)),
@@ -77,7 +80,7 @@ export function leftOf(
 }
 
 /** The part of a vouching that the chain tells. */
-export interface MoneyThere extends Pick<VouchingRecord, "step" | "signatures" | "came"> {
+export interface MoneyThere extends Pick<VouchingRecord, "step" | "slot" | "signatures" | "came"> {
   /** Base units that are there now, as decimal strings, by mint. */
   readonly there: Readonly<Record<string, string>>;
 }
@@ -86,34 +89,60 @@ export interface MoneyThere extends Pick<VouchingRecord, "step" | "signatures" |
 export interface MoneyParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
+  /** With its own number of witnesses, not the one that operators have lowered it to. */
+  readonly configured: Pick<Ledger, "witnesses">;
   readonly assets: Assets;
 }
 
 /**
- * The money at an address as an operator vouches for it now. Null while a payment out of it is being written down: a payment
- * that the chain does not show yet would count twice, and a word that covers too much would serve a later payer.
+ * The money at an address as an operator vouches for it now. Null while a payment out of it is under way or being written
+ * down: a payment that the chain does not show yet would count twice, and a word that covers too much would serve a later
+ * payer. While fewer endpoints decide than are configured, only what was written down before counts: what one of them tells
+ * of new money may be false, and a word has no end.
  */
 export async function moneyThere(
-  { storage, ledger, assets }: MoneyParts,
-  address: Address,
+  { storage, ledger, configured, assets }: MoneyParts,
+  deposit: DepositRecord,
 ): Promise<MoneyThere | null> {
-  const before = await stepOf(storage, address);
-  const { settledSlot } = await depositContext(storage, address);
-  const { slot, amounts, there, strays } = await cameIn({ storage, ledger, assets }, address);
+  const { id: address } = deposit;
+  const { version: before, context } = await countedDeposit(storage, address);
+  if (await isUnderWay({ storage, ledger }, deposit, context.underWay)) return null;
+  const found = await cameIn({ storage, ledger, assets }, address);
+  const isLowered = (await ledger.witnesses()).needed < (await configured.witnesses()).needed;
+  const { slot, amounts, there, strays } = isLowered ? writtenPart(found) : found;
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   // What the search has not found by then is vouched for by its amount alone.
   const { inflows } = await ledger.payersOf(address, mints, {
     accounts: strays,
-    isExplained: (found) =>
-      assets.tokens.every((asset, index) => broughtOf(asset, found) >= (amounts[index] ?? 0n)),
+    isExplained: (listed) =>
+      assets.tokens.every((asset, index) => broughtOf(asset, listed) >= (amounts[index] ?? 0n)),
   });
-  if (slot < settledSlot || (await stepOf(storage, address)) !== before) return null;
+  if (slot < context.settledSlot || (await countedDeposit(storage, address)).version !== before) return null;
   return {
     step: before,
+    slot,
     signatures: [...new Set(inflows.map(({ signature }) => signature))],
     came: byMint(assets, amounts),
     there: byMint(assets, there),
   };
+}
+
+/**
+ * Whether a payment of the address's own may still land, or is a refund by an earlier word that is about to be signed. While
+ * the address is held nothing is signed, and signing asks for the newest word again.
+ */
+async function isUnderWay(
+  { storage, ledger }: Pick<MoneyParts, "storage" | "ledger">,
+  { heldReason }: DepositRecord,
+  payment: string | null,
+): Promise<boolean> {
+  const row = payment === null ? null : await storage.payment(payment);
+  if (row === null || row.status === "finalized" || row.status === "failed") return false;
+  if (heldReason === null && readPlan(row.plan).word !== undefined) return true;
+  if (row.signature === null) return false;
+  const heights = ledger.heights("finalized");
+  const [[attempt], { agreed }] = await Promise.all([storage.attempts([row.signature]), heights]);
+  return attempt !== undefined && attempt.lastValidBlockHeight >= agreed;
 }
 
 function broughtOf(asset: Token, inflows: Agreed<readonly Inflow[]>): bigint {
@@ -124,10 +153,4 @@ function broughtOf(asset: Token, inflows: Agreed<readonly Inflow[]>): bigint {
 
 function byMint({ tokens }: Assets, amounts: readonly bigint[]): Readonly<Record<string, string>> {
   return Object.fromEntries(tokens.map(({ mint }, index) => [mint, String(amounts[index] ?? 0n)]));
-}
-
-async function stepOf(storage: Pick<PaymentStorage, "load">, address: string): Promise<number> {
-  const instance = await storage.load(address);
-  if (instance === null) throw new Error(`deposit address ${address} is not stored`);
-  return instance.version;
 }

@@ -6,7 +6,7 @@ import type { PaymentRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
-import { readPlan } from "../outgoing/plans/stored-plan.ts";
+import { readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
 
 /** The reason that an address is held for when its order has cost too much. */
 export const SPONSOR_CAP = "sponsor_cap";
@@ -46,11 +46,17 @@ export interface PlannedLanding {
 }
 
 /** What landing costs the sponsor for good, in lamports: the fee, and rent of the accounts that it makes for others. */
+export interface LandingCost {
+  readonly fee: bigint;
+  readonly rent: bigint;
+}
+
+/** Reads which of the receivers' accounts are missing, and what their rent is. */
 export async function costOfLanding(
   ledger: RoutingLedger,
   { sponsor, ours }: CostBearers,
   { plan: { moves }, networkFee }: PlannedLanding,
-): Promise<bigint> {
+): Promise<LandingCost> {
   const owners = new Map<Address, Address[]>();
   for (const move of moves) {
     if (move.does !== "transfer" || move.mint === null || move.accountPayer !== sponsor) continue;
@@ -59,9 +65,8 @@ export async function costOfLanding(
   }
   const found = await Promise.all([...owners].map(([mint, all]) => ledger.haveTokenAccounts(all, mint)));
   const missing = found.flat().filter((has) => !has).length;
-  return (
-    networkFee + (missing === 0 ? 0n : BigInt(missing) * (await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES)))
-  );
+  const rent = missing === 0 ? 0n : BigInt(missing) * (await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES));
+  return { fee: networkFee, rent };
 }
 
 /** An attempt that is about to be stored, and what landing would cost the sponsor, in lamports. */
@@ -91,9 +96,7 @@ export async function allowanceOf(
     storage.transaction(transactionId),
   ]);
   if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
-  const spent = view.payments
-    .flatMap(({ plan }) => readPlan(plan).costs ?? [])
-    .reduce((sum, cost) => sum + BigInt(cost), 0n);
+  const spent = view.payments.reduce((sum, { plan }) => sum + spentBy(readPlan(plan)), 0n);
   const left = BigInt(allowance) - spent;
   // A sweep brings back more than it costs.
   const room = kind === "sweep" ? {} : { atMost: { total: left + taken } };
@@ -107,17 +110,42 @@ export async function allowanceOf(
   };
 }
 
-/** An attempt that can land no more has cost nothing. */
-export async function returnedAllowance(
+/** Attempts that can land no more have cost nothing. */
+export async function returnedAllowances(
   storage: Pick<PaymentStorage, "reservation">,
-  signature: string | null,
-  at: number,
+  signatures: ReadonlySet<string>,
+  releasedAt: number,
 ): Promise<readonly PaymentWrite[]> {
-  const id = costId(signature ?? "");
-  const taken = await storage.reservation(id);
-  return taken === null ? [] : [{ table: "reservations", id, set: { releasedAt: at } }];
+  const ids = [...signatures].map(costId);
+  const taken = await Promise.all(ids.map((id) => storage.reservation(id)));
+  return ids
+    .filter((_, index) => taken[index] !== null)
+    .map((id) => ({ table: "reservations", id, set: { releasedAt } }));
 }
 
 function costId(signature: string): string {
   return `${signature}:cost`;
+}
+
+/** The most that the attempts of one payment cost, in lamports: each its fee, and one of them the rent. */
+export function spentBy({ costs = [], rent = "0" }: Pick<StoredPlan, "costs" | "rent">): bigint {
+  return costs.reduce((sum, cost) => sum + BigInt(cost), BigInt(rent));
+}
+
+/** What a payment's attempts cost. */
+type AttemptCosts = Required<Pick<StoredPlan, "costs" | "rent" | "presumed">>;
+
+/** The costs of a payment with one more attempt. */
+export function withCost(
+  { costs = [], rent = "0", presumed = [] }: StoredPlan,
+  cost: LandingCost,
+): AttemptCosts {
+  const most = cost.rent > BigInt(rent) ? cost.rent : BigInt(rent);
+  return { costs: [...costs, String(cost.fee)], rent: String(most), presumed };
+}
+
+/** The costs of a payment whose attempts of these signatures cannot land any more: they cost nothing. */
+export function withoutDead({ costs = [], rent = "0" }: StoredPlan, dead: ReadonlySet<string>): AttemptCosts {
+  const left = costs.slice(0, Math.max(0, costs.length - dead.size));
+  return { costs: left, rent: left.length === 0 ? "0" : rent, presumed: [] };
 }

@@ -37,7 +37,7 @@ export async function shareOfDay(
 ): Promise<ShareOfDay> {
   const resource = dayOf(sponsor);
   const insert = {
-    id: shareId(transactionId),
+    id: dayShareId(transactionId),
     version: 1,
     resource,
     amount: lastingCost(cost),
@@ -54,10 +54,11 @@ export async function shareOfDay(
 
 /** Releases an order's share; what the order has spent is on record. */
 export function releaseShareOfDay(transactionId: string, at: number): PaymentWrite {
-  return { table: "reservations", id: shareId(transactionId), set: { releasedAt: at } };
+  return { table: "reservations", id: dayShareId(transactionId), set: { releasedAt: at } };
 }
 
-function shareId(transactionId: string): string {
+/** The id of what an order counts of the day. */
+export function dayShareId(transactionId: string): string {
   return `${transactionId}:day`;
 }
 

@@ -33,7 +33,7 @@ const PERCENT = 100n;
 export const SPONSOR_ORDERS = PERCENT / SPONSOR_SHARE_PERCENT.free;
 
 /** The id of an order's reservation within the share of its account's waiting orders. */
-function shareId(transactionId: string): string {
+export function waitingShareId(transactionId: string): string {
   return `${transactionId}:share`;
 }
 
@@ -73,7 +73,7 @@ export function reserveShares(order: SharedReservation): readonly PaymentWrite[]
   return [
     {
       table: "reservations",
-      insert: { ...reservation, id: shareId(id), resource: `${resource} of ${accountId}` },
+      insert: { ...reservation, id: waitingShareId(id), resource: `${resource} of ${accountId}` },
       atMost: { total: (held * SPONSOR_SHARE_PERCENT[tier]) / PERCENT },
     },
     {
@@ -86,7 +86,7 @@ export function reserveShares(order: SharedReservation): readonly PaymentWrite[]
 
 /** Releases the share of waiting orders, and nothing else: the order was funded, cancelled, or its window closed. */
 export function releaseShare(transactionId: string, at: number): PaymentWrite {
-  return { table: "reservations", id: shareId(transactionId), set: { releasedAt: at } };
+  return { table: "reservations", id: waitingShareId(transactionId), set: { releasedAt: at } };
 }
 
 /** Releases what counts no longer against an account; belongs before the writes that need its room. */

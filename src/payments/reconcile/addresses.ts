@@ -2,7 +2,7 @@
 import { formatAmount } from "../../amount.ts";
 import type { Logger } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
-import { holdAddress, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
+import { holdAddress, keepUnknown, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
 import { livesUntil } from "../gaps.ts";
 import { sponsorPurse } from "../spending.ts";
 import { storageTime } from "../storage-time.ts";
@@ -141,6 +141,7 @@ async function look(deps: Reconciling, ids: readonly string[]): Promise<readonly
 async function freezeIfSpent(deps: AddressReconciling, explained: Explained): Promise<Explained> {
   const { examined, found } = explained;
   const { deposit } = examined.facts;
+  await keepUnknown(deps.storage, deposit.id, examined.unknownSignatures);
   if (!isSpentElsewhere(found) || deposit.heldReason !== null) return explained;
   await holdAddress(deps.storage, deposit.id, UNKNOWN_SPENDING);
   deps.log.error(

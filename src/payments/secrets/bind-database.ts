@@ -1,4 +1,5 @@
 /** A database belongs to one chain and one line of master secrets; anything else stops the start. */
+import { commitOne } from "../../../storage/decided.ts";
 import { createHmac } from "node:crypto";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { MasterSecret } from "./sealing.ts";
@@ -96,9 +97,9 @@ function checkValue({ version, secret }: MasterSecret): string {
 async function bind(storage: PaymentStorage, id: string, value: string): Promise<string> {
   const known = await storage.fact(id);
   if (known !== null) return known;
-  const [result] = await storage.commit([{ writes: [{ table: "facts", insert: { id, value } }] }]);
+  const result = await commitOne(storage, { writes: [{ table: "facts", insert: { id, value } }] });
   // Refused: another process bound it between our two lines.
-  return result?.ok === true ? value : ((await storage.fact(id)) ?? value);
+  return result.ok ? value : ((await storage.fact(id)) ?? value);
 }
 
 function otherChain(bound: string, genesisHash: string): StartRefused {

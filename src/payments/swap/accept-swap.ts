@@ -59,9 +59,11 @@ export class SwapAcceptance {
     const give = assets.named(quote.inputMint);
     const refusal = await swapRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
     if (refusal !== null) throw refusal;
+    const window = await ledger.landingWindow(swap.verified.blockhash);
+    if (window === null) throw new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
     const kept = await this.#keep(quote, quoted);
     const reference = plannedReference(swap.plan);
-    return signed.decide(request, { verified: swap.verified, reference, ...kept });
+    return signed.decide(request, { verified: { ...swap.verified, ...window }, reference, ...kept });
   }
 
   /** A quote's price has moved too far against the provider: it would not sign any more. */

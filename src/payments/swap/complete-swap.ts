@@ -1,4 +1,5 @@
 /** Having the provider sign a wallet's swap, once "broadcast started" is committed and never before. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { AttemptRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
@@ -58,7 +59,7 @@ export async function completeSwap(
           clock.now(),
         );
   const writes: PaymentWrite[] = [{ table: "attempts", id, set: { bytes: whole } }, ...given];
-  const [stored] = await storage.commit([{ writes }]);
-  if (stored?.ok !== true) throw new Error(`the whole bytes of ${transactionId} could not be stored`);
+  const stored = await commitOne(storage, { writes });
+  if (!stored.ok) throw new Error(`the whole bytes of ${transactionId} could not be stored`);
   return whole;
 }

@@ -1,4 +1,5 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { QuoteRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { isPaymentError, PaymentError } from "../../errors.ts";
@@ -74,8 +75,7 @@ export class TransactionTaking {
     if (quote === null || quote.closedAt !== null) return true;
     if (quote.usedBy !== null) return false;
     if (quote.expiresAt > now) return false;
-    const [result] = await storage.commit([{ writes: [closedQuote(quote, now)] }]);
-    return result?.ok === true;
+    return (await commitOne(storage, { writes: [closedQuote(quote, now)] })).ok;
   }
 
   async #decide(

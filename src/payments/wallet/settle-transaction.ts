@@ -1,4 +1,5 @@
 /** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/index.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord, TransactionStatus } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -42,6 +43,8 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
   another_message: "it is another transaction than the one that was taken here",
   contradicted:
     "an endpoint that has the history of that time does not show it, or another outcome of it: find out which one is wrong",
+  failed_alone:
+    "it failed, by the word of fewer endpoints than must agree: configure another one that has the history of that time, or take those without it out of service",
 };
 
 /**
@@ -159,6 +162,6 @@ async function showAsLanded(
   const landedSignature = signature === attempt.signature ? null : signature;
   const set = { landedAfterCancel: true, landedSignature, blockTime };
   const write: PaymentWrite = { table: "transactions", id: transactionId, set };
-  const [stored] = await settlement.storage.commit([{ writes: [write, ...writes] }]);
-  if (stored?.ok !== true) throw overtaken(transactionId);
+  const stored = await commitOne(settlement.storage, { writes: [write, ...writes] });
+  if (!stored.ok) throw overtaken(transactionId);
 }

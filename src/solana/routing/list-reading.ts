@@ -7,6 +7,8 @@ export interface Stretch {
   readonly before?: string;
   /** Left out where the stretch goes to the oldest end. */
   readonly until?: string;
+  /** No transaction of it is of a later slot; left out where that is not known. */
+  readonly latest?: number;
 }
 
 /** One list. Each look opens what was listed since the last one; a stretch that was read to its end is left behind. */
@@ -19,6 +21,11 @@ export class ListReading {
   /** Whether a stretch is left to read. */
   get hasMore(): boolean {
     return this.#left.length > 0;
+  }
+
+  /** Whether a transaction of a later slot may be left to read. */
+  hasMoreAfter(slot: number): boolean {
+    return this.#left.some(({ latest = Infinity }) => latest > slot);
   }
 
   /** Adds the stretch above the newest transaction that was read. */
@@ -44,7 +51,8 @@ export class ListReading {
     const [first] = page;
     if (stretch.before === undefined && first !== undefined) this.#newest = { until: first.signature };
     const last = page.at(-1);
-    const rest = isFull && last !== undefined ? [{ ...stretch, before: last.signature }] : [];
+    const rest =
+      isFull && last !== undefined ? [{ ...stretch, before: last.signature, latest: last.slot }] : [];
     this.#left = this.#left.flatMap((each) => (each === stretch ? rest : [each]));
   }
 }

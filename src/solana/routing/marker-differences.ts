@@ -3,8 +3,11 @@ import type { MarkersReading } from "../../ledger/routing.ts";
 import { noteDifference } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
 
+/** What one endpoint tells. */
+export type ToldMarkers = Omit<MarkersReading, "unmadeAt">;
+
 /** Notes a dispute where they do, until they tell the markers of this subject alike. */
-export function noteMarkers(nodes: Nodes, subject: string, told: readonly MarkersReading[]): void {
+export function noteMarkers(nodes: Nodes, subject: string, told: readonly ToldMarkers[]): void {
   const isDisputed = told.length > 1 && told.some((one) => told.some((other) => contradicts(one, other)));
   const names = told.map(({ endpoint }) => endpoint);
   if (isDisputed) noteDifference(nodes, subject, names);
@@ -12,7 +15,7 @@ export function noteMarkers(nodes: Nodes, subject: string, told: readonly Marker
 }
 
 /** A marker that stands in one block is there in a later one, too, and a plan that has replaced it is always the same. */
-function contradicts(earlier: MarkersReading, later: MarkersReading): boolean {
+function contradicts(earlier: ToldMarkers, later: ToldMarkers): boolean {
   return earlier.markers.some((before, index) => {
     const after = later.markers[index] ?? "disputed";
     if (before === "disputed") return true;

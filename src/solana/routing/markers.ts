@@ -1,6 +1,7 @@
 /** Reads the markers of payments, as all witnesses agree: what became of a payment, by its marker alone. */
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
+import type { Reading } from "../../ledger/reading.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
@@ -9,9 +10,9 @@ import type { Endpoint } from "../endpoint.ts";
 import { saidByMoving } from "../moving-on.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
-import { finalizedEnd } from "./heights.ts";
+import { agreedHeight, finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
-import { noteMarkers } from "./marker-differences.ts";
+import { noteMarkers, type ToldMarkers } from "./marker-differences.ts";
 import { markerIn } from "./marker-state.ts";
 
 /** See `RoutingLedger.markers`. */
@@ -24,19 +25,25 @@ export async function markers(
   return await weigh(nodes, markersAt(addresses, base), (all) => {
     const told = saidByMoving(nodes, all);
     noteMarkers(nodes, `the markers of ${base}`, told);
-    return markersTold(told, seeds.length);
+    const heights = told.map(({ blockHeight }) => blockHeight);
+    return {
+      ...oldestOf(told),
+      blockHeight: agreedHeight(nodes, heights),
+      blockTime: Math.min(...told.map(({ blockTime }) => blockTime)),
+      markers: seeds.map((_, index) => alike(told.map((each) => each.markers[index]))),
+      unmadeAt: seeds.map((_, index) => highestUnmade(told, index)),
+    };
   });
 }
 
-function markersTold(told: readonly MarkersReading[], count: number): MarkersReading {
-  const oldest = told.reduce((one, other) => (other.slot < one.slot ? other : one));
-  return {
-    slot: oldest.slot,
-    endpoint: oldest.endpoint,
-    blockHeight: Math.min(...told.map(({ blockHeight }) => blockHeight)),
-    blockTime: Math.min(...told.map(({ blockTime }) => blockTime)),
-    markers: Array.from({ length: count }, (_, index) => alike(told.map((each) => each.markers[index]))),
-  };
+function oldestOf(told: readonly ToldMarkers[]): Reading {
+  const { slot, endpoint } = told.reduce((one, other) => (other.slot < one.slot ? other : one));
+  return { slot, endpoint };
+}
+
+function highestUnmade(told: readonly ToldMarkers[], index: number): number {
+  const unmade = told.filter(({ markers: each }) => each[index] === "unmade");
+  return Math.max(-1, ...unmade.map(({ blockHeight }) => blockHeight));
 }
 
 /** Accounts of one base address, to be read in a block of this slot or a later one. */
@@ -47,7 +54,7 @@ interface MarkerBatch {
 }
 
 /** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
-function markersAt(addresses: readonly Address[], base: Address): Question<MarkersReading> {
+function markersAt(addresses: readonly Address[], base: Address): Question<ToldMarkers> {
   return async (endpoint) => {
     const { name, accountsPerCall } = endpoint;
     const { slot, blockHeight } = await finalizedEnd(endpoint);

@@ -43,7 +43,8 @@ export async function payersOf(
     if (accounts.length === 0) return payersIn(reading, true);
     if (look.reads >= MAX_READS_PER_LOOK) return payersIn(reading, false);
     await look.read(accounts);
-    if (search.isExplained(reading.inflows)) return payersIn(reading, true);
+    const isEnough = search.after === undefined || !look.hasMoreAfter(search.after);
+    if (isEnough && search.isExplained(reading.inflows)) return payersIn(reading, true);
   }
 }
 
@@ -80,6 +81,15 @@ class Look {
   unread(): readonly Address[] {
     return this.#reading.accounts.filter(
       (account) => !this.#opened.has(account) || this.#lists(account).some(([, list]) => this.#hasMore(list)),
+    );
+  }
+
+  /** Whether a transaction of a later slot may be left to read, in the list of any endpoint that answers. */
+  hasMoreAfter(slot: number): boolean {
+    return this.#reading.accounts.some(
+      (account) =>
+        !this.#opened.has(account) ||
+        this.#lists(account).some(([, list]) => this.#hasMore(list) && list.hasMoreAfter(slot)),
     );
   }
 
@@ -145,7 +155,7 @@ class Look {
   }
 }
 
-function pageOf(account: Address, stretch: Stretch): Question<readonly Listed[]> {
+function pageOf(account: Address, { latest: _, ...stretch }: Stretch): Question<readonly Listed[]> {
   return ({ rpc }) => rpc.getSignaturesForAddress(account, { ...stretch, limit: PAGE });
 }
 

@@ -6,7 +6,7 @@ import { follows, gatherAny } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import { markerAddress } from "./marker-address.ts";
-import { participantsOf, signatureOf } from "../rpc/landed-transaction.ts";
+import { isSigned, participantsOf, signatureOf } from "../rpc/landed-transaction.ts";
 import { errorText } from "../statuses.ts";
 
 // What getSignaturesForAddress returns at most. Beyond it an address is being flooded, and its history no proof.
@@ -110,12 +110,15 @@ async function isSignedBy(nodes: Nodes, address: Address, signature: string): Pr
   return found.includes(address);
 }
 
-/** Who signed a finalized transaction. A node that does not have it knows nothing, and is no answer. */
+/**
+ * Who signed a finalized transaction. A node that does not have it knows nothing, and is no answer. One that has it is
+ * enough, since the signatures themselves say who made them.
+ */
 function signersOf(signature: string): Question<readonly string[]> {
   return async ({ rpc }) => {
     const landed = await rpc.getTransaction(signature);
     if (landed === null) throw new EndpointFailure("behind", "a finalized transaction it does not have");
-    expectShape(signatureOf(landed.transaction) === signature, "signature");
+    expectShape(signatureOf(landed.transaction) === signature && isSigned(landed.transaction), "signature");
     return participantsOf(landed.transaction).signers;
   };
 }

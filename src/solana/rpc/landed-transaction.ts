@@ -4,6 +4,7 @@ import { VersionedMessage } from "@solana/web3.js";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { addressOf, type Address } from "../../address.ts";
+import { isSignedBy } from "../../ed25519.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { addressShape, amountShape } from "./account.ts";
@@ -100,6 +101,21 @@ export function participantsOf(bytes: Uint8Array): Participants {
   const { header, staticAccountKeys } = VersionedMessage.deserialize(taken(bytes).message);
   const accounts = staticAccountKeys.map((key) => addressOf(key.toBytes()));
   return { accounts, signers: accounts.slice(0, header.numRequiredSignatures) };
+}
+
+/**
+ * Whether every signature is that of its signer over the message. A node can make up neither such bytes nor other signers
+ * under a signature: it can only be silent about them.
+ */
+export function isSigned(bytes: Uint8Array): boolean {
+  const { signatures, message } = taken(bytes);
+  const { header, staticAccountKeys } = VersionedMessage.deserialize(message);
+  const keys = staticAccountKeys.slice(0, header.numRequiredSignatures);
+  const isGood = (signature: Uint8Array, index: number): boolean => {
+    const key = keys[index];
+    return key !== undefined && isSignedBy(key.toBytes(), message, signature);
+  };
+  return signatures.length === keys.length && signatures.every(isGood);
 }
 
 function taken(bytes: Uint8Array): {

@@ -1,9 +1,6 @@
 /** In the database: a group of commits, one after the other. */
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
-/** PostgreSQL keeps 64 subtransactions of a session where others can look them up quickly. */
-const SUBTRANSACTIONS = 48;
-
 /** What a group begins with: names and rows that its items touch are locked in one order. */
 export const lockGroup = `
   if batch ? 'names' then perform paystate_lock_@(batch->'names'); end if;
@@ -22,10 +19,7 @@ export const endGroup = `
   if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
   return answers;`;
 
-/**
- * A group of commits, in their order, each with a subtransaction of its own, and no more of them than PostgreSQL keeps at
- * hand for a session; the answer is shorter then than what was asked.
- */
+/** A group of commits, in their order, each with a subtransaction of its own. */
 export const commitGroup = `
 create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
@@ -41,12 +35,15 @@ begin
   perform 1 from tasks where id = any(array(select jsonb_array_elements_text(batch->'tasks'))) order by id for update;
   perform 1 from instances where id = any(array(select jsonb_array_elements_text(batch->'instances')))
     order by id for no key update;
-  for item in select * from jsonb_array_elements(batch->'items') limit ${SUBTRANSACTIONS} loop
+  for item in select * from jsonb_array_elements(batch->'items') loop
     begin
       select a.changed, a.armed into changed, armed from paystate_apply_@(item, statements, changed, armed) a;
       answers := answers || '"ok"';
-    exception when sqlstate '${REFUSED}' then
-      answers := answers || to_jsonb(sqlerrm);
+    exception
+      when sqlstate '${REFUSED}' then answers := answers || to_jsonb(sqlerrm);
+      -- Another transaction was in the way, of the group and not of the item: all of it is tried again.
+      when deadlock_detected or serialization_failure or lock_not_available then raise;
+      when others then answers := answers || jsonb_build_array(jsonb_build_object('code', sqlstate, 'message', sqlerrm));
     end;
   end loop;
   ${endGroup}

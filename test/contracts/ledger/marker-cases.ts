@@ -1,4 +1,5 @@
 /** The ledger contract on markers: a payment lands once or is replaced once, and everybody can read which. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import assert from "node:assert/strict";
 import type { Move } from "../../../src/ledger/routing.ts";
 import { promise, type LedgerContractCase, type LedgerWorld } from "./contract.ts";
@@ -121,7 +122,9 @@ export const markerCases: readonly LedgerContractCase[] = [
       await makeFinal(world);
       const status = only(await ledger.statuses([late.signature]));
       assert.deepEqual(
-        kindOf(await ledger.explainError(planOf(everybody, ...pay(SEED)), status?.error ?? "")),
+        kindOf(
+          await ledger.explainError(planOf(everybody, ...pay(SEED)), agreed<string>(status?.error ?? "")),
+        ),
         ["marked", 0],
       );
       assert.deepEqual(await fault(world, everybody, ...pay(SEED)), ["marked", 0]);
@@ -236,13 +239,17 @@ export const markerCases: readonly LedgerContractCase[] = [
   promise("markers, heights: what was read is not older than the height that is told", async (world) => {
     const { ledger } = world;
     const { address } = await world.wallet({});
-    const before = await ledger.heights();
+    const before = await ledger.heights("finalized");
     assert(before.lowest === before.highest && before.highest <= world.height());
     const reading = await ledger.markers(address, [SEED]);
     assert(reading.blockHeight >= before.lowest && reading.blockTime > 0);
     assert(reading.slot >= (await ledger.position()).slot && world.endpoints.includes(reading.endpoint));
     await world.pass(7);
-    assert.deepEqual(await ledger.heights(), { lowest: before.lowest + 7, highest: before.highest + 7 });
+    assert.deepEqual(await ledger.heights("finalized"), {
+      lowest: before.lowest + 7,
+      agreed: before.agreed + 7,
+      highest: before.highest + 7,
+    });
   }),
   promise(
     "E10: markers, heights: with one endpoint of two that says nothing nothing is known",
@@ -254,7 +261,7 @@ export const markerCases: readonly LedgerContractCase[] = [
           const mend = world.breakEndpoint(index, problem);
           const unknown = { name: "LedgerUnavailable" };
           await assert.rejects(world.wait(ledger.markers(address, [SEED])), unknown);
-          await assert.rejects(world.wait(ledger.heights()), unknown);
+          await assert.rejects(world.wait(ledger.heights("finalized")), unknown);
           mend();
           await world.elapse(60_000);
         }
@@ -269,9 +276,9 @@ export const markerCases: readonly LedgerContractCase[] = [
       const everybody = await scene(world);
       const { sponsor, payer } = everybody;
       await succeed(world, planOf(everybody, mark(everybody)), sponsor, payer);
-      const { highest } = await ledger.heights();
+      const { highest } = await ledger.heights("finalized");
       world.breakEndpoint(0, "lagging");
-      const heights = await world.wait(ledger.heights());
+      const heights = await world.wait(ledger.heights("finalized"));
       assert(heights.lowest < heights.highest && heights.highest === highest);
       const { blockHeight, markers } = await world.wait(ledger.markers(payer.address, [SEED, "never"]));
       assert.equal(blockHeight, heights.lowest);

@@ -19,7 +19,15 @@ import {
 type Gathering =
   "fates" | "landings" | "namedLanding" | "witnesses" | "restricted" | "endpoints" | "disputes";
 type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "shareUse" | "close" | Gathering>;
-type Evidence = "accountKinds" | "paymentCost" | "buildPayment" | "confirmed" | "receipts";
+type Evidence =
+  | "accountKinds"
+  | "paymentCost"
+  | "buildPayment"
+  | "verifyPayment"
+  | "landingWindow"
+  | "confirmed"
+  | "landedErrors"
+  | "receipts";
 
 /** Every method that one endpoint can answer. */
 function hints(
@@ -27,15 +35,12 @@ function hints(
   attempt: Ready,
 ): Record<Exclude<Question, Evidence>, () => Promise<unknown>> {
   const { payment, signature, bytes } = attempt;
-  const text = Buffer.from(bytes).toString("base64");
   return {
     genesisHash: () => ledger.genesisHash(),
     position: () => ledger.position(),
     balances: () => ledger.balances(payment.sender),
     mints: () => ledger.mints([token.mint]),
     tokenAccountStates: () => ledger.tokenAccountStates([{ owner: payment.sender, mint: token.mint }]),
-    // Between wallets in SOL: neither lookup tables nor owners of token accounts are asked for.
-    verifyPayment: () => ledger.verifyPayment(text, payment),
     // The run succeeds; a failure would be evidence.
     simulatePayment: () => ledger.simulatePayment(attempt, payment),
     broadcast: () => ledger.broadcast(bytes),
@@ -46,13 +51,17 @@ function hints(
 /** Every method that needs as many endpoints as must agree. */
 function evidence(
   { ledger, token }: LedgerWorld,
-  { payment, signature }: Ready,
+  { payment, signature, bytes, blockhash }: Ready,
 ): Record<Evidence, () => Promise<unknown>> {
+  const text = Buffer.from(bytes).toString("base64");
   return {
     accountKinds: () => ledger.accountKinds([payment.sender]),
     paymentCost: () => ledger.paymentCost(token.mint, null),
     buildPayment: () => ledger.buildPayment(payment, reference()),
+    verifyPayment: () => ledger.verifyPayment(text, payment),
+    landingWindow: () => ledger.landingWindow(blockhash),
     confirmed: () => ledger.confirmed([signature]),
+    landedErrors: () => ledger.landedErrors([signature]),
     receipts: () => ledger.receipts([signature]),
   };
 }
@@ -73,7 +82,7 @@ const NO_ANSWER: readonly EndpointFault[] = ["silent", "refusing", "busy", "losi
 // Enough for every rest that an endpoint may have been given.
 const A_MINUTE = 60_000;
 
-/** Outages: errors throw, unknown is not failed, and one whole endpoint is enough for everything but a proof. */
+/** Outages: errors throw, unknown is not failed, and one whole endpoint is enough for hints, and for no evidence. */
 export const outageCases: readonly LedgerContractCase[] = [
   promise(
     "each endpoint tells its chain, its slot and its block's time, and a silent one why it is silent",

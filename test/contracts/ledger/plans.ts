@@ -1,4 +1,5 @@
 /** Plans for the cases of the ledger contract: who takes part, what is moved, and what became of it. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import assert from "node:assert/strict";
 import type { Address } from "../../../src/address.ts";
 import type { Marker, Move, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
@@ -111,7 +112,7 @@ export async function carryOut(
   await makeFinal(world);
   const status = only(await world.wait(ledger.statuses([transaction.signature])));
   assert.equal(status?.commitment, "finalized");
-  const landed = status.error === null ? null : await ledger.explainError(plan, status.error);
+  const landed = status.error === null ? null : await ledger.explainError(plan, agreed<string>(status.error));
   return { signed: transaction, tried, landed };
 }
 

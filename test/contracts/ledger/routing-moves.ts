@@ -1,4 +1,5 @@
 /** The ledger contract on transactions that the service itself signs: what a plan says is what happens, once. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import assert from "node:assert/strict";
 import type { Move } from "../../../src/ledger/routing.ts";
 import { signTransaction } from "../../../src/ledger/sign-transaction.ts";
@@ -134,7 +135,10 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
     await ledger.broadcast(twin.bytes);
     await makeFinal(world);
     const status = only(await ledger.statuses([twin.signature]));
-    assert.deepEqual(kindOf(await ledger.explainError(payout, status?.error ?? "")), ["marked", 0]);
+    assert.deepEqual(kindOf(await ledger.explainError(payout, agreed<string>(status?.error ?? ""))), [
+      "marked",
+      0,
+    ]);
     assert.deepEqual(await markersOf(world, payer.address, ["payout"]), [
       { delegate: null, lamports: await ledger.rentMinimum(165) },
     ]);
@@ -339,7 +343,7 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
       const { address } = await wallet({});
       const plan = planOf({ sponsor: { address } as never }, coin({ address }, address, 1n));
       for (const text of ["", "null", "{", '"Unheard"', '{"InstructionError":[9,{"Custom":1}]}', "[]"]) {
-        assert.equal((await ledger.explainError(plan, text)).kind, "other", text);
+        assert.equal((await ledger.explainError(plan, agreed(text))).kind, "other", text);
       }
     },
   ),

@@ -1,6 +1,7 @@
 /** The storage contract on tables that a caller brings: installed once, migrated, refused, written and read. */
 import assert from "node:assert/strict";
 import { defineTable, type AnyTable } from "../../../storage/table.ts";
+import { commitOne } from "../../../storage/decided.ts";
 import type { AnyWrite, EngineStorage } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { range, startOf, stepOf } from "./samples.ts";
@@ -109,7 +110,7 @@ const rows: readonly StorageContractCase[] = [
     await again.install([orders]);
     assert.deepEqual(await again.get(orders, "7"), full);
   }),
-  given("a write that is wrong for its table is refused or rejects, and leaves no trace", async (handles) => {
+  given("a write that is wrong for its table is refused or fails, and leaves no trace", async (handles) => {
     const { storage } = handles;
     await storage.install([orders]);
     assert.ok(await commits(storage, placing("1")));
@@ -125,9 +126,9 @@ const rows: readonly StorageContractCase[] = [
       { ...orderOf("4"), lines: new Date(0) },
       { number: "4" },
     ]) {
-      await assert.rejects(storage.commit([{ writes: [{ table: "orders", insert }] }]));
+      await assert.rejects(commitOne(storage, { writes: [{ table: "orders", insert }] }));
     }
-    await assert.rejects(storage.commit([{ writes: [{ table: "absent", insert: { id: "x" } }] }]));
+    await assert.rejects(commitOne(storage, { writes: [{ table: "absent", insert: { id: "x" } }] }));
     assert.deepEqual(await storage.find({ table: orders }), [orderOf("1")]);
     assert.ok(await commits(storage, { table: "orders", id: "1", set: { shop: "x" }, expectedVersion: 1 }));
     assert.deepEqual(await storage.get(orders, "1"), orderOf("1", { shop: "x", version: 2 }));

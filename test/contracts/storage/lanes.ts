@@ -118,7 +118,7 @@ export const laneCases: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, 10), []);
     await put(storage, { consumes: { task: "a1", token: 1 } });
     assert.equal((await claim(storage, 10)).length, 1);
-    await assert.rejects(storage.commit([{ arms: [{ task: inLane("never", "b", 0) }] }]));
+    await assert.rejects(commit(storage, { arms: [{ task: inLane("never", "b", 0) }] }));
   }),
   promise(
     "a narrowed lane gives no more than it was narrowed to, whatever it is armed with, until that ends",
@@ -146,7 +146,7 @@ export const laneCases: readonly StorageContractCase[] = [
     await put(storage, { narrows: [{ lane: "a", cap: 2 }] });
     for (const cap of [0, -1, 1.5, NaN, Infinity, 2 ** 53]) {
       const narrows = [{ lane: "a", cap }];
-      await assert.rejects(storage.commit([{ narrows }]), `narrowed to ${cap}`);
+      await assert.rejects(commit(storage, { narrows }), `narrowed to ${cap}`);
     }
     await arm(storage, ...backlog("a", 4, 3));
     assert.equal((await claim(storage, 10)).length, 2, "what was refused has changed nothing");

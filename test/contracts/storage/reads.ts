@@ -263,6 +263,7 @@ const operating: readonly StorageContractCase[] = [
     });
     assert.deepEqual(ids(await other.heldDeposits(9)), ["c", "a", "b"]);
     assert.deepEqual(ids(await other.heldDeposits(1)), ["c"]);
+    assert.deepEqual(ids(await other.heldDeposits(9, { createdAt: 2, id: asAddress("a") })), ["b"]);
     await put(storage, { writes: [{ table: "deposits", id: "a", set: { heldReason: null } }] });
     assert.deepEqual(ids(await other.heldDeposits(9)), ["c", "b"]);
   }),

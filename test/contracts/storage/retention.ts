@@ -158,7 +158,7 @@ export const retentionCases: readonly StorageContractCase[] = [
   promise("rows of append-only tables are never removed", async ({ storage }) => {
     await put(storage, { writes: [{ table: "audit", insert: fullRows.audit }] });
     await assert.rejects(
-      storage.commit([{ writes: [{ table: "audit", remove: fullRows.audit.id }] }]),
+      commit(storage, { writes: [{ table: "audit", remove: fullRows.audit.id }] }),
       TypeError,
     );
     assert.equal((await storage.audit(null, 9))?.length, 1);

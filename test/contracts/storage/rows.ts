@@ -141,11 +141,13 @@ export const fullRows: Rows = {
     address: "address",
     step: 7,
     at: LATEST,
+    slot: 7,
     signatures: [TEXT],
     came: { mint: String(LARGEST) },
     refundTo: ADDRESS,
     allowed: { mint: String(LARGEST) },
   },
+  unknownSignatures: { id: "signature", address: "address" },
   reservations: {
     id: "reservation",
     version: 3,

@@ -6,11 +6,13 @@ import type {
   ClaimRequest,
   Commit,
   CommitResult,
+  EngineStorage,
   InstanceRecord,
   StepRecord,
   TaskRecord,
   WatchRecord,
 } from "../../../storage/storage.ts";
+import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 export type PaymentCommit = Commit<PaymentTables>;
@@ -110,12 +112,9 @@ export const webhookOf = (
   ...changes,
 });
 
-/** Commits one item and answers how it ended. */
-export async function commit(storage: PaymentStorage, item: PaymentCommit): Promise<CommitResult> {
-  const [result] = await storage.commit([item]);
-  assert.ok(result, "every item has its result");
-  return result;
-}
+/** Commits one item and answers how it ended. Rejects with the error of one that has failed. */
+export const commit = (storage: Pick<EngineStorage, "commit">, item: PaymentCommit): Promise<CommitResult> =>
+  commitOne(storage, item);
 
 /** Commits one item that must succeed. */
 export async function put(storage: PaymentStorage, item: PaymentCommit): Promise<void> {

@@ -68,8 +68,8 @@ export const CHART_BREAKS: readonly Break[] = [
   {
     property: "nothing is signed again while an attempt may land",
     file: "machines/payment.ts",
-    text: "isDead: (_, params: { isDead: boolean }) => params.isDead,",
-    replacement: "isDead: (_, params: { isDead: boolean }) => params.isDead || true,",
+    text: "isDead: (_, { isDead }: Death) => isDead,",
+    replacement: "isDead: (_, { isDead }: Death) => isDead || true,",
     tests: ["machines/payment.test.ts"],
   },
   {

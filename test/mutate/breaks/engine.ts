@@ -1,7 +1,6 @@
 /** Breaks of what the engine promises when a commit fails, a storage is out, or a process stops. */
 import type { Break } from "../break.ts";
 
-const QUEUE = "src/engine/commit-queue.ts";
 const WORKER = "src/engine/worker.ts";
 const IN_HAND = "src/engine/tasks-in-hand.ts";
 const STOPPING = ["engine/stopping.test.ts"];
@@ -20,20 +19,6 @@ export const ENGINE_BREAKS: readonly Break[] = [
     text: "return this.#halfLeaseMs - passed;",
     replacement: "return 0;",
     tests: ["engine/outages.test.ts"],
-  },
-  {
-    property: "a bad commit fails alone",
-    file: QUEUE,
-    text: "if (batch.length === 1) {",
-    replacement: "if (batch.length > 0) {",
-    tests: ["engine/group-commit.test.ts"],
-  },
-  {
-    property: "an outage is not waited out one item after the other",
-    file: QUEUE,
-    text: "if (await this.#takesCommits()) continue;",
-    replacement: "if ((await this.#takesCommits()) || index >= 0) continue;",
-    tests: ["engine/group-commit.test.ts"],
   },
   {
     property: "what was claimed while stopping is given back",

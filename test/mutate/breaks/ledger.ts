@@ -40,7 +40,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "M25: the next look goes on where the last one stopped",
     file: "src/solana/routing/list-reading.ts",
-    text: "{ ...stretch, before: last.signature }",
+    text: "{ ...stretch, before: last.signature, latest: last.slot }",
     replacement: "{ ...stretch }",
     tests: ["solana/routing/list-reading.test.ts", "solana/routing/attribution.test.ts"],
   },
@@ -115,10 +115,10 @@ export const LEDGER_BREAKS: readonly Break[] = [
     tests: ["solana/evidence.test.ts"],
   },
   {
-    property: "markers are as old as the lowest height that any witness tells",
-    file: "src/solana/routing/markers.ts",
-    text: "blockHeight: Math.min(...told",
-    replacement: "blockHeight: Math.max(...told",
+    property: "a height is agreed on when as many endpoints as must agree have reached it",
+    file: "src/solana/routing/heights.ts",
+    text: "[witnesses - 1] ?? Math.min(...told)",
+    replacement: "[0] ?? Math.min(...told)",
     tests: ["solana/routing/markers.test.ts"],
   },
   {

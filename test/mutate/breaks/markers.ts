@@ -4,6 +4,8 @@ import type { Break } from "../break.ts";
 const KEPT = "src/payments/outgoing/plans/kept-accounts.ts";
 const CLOSING = "src/payments/outgoing/closing.ts";
 const CLOSING_TESTS = ["payments/private/closing.test.ts"];
+const ANEW_TESTS = ["payments/private/signing-anew.test.ts"];
+const WINDOW = "src/solana/blockhash-window.ts";
 const KEPT_TESTS = ["payments/private/kept-markers.test.ts"];
 
 export const MARKER_BREAKS: readonly Break[] = [
@@ -76,5 +78,91 @@ export const MARKER_BREAKS: readonly Break[] = [
     text: "    await this.#refuseEarlyClosing(inHand);\n",
     replacement: "",
     tests: CLOSING_TESTS,
+  },
+  {
+    property: "M23: one endpoint past the last height is no death before five minutes have passed",
+    file: "src/payments/outgoing/signing-anew.ts",
+    text: "const isPatient = age >= 0 && age < PATIENCE_MS;",
+    replacement: "const isPatient = age < 0;",
+    tests: ANEW_TESTS,
+  },
+  {
+    property: "M23: enough witnesses past the last height let marked words be signed anew",
+    file: "src/payments/outgoing/signing-anew.ts",
+    text: 'return !isPatient && highest > lastValidBlockHeight ? "presumed" : "none";',
+    replacement: 'return "none";',
+    tests: ANEW_TESTS,
+  },
+  {
+    property: "M23: a presumed death explains no error",
+    file: "machines/payment.ts",
+    text: "      isDead && !isPresumed && context.error !== null,",
+    replacement: "      isDead && context.error !== null,",
+    tests: ANEW_TESTS,
+  },
+  {
+    property: "M23: an error that one endpoint tells leaves no payee out",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: 'const isPresumed = death === "presumed" || (error !== null && !isLanded);',
+    replacement: 'const isPresumed = death === "presumed";',
+    tests: ANEW_TESTS,
+  },
+  {
+    property: "M23: what is presumed dead keeps its cost until endpoints agree",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "const costs = isPresumed ? { presumed: [...dead] } : withoutDead(stored, dead);",
+    replacement: "const costs = withoutDead(stored, dead);",
+    tests: ANEW_TESTS,
+  },
+  {
+    property: "M23: costs of presumed deaths that fill the cap are no case for an operator",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "if ((stored.presumed ?? []).length === 0) return this.#hold(deposit, SPONSOR_CAP);",
+    replacement: "return this.#hold(deposit, SPONSOR_CAP);",
+    tests: ANEW_TESTS,
+  },
+  {
+    property: "M23: a disputed marker is no agreed death",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: 'markers[0] === "disputed" ? -1 : blockHeight',
+    replacement: "blockHeight",
+    tests: ANEW_TESTS,
+  },
+  {
+    property:
+      "M23: the last height is counted from the furthest endpoint, not from the one that gave the blockhash",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "Math.max(lastValidBlockHeight, highest + BLOCKHASH_LIFE_BLOCKS)",
+    replacement: "Math.max(lastValidBlockHeight, 0)",
+    tests: ANEW_TESTS,
+  },
+  {
+    property: "M23: a height far above the next one is counted for 300 blocks of it",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKHASH_LIFE_BLOCKS) + 1",
+    replacement: "Math.max(told, agreed) + 1",
+    tests: ANEW_TESTS,
+  },
+  {
+    property: "R3: bytes of others live as long as the furthest endpoint says",
+    file: WINDOW,
+    text: "return { firstSlot: reachedSlot, lastValidBlockHeight: height + BLOCKHASH_LIFE_BLOCKS };",
+    replacement:
+      "return { firstSlot: reachedSlot, lastValidBlockHeight: reachedHeight + BLOCKHASH_LIFE_BLOCKS };",
+    tests: ["solana/landing-window.test.ts"],
+  },
+  {
+    property: "R3: endpoints far apart tell no last height",
+    file: WINDOW,
+    text: "if (window === null) {",
+    replacement: "if (window === null && words.length === 0) {",
+    tests: ["solana/landing-window.test.ts"],
+  },
+  {
+    property: "an error of a transaction that one endpoint tells is no agreed error",
+    file: "src/solana/statuses.ts",
+    text: "errors.filter((other) => other === error).length >= nodes.witnesses",
+    replacement: "errors.filter((other) => other === error).length >= 1",
+    tests: ["solana/landing-window.test.ts"],
   },
 ];

@@ -94,8 +94,8 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   {
     property: "tokens that came after the word by which others go elsewhere stay",
     file: "src/payments/private/return-tokens.ts",
-    text: "most === undefined ? null : BigInt(most)",
-    replacement: "null",
+    text: "atMost === undefined ? {} : { atMost: BigInt(atMost) }",
+    replacement: "atMost === undefined ? {} : {}",
     tests: ["payments/private/other-mints.test.ts"],
   },
   {
@@ -116,15 +116,15 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   {
     property: "an order that has cost what it may waits for an operator",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: 'row.kind !== "sweep" && cost > allowance.left',
-    replacement: 'row.kind === "sweep" && cost > allowance.left',
+    text: 'row.kind !== "sweep" && added > allowance.left',
+    replacement: 'row.kind === "sweep" && added > allowance.left',
     tests: ["payments/private/sponsor-cap.test.ts"],
   },
   {
     property: "an attempt that can land no more takes nothing of what its order may cost",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: "set }, ...returned];",
-    replacement: "set }];",
+    text: "writePlan({ ...stored, ...costs }) } }, ...returned];",
+    replacement: "writePlan({ ...stored, ...costs }) } }];",
     tests: ["payments/private/sponsor-cap.test.ts"],
   },
   {

@@ -69,8 +69,8 @@ export const RACE_BREAKS: readonly Break[] = [
   {
     property: "a payment's bytes are sent as long as a block may take them",
     file: ATTEMPTS,
-    text: "attempts.filter(({ lastValidBlockHeight }) => lowest <= lastValidBlockHeight)",
-    replacement: "attempts.filter(({ lastValidBlockHeight }) => lowest < lastValidBlockHeight)",
+    text: 'attempts.filter((each) => deathOf(each, heights, now) === "none")',
+    replacement: 'attempts.filter((each) => deathOf(each, heights, now) !== "none")',
     tests: ["payments/private/watch-attempts.test.ts"],
   },
   {

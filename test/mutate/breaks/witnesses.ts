@@ -42,6 +42,20 @@ export const WITNESS_BREAKS: readonly Break[] = [
     tests: TESTS,
   },
   {
+    property: "M32: who signed a transaction is told by its signatures, not by a node",
+    file: "src/solana/routing/signed-by.ts",
+    text: "signatureOf(landed.transaction) === signature && isSigned(landed.transaction),",
+    replacement: "signatureOf(landed.transaction) === signature,",
+    tests: ["solana/routing/signed-by.test.ts", "payments/private/forged-signers.test.ts"],
+  },
+  {
+    property: "M32: every signature of a transaction is verified, not the first alone",
+    file: "src/solana/rpc/landed-transaction.ts",
+    text: "signatures.length === keys.length && signatures.every(isGood)",
+    replacement: "signatures.slice(0, 1).every(isGood)",
+    tests: ["solana/routing/signed-by.test.ts"],
+  },
+  {
     property: "M18: the entries of a lookup table are those that enough endpoints tell",
     file: "src/solana/agree.ts",
     text: "texts.filter((other) => other === text).length >= nodes.witnesses",
@@ -100,8 +114,8 @@ export const WITNESS_BREAKS: readonly Break[] = [
   {
     property: "M33: confirmed takes the witnesses",
     file: "src/solana/statuses.ts",
-    text: "return shown.length >= nodes.witnesses;",
-    replacement: "return shown.length >= 1;",
+    text: "told.filter(isConfirmed).length >= nodes.witnesses",
+    replacement: "told.filter(isConfirmed).length >= 1",
     tests: ["solana/agreement.test.ts", "payments/private/differing-endpoints.test.ts"],
   },
   {

@@ -275,6 +275,35 @@ describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
     await room.judge();
   });
 
+  test("M10: an open order that was written off and is released binds again what it may cost, until its address has come to rest", async () => {
+    await openRoom(adapter);
+    const order = await room.heldOrder();
+    const bound = async (): Promise<readonly (string | undefined)[]> => {
+      const ids = ["", ":day", ":bound", ":share"].map((suffix) => `${order.id}${suffix}`);
+      const rows = await Promise.all(ids.map((id) => room.storage.reservation(id)));
+      return rows.filter((row) => row?.releasedAt === null).map((row) => row?.id.slice(order.id.length));
+    };
+    expect(await bound()).toEqual(["", ":day", ":bound"]);
+    const { operator } = room.service;
+    await operator.resolve(`held:${order.address}`, { action: "writeOff" }, BY);
+    expect(await bound()).toEqual([]);
+    const lift = room.chain.faults.add(({ method }) =>
+      method === "sendTransaction" ? { kind: "drop" } : undefined,
+    );
+    await operator.releaseDeposit(order.id, BY);
+    await room.settle(2);
+    expect(await room.shown(order)).toMatchObject({ status: "processing" });
+    expect(await bound()).toEqual(["", ":day", ":bound"]);
+    expect(await room.storage.reservation(`${order.id}:bound`)).toMatchObject({ lapsesAt: null });
+    lift();
+    await room.passAndSettle(MINUTE, 8);
+    expect(await room.shown(order)).toMatchObject({ status: "completed" });
+    await room.sweep();
+    await room.sweep();
+    expect(await room.isReserved(order)).toBe(false);
+    await room.judge();
+  });
+
   test("with two approvals nothing moves before another person confirms, and then once", async () => {
     await openRoom(adapter, { approvals: 2 });
     const order = await room.heldOrder();

@@ -74,7 +74,7 @@ async function withVersions(
 }
 
 const told = (lowest: number, highest = lowest): Pick<Ledger, "heights"> => ({
-  heights: async () => agreed({ lowest, highest }),
+  heights: async () => agreed({ lowest, agreed: lowest, highest }),
 });
 const silent: Pick<Ledger, "heights"> = {
   async heights() {

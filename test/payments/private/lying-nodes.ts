@@ -1,4 +1,5 @@
 /** Nodes of one chain that each tell it in their own way: what they forgot, what they invent, what they keep to themselves. */
+import { NATIVE_MINT, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import bs58 from "bs58";
 import type { EndpointOption } from "../../../src/solana/index.ts";
 import type { ChainFixture } from "../../kit/chain-fixture.ts";
@@ -107,12 +108,36 @@ export function reportsFinalized(
   });
 }
 
+/** Its answers to this method are of no use. */
+export function garbles(method: string): Lie {
+  return about(method, () => "garbled");
+}
+
+/** Each transaction it tells as one that this stranger alone has signed, under the signature that was asked for. */
+export function renamesSigners(stranger: string): Lie {
+  return about("getTransaction", (honest, [signature]) => {
+    if (honest === null) return null;
+    const message = [Uint8Array.of(1, 0, 0, 1), bs58.decode(stranger), new Uint8Array(32), Uint8Array.of(0)];
+    const bytes = Buffer.concat([Uint8Array.of(1), bs58.decode(String(signature)), ...message]);
+    return { ...(honest as object), transaction: [bytes.toString("base64"), "base64"] };
+  });
+}
+
 /** It takes bytes, and gives them to nobody. */
 export const swallowsBytes: Lie = ({ method, params }) =>
   method === "sendTransaction"
     ? // The first signature, behind the count of signatures, is the transaction's name.
       Promise.resolve(bs58.encode(Buffer.from(String(params[0]), "base64").subarray(1, 65)))
     : undefined;
+
+/** It lists none of these transactions. */
+export function omits(signatures: readonly string[]): Lie {
+  return about("getSignaturesForAddress", (honest) =>
+    (honest as readonly { readonly signature: string }[]).filter(
+      ({ signature }) => !signatures.includes(signature),
+    ),
+  );
+}
 
 /** Of the accounts that the choice falls on it says that they do not exist. */
 export function hidesAccounts(isHidden: (address: string) => Promise<boolean>): Lie {
@@ -123,12 +148,54 @@ export function hidesAccounts(isHidden: (address: string) => Promise<boolean>): 
   });
 }
 
+/** At this address a wrapped-SOL account of this owner stands, as a payment's marker would. */
+export function inventsMarker(at: string, owner: string): Lie {
+  const data = Buffer.alloc(165);
+  data.set(NATIVE_MINT.toBytes(), 0);
+  data.set(bs58.decode(owner), 32);
+  // In use.
+  data[108] = 1;
+  const account = {
+    data: [data.toString("base64"), "base64"],
+    executable: false,
+    lamports: 2_039_280,
+    owner: TOKEN_PROGRAM_ID.toBase58(),
+    rentEpoch: 0,
+    space: data.length,
+  };
+  return about("getMultipleAccounts", (honest, params) => {
+    const { context, value } = honest as WithContext;
+    const asked = params[0] as readonly string[];
+    return { context, value: value.map((each, index) => (asked[index] === at ? account : each)) };
+  });
+}
+
+/** Each message costs so many lamports. */
+export function asksFee(lamports: number): Lie {
+  return about("getFeeForMessage", (honest) => ({ ...(honest as WithContext), value: lamports }));
+}
+
+/** Its finalized end stays where it is now. */
+export async function freezesHeight(chain: ChainFixture["chain"]): Promise<Lie> {
+  const params = [{ commitment: "finalized" }];
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getEpochInfo", params });
+  const response = await chain.fetch("http://local", { body });
+  const { result } = (await response.json()) as { readonly result: unknown };
+  return aboutEnd("finalized", () => result);
+}
+
 /** Its blocks are so many higher than anybody else's. */
-export function isAhead(blocks: number): Lie {
-  return about("getEpochInfo", (honest) => {
+export function isAhead(blocks: number, commitment: "confirmed" | "finalized" = "finalized"): Lie {
+  return aboutEnd(commitment, (honest) => {
     const info = honest as { readonly blockHeight: number };
     return { ...info, blockHeight: info.blockHeight + blocks };
   });
+}
+
+function aboutEnd(commitment: string, retell: (honest: unknown) => unknown): Lie {
+  return about("getEpochInfo", (honest, [query]) =>
+    (query as { readonly commitment?: string }).commitment === commitment ? retell(honest) : honest,
+  );
 }
 
 /** Whatever is simulated would go through. */

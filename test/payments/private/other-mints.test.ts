@@ -440,6 +440,33 @@ test("P11: frozen between the word and the payment it stays where it is, and the
   await again.stop();
 });
 
+test("P11: tokens that come after the order stay: no more goes than it names, and what is emptied by it is closed", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token");
+  const dave = world.wallet("dave", { lamports: SOL });
+  await foreign.giveBeside(order.address, 5_000_000n);
+  await world.service.stop();
+  const { operator } = world.service;
+  expect(await operator.returnTokens(order.id, { mint: foreign.mint, to: dave.address }, BY)).toMatchObject({
+    amount: "12",
+  });
+  await foreign.giveBeside(order.address, 900_000_000n);
+  await foreign.giveBeside(order.address, 30_000_000n);
+  await world.service.start();
+  await world.settle(10);
+  expect(await foreign.heldBy(dave.address)).toBe(12_000_000n);
+  expect(await foreign.isOpen(order.address)).toBe(false);
+  // The rest waits for another word.
+  expect(await world.stateOf(order)).toBe("aging");
+  const left = await operator.returnTokens(order.id, { mint: foreign.mint }, BY);
+  expect(left).toMatchObject({ amount: "930", to: world.alice.address });
+  await world.settle(10);
+  expect(await foreign.heldBy(dave.address)).toBe(12_000_000n);
+  expect(await onRecord(world, order, foreign.mint)).toBe(0n);
+  expect(await reconciled(world)).toEqual({ isExplained: true, found: [] });
+});
+
 test("R4: tokens of an address that has paid without us are not returned", async ({ world }) => {
   const { order, foreign } = await settledWith(world, "token");
   await world.pay(world.alice, order.address, 1_000_000n);

@@ -304,7 +304,7 @@ describe("what became of a payment", () => {
             },
           },
     );
-    const { lowest } = await world.ledger.heights();
+    const { lowest } = await world.ledger.heights("finalized");
     chain.advance(attempt.lastValidBlockHeight - lowest);
     await service.settled();
     await world.pass(MINUTE);

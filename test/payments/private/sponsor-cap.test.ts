@@ -34,14 +34,17 @@ async function payroll(world: Scene): Promise<Ordered> {
   return orderedAs(body);
 }
 
-/** What each payment's attempts cost the sponsor, by kind. */
+/** What each payment's attempts cost the sponsor, by kind; the first one counts the rent, which one of them pays. */
 async function costsOf(
   { storage }: Scene,
   { id }: Ordered,
 ): Promise<readonly { readonly kind: string; readonly cost: bigint }[]> {
   const { payments = [] } = (await storage.transaction(id)) ?? {};
   return payments.flatMap(({ kind, plan }) =>
-    (readPlan(plan).costs ?? []).map((cost) => ({ kind, cost: BigInt(cost) })),
+    (readPlan(plan).costs ?? []).map((cost, index) => {
+      const { rent = "0" } = readPlan(plan);
+      return { kind, cost: BigInt(cost) + (index === 0 ? BigInt(rent) : 0n) };
+    }),
   );
 }
 

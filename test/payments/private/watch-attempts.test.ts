@@ -20,20 +20,22 @@ const UNSIGNED = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 0), 9])
 /** A watcher of two attempts, over a ledger that has seen neither. */
 class Stage {
   readonly sent: string[] = [];
-  /** The lowest that a node knows of. */
+  readonly clock = virtualClock();
+  /** What as many endpoints as must agree have reached, and how much further another one is. */
   height = 1;
+  ahead = 10;
   readonly watcher: Watcher;
 
   constructor(storage: PaymentStorage) {
     const ledger: Pick<Ledger, "statuses" | "heights" | "broadcast"> = {
       statuses: async (signatures) => signatures.map(() => null),
-      heights: async () => agreed({ lowest: this.height, highest: this.height + 10 }),
+      heights: async () => agreed({ lowest: 0, agreed: this.height, highest: this.height + this.ahead }),
       broadcast: async (bytes) => void this.sent.push(bytes.at(-1) === 0 ? "whole" : "half"),
     };
     this.watcher = watchAttempts({
       storage,
       ledger: ledger as Ledger,
-      clock: virtualClock(),
+      clock: this.clock,
       log: silentLogger,
       intervalMs: 1_000,
     });
@@ -42,6 +44,7 @@ class Stage {
 
 const test = vitestTest.extend("stage", async ({}) => {
   const storage = memoryStorage();
+  const stage = new Stage(storage);
   const attempts = (["whole", "half"] as const).map((id, index): AttemptRecord => ({
     id,
     messageHash: id,
@@ -51,10 +54,10 @@ const test = vitestTest.extend("stage", async ({}) => {
     bytes: Uint8Array.from([...(id === "whole" ? SIGNED : UNSIGNED), index]),
     lastValidBlockHeight: LAST_VALID,
     reference: null,
-    createdAt: 0,
+    createdAt: stage.clock.now(),
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
-  return new Stage(storage);
+  return stage;
 });
 
 /** What one look sends, and what it tells. */
@@ -89,6 +92,17 @@ test("E7: bytes are sent while a block may take them, that after their last heig
   stage.height = LAST_VALID;
   expect(await look(stage, "whole")).toEqual({ sent: ["whole"], told: [] });
   stage.height = LAST_VALID + 1;
+  expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "EXPIRED", about: "whole" }] });
+});
+
+test("M23: bytes that enough endpoints do not know as expired are sent for five minutes, and then called expired by the furthest one", async ({
+  stage,
+}) => {
+  await look(stage, "whole");
+  stage.ahead = LAST_VALID;
+  stage.clock.advance(5 * 60_000 - 1);
+  expect(await look(stage, "whole")).toEqual({ sent: ["whole"], told: [] });
+  stage.clock.advance(1);
   expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "EXPIRED", about: "whole" }] });
 });
 

@@ -1,4 +1,5 @@
 /** Why a transaction of ours fails: every class of fault from a transaction that really fails on the chain. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import {
   AuthorityType,
   createAssociatedTokenAccountIdempotentInstruction,
@@ -411,11 +412,11 @@ describe("the bytes themselves", () => {
       '{"InsufficientFundsForRent":{"account_index":99}}',
     ];
     for (const error of errors) {
-      expect(await ledger.explainError(payout, error)).toMatchObject({ kind: "other", error });
+      expect(await ledger.explainError(payout, agreed(error))).toMatchObject({ kind: "other", error });
     }
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), fc.json()), async (error) => {
-        expect((await ledger.explainError(payout, error)).error).toBe(error);
+        expect((await ledger.explainError(payout, agreed(error))).error).toBe(error);
       }),
     );
   });

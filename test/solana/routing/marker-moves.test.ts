@@ -1,4 +1,5 @@
 /** What the moves of markers say, byte by byte: an account, an owner or an allowance in the wrong place costs money. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import {
   ComputeBudgetProgram,
   PublicKey,
@@ -178,7 +179,10 @@ test("E15: a marker that costs more by now than it was built with is not made, a
     await ledger.broadcast(bytes);
     chain.advance(33);
     const [status] = await ledger.statuses([signature]);
-    expect(await ledger.explainError(marking, status?.error ?? "")).toMatchObject({ kind: "other", move: 0 });
+    expect(await ledger.explainError(marking, agreed<string>(status?.error ?? ""))).toMatchObject({
+      kind: "other",
+      move: 0,
+    });
     expect(await scene.markers(deposit, "cheap")).toEqual(["unmade"]);
   } finally {
     chain.setRent(rent / 293n);

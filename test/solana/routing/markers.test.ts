@@ -120,7 +120,7 @@ describe("markers", () => {
     const reading = await ledgerOver(2, honest, honest).markers(deposit.address, ALL);
     expect(reading.markers).toEqual(truth());
     expect(reading.slot).toBe(chain.slot() - 32);
-    expect(reading.blockHeight).toBe((await ledger.heights()).lowest);
+    expect(reading.blockHeight).toBe((await ledger.heights("finalized")).lowest);
     expect(reading.blockTime).toBe(Math.floor(clock.now() / 1_000));
     expect(["node0.example", "node1.example"]).toContain(reading.endpoint);
   });
@@ -281,7 +281,7 @@ describe("markers", () => {
   });
 
   test("an endpoint that lags disputes what it has not heard of yet, and the lowest height and slot are told", async () => {
-    const before = (await fixture.ledger.heights()).lowest;
+    const before = (await fixture.ledger.heights("finalized")).lowest;
     await replaceAndMark();
     const lagging = late(34, "getEpochInfo", "getMultipleAccounts", "getSlot");
     const reading = await ledgerOver(2, honest, lagging).markers(deposit.address, ALL);
@@ -378,18 +378,29 @@ describe("markers", () => {
 describe("heights", () => {
   test("the lowest and the highest finalized height of all that answer, and nobody's when too few do", async () => {
     const lagging = late(20, "getEpochInfo");
-    const finalized = (await fixture.ledger.heights()).highest;
-    expect(await fixture.ledger.heights()).toEqual({ lowest: finalized, highest: finalized });
+    const finalized = (await fixture.ledger.heights("finalized")).highest;
+    expect(await fixture.ledger.heights("finalized")).toEqual({
+      lowest: finalized,
+      agreed: finalized,
+      highest: finalized,
+    });
     expect(fixture.chain.blockHeight() - finalized).toBe(32);
-    expect(await ledgerOver(2, lagging, honest).heights()).toEqual({
+    expect(await ledgerOver(2, lagging, honest).heights("finalized")).toEqual({
       lowest: finalized - 20,
+      agreed: finalized - 20,
       highest: finalized,
     });
-    expect(await patiently(ledgerOver(2, lagging, silent, honest).heights())).toEqual({
+    expect(await ledgerOver(2, lagging, honest, honest).heights("finalized")).toEqual({
       lowest: finalized - 20,
+      agreed: finalized,
       highest: finalized,
     });
-    await expect(patiently(ledgerOver(2, silent, honest).heights())).rejects.toBeInstanceOf(
+    expect(await patiently(ledgerOver(2, lagging, silent, honest).heights("finalized"))).toEqual({
+      lowest: finalized - 20,
+      agreed: finalized - 20,
+      highest: finalized,
+    });
+    await expect(patiently(ledgerOver(2, silent, honest).heights("finalized"))).rejects.toBeInstanceOf(
       LedgerUnavailable,
     );
   });
@@ -402,7 +413,9 @@ describe("heights", () => {
         const { result, ...rest } = (await answer.json()) as { result: object };
         return Response.json({ ...rest, result: { ...result, blockHeight } });
       };
-      await expect(patiently(ledgerOver(1, garbling).heights())).rejects.toBeInstanceOf(LedgerUnavailable);
+      await expect(patiently(ledgerOver(1, garbling).heights("finalized"))).rejects.toBeInstanceOf(
+        LedgerUnavailable,
+      );
     }
   });
 });

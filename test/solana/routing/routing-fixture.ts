@@ -1,4 +1,5 @@
 /** A sponsor, a deposit address and everybody else, on a real local chain, and plans carried out to the end. */
+import { agreed } from "../../../src/ledger/agreed.ts";
 import { createHash } from "node:crypto";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
@@ -139,7 +140,8 @@ export async function routingFixture(): Promise<RoutingFixture> {
       chain.advance(SLOTS_TO_FINALITY);
       const [status] = await ledger.statuses([signed.signature]);
       if (status?.commitment !== "finalized") throw new Error("a transaction did not land");
-      const landed = status.error === null ? null : await ledger.explainError(plan, status.error);
+      const landed =
+        status.error === null ? null : await ledger.explainError(plan, agreed<string>(status.error));
       return { signed, tried, landed };
     },
     markers: async ({ address }, ...seeds) => (await ledger.markers(address, seeds)).markers,

@@ -122,6 +122,38 @@ test("a transaction that is listed and cannot be read is not passed over: the an
   await ledger.close();
 });
 
+// A transaction with two signers: the count, two signatures, the version, the header, the count of keys, and the keys.
+const SECOND_SIGNATURE = 1 + 64;
+const SECOND_KEY = SECOND_SIGNATURE + 64 + 1 + 3 + 1 + 32;
+
+test.for([
+  ["names another signer", SECOND_KEY],
+  ["has made a signature up", SECOND_SIGNATURE],
+] as const)(
+  "M32: a node that %s is not believed, and what it tells is not remembered",
+  async ([, place], { scene }) => {
+    const { deposit } = scene;
+    const { ledgerOf, plan, mark, sol, nobody, carryOut, chain } = scene;
+    const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+    const forge = (told: { readonly transaction: readonly [string, string] }): unknown => {
+      const bytes = Buffer.from(told.transaction[0], "base64");
+      // The deposit address signed beside the sponsor; what funded it has one signer.
+      if (bytes.readUInt8(0) === 2) bytes.writeUInt8(bytes.readUInt8(place) ^ 1, place);
+      return { ...told, transaction: [bytes.toString("base64"), "base64"] };
+    };
+    let isLying = true;
+    const forging: Fetch = (...call) =>
+      isLying ? node(scene, "getTransaction", forge)(...call) : chain.fetch(...call);
+    const ledger = ledgerOf([{ url: "http://forging", fetch: forging }]);
+    await expect(ledger.signedBy(deposit.address)).rejects.toThrow(LedgerUnavailable);
+    isLying = false;
+    expect((await ledger.signedBy(deposit.address)).transactions).toMatchObject([
+      { signature: signed.signature },
+    ]);
+    await ledger.close();
+  },
+);
+
 test("P15: an address named by 1,000 transactions or more says that its history is not whole", async ({
   scene,
 }) => {

@@ -1,5 +1,13 @@
 /** A storage adapter over plain Maps, written from the page on storage alone: it shows what that takes. */
-import type { AnyCommit, CommitResult, EngineStorage, Find, Table, WatchRecord } from "paystate/engine";
+import type {
+  AnyCommit,
+  CommitAnswer,
+  CommitResult,
+  EngineStorage,
+  Find,
+  Table,
+  WatchRecord,
+} from "paystate/engine";
 import { compareTexts, copyRow, engineTables, shareShards, storedTask } from "paystate/storage";
 import { by, Database, keyOf } from "./database.ts";
 import { Tables } from "./tables.ts";
@@ -15,7 +23,7 @@ export function plainMapStorage(): EngineStorage {
     get: async <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as R | null,
     find: async <R extends object>(query: Find<R>) => tables.find(query) as readonly R[],
     tally: async (query) => tables.tally(query),
-    commit: async (items) => database.atomically(() => items.map((item) => commit.one(item))),
+    commit: async (items) => items.map((item) => commit.one(item)),
     claim: async (request) => tasks.claim(request),
     heartbeat: async (request) =>
       request.tasks.filter((task) => !tasks.extend(task, request)).map(({ id }) => id),
@@ -138,11 +146,15 @@ class Commits {
   readonly #tables: Tables;
   readonly #tasks: Tasks;
 
-  one(item: AnyCommit): CommitResult {
-    return this.#database.atomically(
-      () => this.#carryOut(item),
-      ({ ok }) => ok,
-    );
+  one(item: AnyCommit): CommitAnswer {
+    try {
+      return this.#database.atomically(
+        () => this.#carryOut(item),
+        ({ ok }) => ok,
+      );
+    } catch (error) {
+      return { ok: false, conflict: "failed", error };
+    }
   }
 
   #carryOut(item: AnyCommit): CommitResult {

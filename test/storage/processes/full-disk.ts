@@ -1,6 +1,6 @@
 /**
- * A process whose files may not grow beyond a limit: it commits groups of facts until one is refused, and prints the ids of
- * each group with how it ended, and whether its first and its last fact are there afterwards. Then it hangs.
+ * A process whose files may not grow beyond a limit: it commits groups of facts until one of them is not made, and prints the
+ * ids of each group with what each was answered, and which of them are there afterwards. Then it hangs.
  */
 import { sqliteStorage } from "../../kit/storages.ts";
 
@@ -13,12 +13,9 @@ for (let group = 0, isFull = false; !isFull; group += 1) {
   const items = ids.map((id) => ({
     writes: [{ table: "facts" as const, insert: { id, value: "x".repeat(20_000) } }],
   }));
-  const end = await storage.commit(items).then(
-    (results) => (results.every(({ ok }) => ok) ? "ok" : "refused"),
-    () => "failed",
-  );
-  isFull = end !== "ok";
+  const answers = (await storage.commit(items)).map((answer) => (answer.ok ? "ok" : answer.conflict));
+  isFull = answers.some((answer) => answer !== "ok");
   const there = await Promise.all(ids.map(async (id) => (await storage.fact(id)) !== null));
-  process.stdout.write(`${JSON.stringify({ ids, end, there })}\n`);
+  process.stdout.write(`${JSON.stringify({ ids, answers, there })}\n`);
 }
 setInterval(() => undefined, 1_000);

@@ -1,4 +1,5 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
+import type { DepositRecord } from "../../records.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { SENT_ELSEWHERE } from "../../private/vouched-money.ts";
 import { MISSING_HISTORY, UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
@@ -44,6 +45,22 @@ export function decisionOf(matter: string): string {
   return matter.startsWith(unexplained) ? decisionOfAddress(matter.slice(unexplained.length)) : matter;
 }
 
+const PAGE = 500;
+
+/** The oldest held addresses that still are a matter, however many older ones were written off. */
+async function openHolds(
+  storage: Pick<PaymentStorage, "heldDeposits">,
+  limit: number,
+): Promise<readonly DepositRecord[]> {
+  const found: DepositRecord[] = [];
+  for (let last: DepositRecord | undefined; ;) {
+    const page = await storage.heldDeposits(PAGE, last);
+    found.push(...page.filter(({ heldReason }) => heldReason !== WRITTEN_OFF));
+    last = page.at(-1);
+    if (page.length < PAGE || found.length >= limit) return found.slice(0, limit);
+  }
+}
+
 /** `isRouting`: whether private mode is on; without it nothing can be sent anywhere. */
 export function heldAddresses(
   storage: Pick<PaymentStorage, "heldDeposits">,
@@ -54,19 +71,17 @@ export function heldAddresses(
     return heldReason === RECOVERED ? ["refundTo", "writeOff"] : ["release", "refundTo", "writeOff"];
   };
   return async (limit) =>
-    (await storage.heldDeposits(limit))
-      .filter(({ heldReason }) => heldReason !== WRITTEN_OFF)
-      .map(({ id, transactionId, accountId, heldReason }): FoundMatter => {
-        const reason = heldReason ?? "";
-        const kind = kindOfHold(reason);
-        return {
-          kind,
-          id: matterId(kind, id),
-          transactionId,
-          accountId,
-          since: null,
-          message: `deposit address ${id} is held: ${SENTENCES[reason] ?? reason}`,
-          actions: actionsOf(reason),
-        };
-      });
+    (await openHolds(storage, limit)).map(({ id, transactionId, accountId, heldReason }): FoundMatter => {
+      const reason = heldReason ?? "";
+      const kind = kindOfHold(reason);
+      return {
+        kind,
+        id: matterId(kind, id),
+        transactionId,
+        accountId,
+        since: null,
+        message: `deposit address ${id} is held: ${SENTENCES[reason] ?? reason}`,
+        actions: actionsOf(reason),
+      };
+    });
 }

@@ -1,4 +1,5 @@
 /** Tells the host of each matter once when it begins and once when it is over, whichever process sees it. */
+import { commitOne } from "../../../../storage/decided.ts";
 import type { MatterRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock, Logger } from "../../../runtime.ts";
@@ -130,7 +131,7 @@ export class MatterTelling {
   }
 
   async #commit(write: PaymentWrite): Promise<boolean> {
-    return (await this.#parts.storage.commit([{ writes: [write] }]))[0]?.ok === true;
+    return (await commitOne(this.#parts.storage, { writes: [write] })).ok;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Changes what an operator has set for new transactions and quotes, in one commit with the row of the audit log. */
+import { commitOne } from "../../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Act, WriteAct } from "../act.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../intake/rules.ts";
@@ -43,8 +44,8 @@ export class GateBook {
         gate === undefined
           ? { table: "gates", insert: { id, version: 1, rules } }
           : { table: "gates", id, set: { rules }, expectedVersion: gate.version };
-      const [result] = await this.#storage.commit([{ writes: [write, this.#writeAct(act)] }]);
-      if (result?.ok === true) return;
+      const result = await commitOne(this.#storage, { writes: [write, this.#writeAct(act)] });
+      if (result.ok) return;
     }
     throw new Error(`the gate "${id}" was changed by others in every round`);
   }

@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { Ledger, WitnessCount } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { ActedBy } from "../../acted-by.ts";
-import { isInForce } from "../../intake/lowered-witnesses.ts";
+import { beliefRules, isInForce } from "../../intake/lowered-witnesses.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import type { LoweredWitnesses } from "../../intake/rules.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
@@ -50,8 +51,9 @@ const wantedWitnesses = z.strictObject({
 
 /** What lowering takes. */
 export interface LoweringSetting extends Pick<GateSetting, "gates" | "clock"> {
-  /** With its own number of witnesses. */
-  readonly ledger: Pick<Ledger, "witnesses">;
+  readonly storage: Pick<PaymentStorage, "gates">;
+  /** With its own number of witnesses, and all endpoints. */
+  readonly ledger: Pick<Ledger, "restricted">;
 }
 
 /** The lowered number that is stored among the rules of the whole service. */
@@ -63,15 +65,23 @@ export class WitnessLowering implements Lowering {
   }
 
   async lowerWitnesses(given: WantedWitnesses, by: ActedBy): Promise<LoweredEntry> {
-    const { ledger, gates, clock } = this.#setting;
+    const { gates, clock } = this.#setting;
     const { witnesses, minutes } = readCommand(wantedWitnesses, given);
     const acted = readActedBy(by);
-    refuseNeedless(witnesses, await ledger.witnesses());
+    refuseNeedless(witnesses, await this.#inService());
     const since = clock.now();
     const lowered: LoweredWitnesses = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
     const what = { witnesses, minutes };
     await gates.change(null, (rules) => ({ ...rules, lowered }), { by: acted, act: "lower_witnesses", what });
     return { ...acted, witnesses, since: isoTime(since), until: isoTime(lowered.until) };
+  }
+
+  /** An endpoint out of service answers, and is not there to agree. */
+  async #inService(): Promise<WitnessCount> {
+    const { suspendedEndpoints } = await beliefRules(this.#setting);
+    const without = suspendedEndpoints.map(({ endpoint }) => endpoint);
+    const reads = await this.#setting.ledger.restricted({ witnesses: null, without });
+    return reads.witnesses();
   }
 
   async restoreWitnesses(by: ActedBy): Promise<void> {

@@ -3,8 +3,9 @@ import { z } from "zod";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { ActedBy } from "../../acted-by.ts";
-import { isInForce } from "../../intake/lowered-witnesses.ts";
 import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
+import { storageTime } from "../../storage-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateSetting } from "./gate-setting.ts";
@@ -51,6 +52,8 @@ const wantedSuspension = z.strictObject({
 
 /** What suspending endpoints takes. */
 export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
+  /** Its clock counts: those of processes may differ, and none may end what another one has begun. */
+  readonly storage: Pick<PaymentStorage, "time">;
   /** With all of its endpoints. */
   readonly ledger: Pick<Ledger, "endpoints">;
 }
@@ -64,17 +67,17 @@ export class EndpointSuspensions implements EndpointSuspending {
   }
 
   async suspendEndpoint(given: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry> {
-    const { ledger, gates, clock } = this.#setting;
+    const { ledger, gates } = this.#setting;
     const { endpoint, minutes } = readCommand(wantedSuspension, given);
     const acted = readActedBy(by);
     const known: readonly string[] = (await ledger.endpoints()).map((each) => each.endpoint);
     if (!known.includes(endpoint)) {
       throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
     }
-    const since = clock.now();
+    const since = await storageTime(this.#setting);
     const suspended = { ...acted, endpoint, since, until: since + minutes * MINUTE_MS };
     const change = (rules: IntakeRules): IntakeRules => {
-      const others = othersInForce(rules, endpoint, since);
+      const others = othersOf(rules, endpoint, since);
       const out = new Set(others.map((each) => each.endpoint));
       if (known.every((each) => each === endpoint || out.has(each))) {
         throw new OperatorRefused(`endpoint: ${endpoint} is the last one in service`);
@@ -86,26 +89,26 @@ export class EndpointSuspensions implements EndpointSuspending {
   }
 
   async restoreEndpoint(given: string, by: ActedBy): Promise<void> {
-    const { gates, clock } = this.#setting;
+    const { gates } = this.#setting;
     const endpoint = readCommand(endpointName, given);
     const acted = readActedBy(by);
+    const now = await storageTime(this.#setting);
     const change = (rules: IntakeRules): IntakeRules => {
-      const now = clock.now();
       const isSuspended = rules.suspendedEndpoints.some(
-        (each) => each.endpoint === endpoint && isInForce(each, now),
+        (each) => each.endpoint === endpoint && now < each.until,
       );
       if (!isSuspended) throw new OperatorRefused(`endpoint ${endpoint} is in service`);
-      return { ...rules, suspendedEndpoints: othersInForce(rules, endpoint, now) };
+      return { ...rules, suspendedEndpoints: othersOf(rules, endpoint, now) };
     };
     await gates.change(null, change, { by: acted, act: "restore_endpoint", what: { endpoint } });
   }
 }
 
-/** The other suspensions that have not ended. */
-function othersInForce(
+/** The other suspensions that have not ended: one may seem not to have begun yet, by the clock of another process. */
+function othersOf(
   { suspendedEndpoints }: IntakeRules,
   endpoint: string,
   now: number,
 ): readonly SuspendedEndpoint[] {
-  return suspendedEndpoints.filter((each) => each.endpoint !== endpoint && isInForce(each, now));
+  return suspendedEndpoints.filter((each) => each.endpoint !== endpoint && now < each.until);
 }

@@ -26,8 +26,8 @@ export function returnId({ address, mint }: Pick<ProposedReturn, "address" | "mi
 }
 
 /** Whether an id is one of `returnId`. */
-export function isReturnId(id: string): boolean {
-  return id.startsWith(RETURN);
+export function isReturnId(id: unknown): boolean {
+  return typeof id === "string" && id.startsWith(RETURN);
 }
 
 /** The text that keeps it. */

@@ -1,4 +1,5 @@
 /** Decides about deposit addresses that are held: releases them, refunds to another address, or writes them off. */
+import { commitOne } from "../../../../storage/decided.ts";
 import type { DepositRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { parseAddress, type Address } from "../../../address.ts";
@@ -68,8 +69,8 @@ export class DepositResolving {
     const { matter, by } = resolving;
     await this.#releaseBy(resolving, {
       refundTo: null,
-      writesFor: ({ transactionId, explained, vouchedFor }) => {
-        const what = { id: matter.id, transactionId, explained, vouchedFor };
+      writesFor: ({ transactionId, explained, vouchedTime, vouchedFor }) => {
+        const what = { id: matter.id, transactionId, explained, vouchedTime, vouchedFor };
         return [this.#parts.writeAct({ by, act: "release", what })];
       },
     });
@@ -94,8 +95,8 @@ export class DepositResolving {
     await this.#screen(address, deposit.transactionId);
     if (!(await this.#control().canRedirect(deposit))) {
       throw new OperatorRefused(
-        `${resolving.matter.id}: a payment of its order is open, so its money cannot be sent elsewhere yet: ` +
-          "release it, or try again once the order is over",
+        `${resolving.matter.id}: a payment of its order is signed or planned, so its money cannot be sent elsewhere: ` +
+          "try again once the order is over",
       );
     }
     return address;
@@ -116,8 +117,9 @@ export class DepositResolving {
     const asked = requestedBy === null ? {} : { requestedBy };
     await this.#releaseBy(resolving, {
       refundTo: { to, money },
-      writesFor: ({ transactionId, explained, vouchedFor, allowed }) => {
-        const what = { id: matter.id, transactionId, address: to, allowed, explained, vouchedFor, ...asked };
+      writesFor: ({ transactionId, explained, vouchedTime, vouchedFor, allowed }) => {
+        const vouched = { explained, vouchedTime, vouchedFor };
+        const what = { id: matter.id, transactionId, address: to, allowed, ...vouched, ...asked };
         return [this.#parts.writeAct({ by, act: "refund_to", what })];
       },
     });
@@ -140,8 +142,8 @@ export class DepositResolving {
       ...(waitEndedAt === null ? [releaseShare(transactionId, now)] : []),
       this.#parts.writeAct({ by, act: "write_off", what }),
     ];
-    const [result] = await this.#parts.storage.commit([{ writes }]);
-    if (result?.ok !== true) throw decidedMeanwhile(matter.id);
+    const result = await commitOne(this.#parts.storage, { writes });
+    if (!result.ok) throw decidedMeanwhile(matter.id);
   }
 
   #control(): DepositControl {

@@ -1,4 +1,5 @@
 /** Tries tasks again, drops dead letters, and drops what a webhook did not take. */
+import { commitOne } from "../../../../storage/decided.ts";
 import type { Commit } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { PaymentTables } from "../../records.ts";
@@ -63,9 +64,9 @@ export class TaskResolving {
   ): Promise<void> {
     const audit = this.#parts.writeAct({ by, act, what: { id: matter.id, ...what } });
     const commit = { ...effects, writes: [guard, ...writes, audit] };
-    const [result] = await this.#parts.storage.commit([commit]);
-    if (result?.ok === true) return;
-    if (result?.ok === false && result.conflict === "token") {
+    const result = await commitOne(this.#parts.storage, commit);
+    if (result.ok) return;
+    if (result.conflict === "token") {
       throw new OperatorRefused(`${matter.id}: the task is done, or a process is doing it right now`);
     }
     throw decidedMeanwhile(matter.id);

@@ -1,4 +1,5 @@
 /** Resolves matters: checks the command, asks for a second person where one is needed, and carries it out. */
+import { commitOne } from "../../../../storage/decided.ts";
 import { z } from "zod";
 import type { DecisionRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
@@ -40,6 +41,8 @@ export interface Resolver {
 /** How many matters of each source are searched for an id: more than there ever are. */
 const MAX_MATTERS = 10_000;
 
+const matterName = z.string("id: expected the id of a matter");
+
 /** What waits for a second person. */
 const proposal = z.object({
   address: z.string(),
@@ -50,6 +53,7 @@ const proposal = z.object({
   money: z
     .object({
       step: z.number(),
+      slot: z.number().nullable().default(null),
       signatures: z.array(z.string()),
       came: z.record(z.string(), z.string()),
       there: z.record(z.string(), z.string()),
@@ -63,6 +67,8 @@ interface Proposed {
   readonly money: MoneyThere;
   /** In whole units, by mint. */
   readonly allowed: Readonly<Record<string, string>>;
+  /** The decision that was read first: one that was committed meanwhile is not overwritten. */
+  readonly before: DecisionRecord | null;
 }
 
 /** What resolving matters needs. */
@@ -86,7 +92,8 @@ export class MatterResolver implements Resolver {
     this.#parts = parts;
   }
 
-  async resolve(id: string, given: ResolveCommand, by: ActedBy): Promise<Resolution> {
+  async resolve(named: string, given: ResolveCommand, by: ActedBy): Promise<Resolution> {
+    const id = readCommand(matterName, named);
     const { storage, deposits, approvals } = this.#parts;
     const acted = readActedBy(by);
     const command = readCommand(resolveCommand, given);
@@ -101,14 +108,15 @@ export class MatterResolver implements Resolver {
     if (command.action === "refundTo" && approvals === 2) {
       const address = await deposits.checkReceiver(resolving, command.address);
       const { money, shown } = await deposits.moneyThere(resolving);
-      await this.#propose(resolving, { address, money, allowed: shown });
+      await this.#propose(resolving, { address, money, allowed: shown, before });
       return { ...resolutionOf(matter, action, "awaits_approval"), address, allowed: shown };
     }
     await this.#carryOut(resolving, command);
     return resolutionOf(matter, action, "done");
   }
 
-  async approve(id: string, approval: Approval, by: ActedBy): Promise<Resolution> {
+  async approve(named: string, approval: Approval, by: ActedBy): Promise<Resolution> {
+    const id = readCommand(matterName, named);
     const { storage, deposits } = this.#parts;
     const acted = readActedBy(by);
     const before = await storage.decision(decisionOf(id));
@@ -146,13 +154,13 @@ export class MatterResolver implements Resolver {
   }
 
   /** Keeps what was asked for until another actor confirms it. */
-  async #propose({ matter, by }: Resolving, { address, money, allowed }: Proposed): Promise<void> {
+  async #propose({ matter, by }: Resolving, { address, money, allowed, before }: Proposed): Promise<void> {
     const { storage, writeAct } = this.#parts;
     const text = JSON.stringify({ address, actor: by.actor, message: matter.message, money });
-    const guard = this.#guard(matter.id, await storage.decision(decisionOf(matter.id)), text);
+    const guard = this.#guard(matter.id, before, text);
     const audit = writeAct({ by, act: "request_refund_to", what: { id: matter.id, address, allowed } });
-    const [result] = await storage.commit([{ writes: [guard, audit] }]);
-    if (result?.ok !== true) throw decidedMeanwhile(matter.id);
+    const result = await commitOne(storage, { writes: [guard, audit] });
+    if (!result.ok) throw decidedMeanwhile(matter.id);
   }
 
   async #carryOut(resolving: Resolving, command: ResolveCommand): Promise<void> {

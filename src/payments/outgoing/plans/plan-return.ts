@@ -29,7 +29,9 @@ export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 /** One token account of the address; the associated one has no `fromAccount`. */
 interface Source {
   readonly fromAccount?: Address;
+  /** Raw units that are taken out of it, and whether these are all. */
   readonly amount: bigint;
+  readonly isEmptied: boolean;
 }
 
 const MARK = "return ";
@@ -39,31 +41,31 @@ export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(MARK);
 }
 
+/** What looking for a return needs. */
+interface Returning {
+  readonly ledger: Ledger;
+  readonly keys: DepositKeys;
+  readonly sponsor: Address;
+}
+
+/** What is to go from where to whom. */
+interface SoughtReturn {
+  readonly deposit: DepositRecord;
+  readonly payments: readonly PaymentRecord[];
+  readonly mint: Address;
+  readonly to: Address;
+  /** Raw units: what came after an operator has named the amount stays. Left out, all goes. */
+  readonly atMost?: bigint;
+}
+
 /**
  * Reads what the address holds of the mint, but for accounts that the rules of markers keep, and tries the transaction that sends it on. Emptied accounts are closed with it,
  * their rent going to the sponsor, who pays for the receiver's account; where an account cannot be closed (Token-2022 keeps
  * one open that withholds transfer fees) it stays. The sponsor runs no program of a mint's own: nothing of such a mint moves.
  */
 export async function findReturn(
-  {
-    ledger,
-    keys,
-    sponsor,
-  }: { readonly ledger: Ledger; readonly keys: DepositKeys; readonly sponsor: Address },
-  {
-    deposit,
-    payments,
-    mint,
-    to,
-    most,
-  }: {
-    readonly deposit: DepositRecord;
-    readonly payments: readonly PaymentRecord[];
-    readonly mint: Address;
-    readonly to: Address;
-    /** Raw units: more is left where it is. */
-    readonly most: bigint | null;
-  },
+  { ledger, keys, sponsor }: Returning,
+  { deposit, payments, mint, to, atMost }: SoughtReturn,
 ): Promise<ReturnFound> {
   const address = deposit.id;
   const { holdings, slot } = await ledger.balances(address);
@@ -73,16 +75,17 @@ export async function findReturn(
   const kept = new KeptAccounts({ ledger, keys }, { deposit, payments });
   const strays = beside.accounts
     .filter(({ address: account }) => !kept.keeps({ account, mint }))
-    .map(({ address: fromAccount, amount }) => ({ fromAccount, amount }));
+    .map(({ address: fromAccount, amount }) => ({ fromAccount, amount, isEmptied: true }));
   const rest = holding.amount - sumOf(beside.accounts);
-  const associated = rest > 0n ? [{ amount: rest }] : [];
+  const associated = rest > 0n ? [{ amount: rest, isEmptied: true }] : [];
   const held = sumOf([...associated, ...strays]);
   if (held === 0n) return "nothing";
 
-  const mark = `${MARK}${payments.filter(({ kind }) => kind === "refund").length + 1}`;
+  const mark = await freeMark({ ledger, keys }, { deposit, payments });
   const terms = { address, sponsor, rentMinimum: 0n };
   let fault: TransactionFault | null = null;
-  for (const sources of waysToTake(associated, strays).map((each) => upTo(most, each))) {
+  for (const way of waysToTake(associated, strays)) {
+    const sources = noMoreThan(atMost ?? held, way);
     for (const isClosing of [true, false]) {
       const moves = returnMoves(holding, { address, sponsor, to }, { sources, isClosing });
       const amount = sumOf(sources);
@@ -105,6 +108,31 @@ export async function findReturn(
   return fault ?? "nothing";
 }
 
+/** So many markers are looked at in one call. */
+const MARKS_AT_ONCE = 8;
+
+/**
+ * The first words that no marker stands under: another copy of the database may have made some that this one does not know, and
+ * the chain would refuse them for as long as their markers stand.
+ */
+async function freeMark(
+  { ledger, keys }: Pick<Returning, "ledger" | "keys">,
+  { deposit, payments }: Pick<SoughtReturn, "deposit" | "payments">,
+): Promise<string> {
+  for (let first = payments.filter(({ kind }) => kind === "refund").length + 1; ; first += MARKS_AT_ONCE) {
+    const marks = Array.from({ length: MARKS_AT_ONCE }, (_, index) => `${MARK}${first + index}`);
+    const { markers } = await ledger.markers(
+      deposit.id,
+      marks.map((words) => keys.seed(deposit, words)),
+    );
+    if (markers.some((marker) => marker === "disputed")) {
+      throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
+    }
+    const free = marks.find((_, index) => markers[index] === "unmade");
+    if (free !== undefined) return free;
+  }
+}
+
 const PASSING: ReadonlySet<TransactionFault["kind"]> = new Set([
   "fee_payer",
   "blockhash",
@@ -121,14 +149,13 @@ function waysToTake(
   return [all, strays.slice(0, MAX_ACCOUNTS), associated];
 }
 
-/** Of these accounts no more than so much together. */
-function upTo(most: bigint | null, sources: readonly Source[]): readonly Source[] {
-  if (most === null) return sources;
-  let left = most;
-  return sources.flatMap((source): Source[] => {
+/** The first of these accounts, as far as the units go: of the last one a part may stay. */
+function noMoreThan(units: bigint, way: readonly Source[]): readonly Source[] {
+  let left = units;
+  return way.flatMap((source) => {
     const amount = source.amount < left ? source.amount : left;
     left -= amount;
-    return amount === 0n ? [] : [{ ...source, amount }];
+    return amount === 0n ? [] : [{ ...source, amount, isEmptied: amount === source.amount }];
   });
 }
 
@@ -154,7 +181,7 @@ function returnMoves(
   { address, sponsor, to }: ReturnParties,
   { sources, isClosing }: TakenSources,
 ): readonly StoredMove[] {
-  return sources.flatMap(({ fromAccount, amount }, index): StoredMove[] => {
+  return sources.flatMap(({ fromAccount, amount, isEmptied }, index): StoredMove[] => {
     const transfer: StoredMove = {
       does: "transfer",
       mint,
@@ -175,6 +202,6 @@ function returnMoves(
       to: sponsor,
       ...(fromAccount === undefined ? {} : { account: fromAccount }),
     };
-    return isClosing ? [transfer, close] : [transfer];
+    return isClosing && isEmptied ? [transfer, close] : [transfer];
   });
 }

@@ -34,8 +34,12 @@ export interface StoredPlan {
   readonly withheld: string;
   /** The operator's word by which a refund goes to another address than the sender's. */
   readonly word?: string;
-  /** What each attempt costs the sponsor for good, in lamports, but for those that are proved dead. */
+  /** The network fee of each attempt, in lamports, but for those that are proved dead. */
   readonly costs?: readonly string[];
+  /** The most that an attempt pays for rent of others' accounts, in lamports: of the same words one attempt succeeds. */
+  readonly rent?: string;
+  /** The attempts that are presumed dead, by their signatures: they may land all the same, so their costs stand. */
+  readonly presumed?: readonly string[];
   /** Every attempt that was signed, the newest last: a node may have denied one that landed all the same. */
   readonly signatures?: readonly string[];
   /** The payments that it makes possible, and the recipients that none of them pays. For plans only. */

@@ -1,0 +1,20 @@
+/** The answers for commits about which the database did not decide. */
+import type { CommitAnswer, CommitFailure } from "./storage.ts";
+import { StorageUnusable } from "./storage-unusable.ts";
+
+/** The answer for a commit of which nothing has happened. */
+export function failed(error: unknown): CommitFailure {
+  return { ok: false, conflict: "failed", error };
+}
+
+/** The answer for a commit that may have happened. */
+export function unknown(error: unknown): CommitFailure {
+  return { ok: false, conflict: "unknown", error };
+}
+
+/** Whether the database failed, and not the commit. A disk that is full for one may have room for another. */
+export function isTrouble(answer: CommitAnswer): answer is CommitFailure {
+  if (answer.ok) return false;
+  if (answer.conflict !== "failed") return answer.conflict === "unknown";
+  return answer.error instanceof StorageUnusable && answer.error.code !== "disk_full";
+}

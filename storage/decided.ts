@@ -1,0 +1,69 @@
+/** What the database decided about commits, or the error that kept it from deciding. */
+import type { CommitAnswer, CommitResult } from "./storage.ts";
+
+/**
+ * The answer of the database was lost, and the database could not be asked again in time: the commit has happened, may
+ * still happen, or never will. Nothing of it is told to subscribers, and nothing decides it again: look before you do.
+ *
+ * @example
+ * ```ts
+ * import { CommitUnknown, createEngine, workflow } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ * import { createMachine } from "xstate";
+ *
+ * const lights = workflow(createMachine({ id: "light", initial: "off", states: { off: {} } }))({ version: 1 });
+ * const engine = createEngine({ storage: memoryStorage(), workflows: [lights] });
+ * try {
+ *   await engine.start(lights, { id: "kitchen", input: undefined });
+ * } catch (error) {
+ *   if (!(error instanceof CommitUnknown)) throw error; // known not to have happened
+ * }
+ * console.log((await engine.read("kitchen"))?.value); // off
+ * ```
+ */
+export class CommitUnknown extends Error {
+  override readonly name = "CommitUnknown";
+
+  constructor(cause: unknown) {
+    super("the answer of the database was lost: the commit may have happened", { cause });
+  }
+}
+
+/** A storage, as far as commits go. */
+interface Committing<Item> {
+  commit(items: readonly Item[]): Promise<readonly CommitAnswer[]>;
+}
+
+/**
+ * Carries out one commit: durable or refused when it resolves. Throws `CommitUnknown` where the answer was lost; any other
+ * error says that nothing has happened.
+ */
+export async function commitOne<Item>(storage: Committing<Item>, item: NoInfer<Item>): Promise<CommitResult> {
+  const [answer] = await storage.commit([item]);
+  return decided(answer);
+}
+
+/**
+ * Carries out commits, each on its own. Throws as `commitOne` does for the first that was not decided; the others may have
+ * happened.
+ */
+export async function commitEach<Item>(
+  storage: Committing<Item>,
+  items: readonly NoInfer<Item>[],
+): Promise<readonly CommitResult[]> {
+  return (await storage.commit(items)).map(decided);
+}
+
+/** The result in an answer. Throws as `commitOne` does. */
+export function decided(answer: CommitAnswer | undefined): CommitResult {
+  if (answer === undefined) throw new CommitUnknown(new Error("storage answered too few commits"));
+  if (answer.ok) return answer;
+  switch (answer.conflict) {
+    case "failed":
+      throw answer.error;
+    case "unknown":
+      throw new CommitUnknown(answer.error);
+    default:
+      return answer;
+  }
+}

@@ -1,0 +1,147 @@
+/** Breaks of what a storage answers for each commit of a group, and of what is made of an answer that was lost. */
+import type { Break } from "../break.ts";
+
+const SQLITE = "storage/sqlite/commits.ts";
+const CONNECTION = "storage/sqlite/connection.ts";
+const POSTGRES = "storage/postgres/commits.ts";
+const IN_SQLITE = ["storage/sqlite-answers.test.ts"];
+const IN_POSTGRES = ["storage/postgres-answers.test.ts"];
+const IN_ENGINE = ["engine/unknown-answers.test.ts", "engine/group-commit.test.ts"];
+const IN_HTTP = ["http/unknown-outcomes.test.ts"];
+
+const ANSWERS_OF_SQLITE: readonly Break[] = [
+  {
+    property: "an answer of SQLite: a COMMIT that may have happened is not made again",
+    file: SQLITE,
+    text: "if (error instanceof Uncertain) return batch.slice(0, tried).map(() => unknown(error.cause));",
+    replacement: "",
+    tests: IN_SQLITE,
+  },
+  {
+    property: "an answer of SQLite: a COMMIT that the disk refused may have happened",
+    file: CONNECTION,
+    text: "throw isUncertain(error) ? new Uncertain(error) : error;",
+    replacement: "throw error;",
+    tests: IN_SQLITE,
+  },
+  {
+    property: "an answer of SQLite: a COMMIT without memory may have happened",
+    file: "storage/sqlite/explain.ts",
+    text: "/^SQLITE_(IOERR|NOMEM)/",
+    replacement: "/^SQLITE_IOERR/",
+    tests: IN_SQLITE,
+  },
+  {
+    property: "an answer of SQLite: what was refused beside unknown items is unknown",
+    file: SQLITE,
+    text: '!answer.ok && answer.conflict === "failed" ? answer : unknown(cause);',
+    replacement: "answer.ok ? unknown(cause) : answer;",
+    tests: IN_SQLITE,
+  },
+  {
+    property: "an answer of SQLite: the items of a transaction that has ended are carried out anew",
+    file: SQLITE,
+    text: "return this.#alone(batch.slice(0, tried.length + 1));",
+    replacement: "return batch.map(() => failed(error));",
+    tests: IN_SQLITE,
+  },
+  {
+    property: "an answer of SQLite: what cannot be taken back alone is taken back with all",
+    file: CONNECTION,
+    text: "      release.run();\n    } catch (error) {\n      if (this.#database.inTransaction) rollback.run();",
+    replacement: "      release.run();\n    } catch (error) {",
+    tests: IN_SQLITE,
+  },
+  {
+    property: "an answer of SQLite: a disk that is full for one item may have room for another",
+    file: "storage/commit-answers.ts",
+    text: ' && answer.error.code !== "disk_full"',
+    replacement: "",
+    tests: IN_SQLITE,
+  },
+];
+
+const ANSWERS_OF_POSTGRES: readonly Break[] = [
+  {
+    property: "an answer of PostgreSQL: a group that may have happened has not failed",
+    file: POSTGRES,
+    text: "group.items.map(() => unknown(error.cause))",
+    replacement: "group.items.map(() => failed(error.cause))",
+    tests: IN_POSTGRES,
+  },
+  {
+    property: "an answer of PostgreSQL: what is behind an unknown group is not sent",
+    file: POSTGRES,
+    text: 'conflict === "unknown" ||',
+    replacement: 'conflict !== "unknown" &&',
+    tests: IN_POSTGRES,
+  },
+  {
+    property: "an answer of PostgreSQL: the items of a group that the server took back are sent alone",
+    file: POSTGRES,
+    text: "return this.#alone(items.slice(0, group.items.length));",
+    replacement: "return group.items.map(() => failed(error));",
+    tests: IN_POSTGRES,
+  },
+  {
+    property: "an answer of PostgreSQL: an item that meets a lock fails none behind it",
+    file: POSTGRES,
+    text: "(await this.#group([{}])).some(isTrouble)",
+    replacement: "true",
+    tests: IN_POSTGRES,
+  },
+];
+
+export const STORAGE_BREAKS: readonly Break[] = [
+  ...ANSWERS_OF_SQLITE,
+  ...ANSWERS_OF_POSTGRES,
+  {
+    property: "an answer reaches the commit that it is for",
+    file: "src/engine/commit-queue.ts",
+    text: "decided(answers[index])",
+    replacement: "decided(answers[0])",
+    tests: IN_ENGINE,
+  },
+  {
+    property: "an answer that was lost is an error of its own class",
+    file: "storage/decided.ts",
+    text: "throw new CommitUnknown(answer.error);",
+    replacement: "throw answer.error;",
+    tests: IN_ENGINE,
+  },
+  {
+    property: "an answer that was lost: the instance is read anew",
+    file: "src/engine/steps.ts",
+    text: "const known = this.#recent.take(id);",
+    replacement: "const known = lost > 0 ? this.#recent.take(id) : this.#recent.get(id);",
+    tests: IN_ENGINE,
+  },
+  {
+    property: "an answer that was lost is no failure of a task",
+    file: "src/engine/tasks-in-hand.ts",
+    text: " || error instanceof CommitUnknown",
+    replacement: "",
+    tests: IN_ENGINE,
+  },
+  {
+    property: "an answer that was lost is 503 over HTTP",
+    file: "src/http/error-answer.ts",
+    text: "if (thrown instanceof CommitUnknown) {",
+    replacement: "if (thrown instanceof CommitUnknown && thrown.cause === null) {",
+    tests: IN_HTTP,
+  },
+  {
+    property: "an answer that was lost is not looked for where the database did not answer",
+    file: "src/payments/accounts/answer-once.ts",
+    text: "if (refusal instanceof CommitUnknown) throw refusal;",
+    replacement: "",
+    tests: IN_HTTP,
+  },
+  {
+    property: "an answer that was lost: a quote that this very request has used is its order",
+    file: "src/payments/transactions/answered-before.ts",
+    text: "if (transaction.requestHash === requestHash) {",
+    replacement: "if (transaction.requestHash === requestHash && signedTransaction === undefined) {",
+    tests: IN_HTTP,
+  },
+];

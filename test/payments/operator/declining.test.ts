@@ -1,0 +1,88 @@
+/** Which open orders an operator can decline by sending their money elsewhere, and that their recipients are not paid then. */
+import { expect } from "vitest";
+import { isDeclinedPayment } from "../../../src/payments/outgoing/declined.ts";
+import type { VouchingRecord } from "../../../src/payments/records.ts";
+import { BY } from "../../kit/by.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { memoryStorage } from "../../kit/storages.ts";
+import { MINUTE, SOL, type Ordered, type Scene } from "../private/scene.ts";
+import { sceneTest as test } from "../private/scene-test.ts";
+
+const usdcAt = async (world: Scene, address: string): Promise<bigint> => (await world.held(address))[1];
+
+async function payIn(world: Scene, order: Ordered, then: () => unknown = () => {}): Promise<void> {
+  const erin = world.wallet("erin", { lamports: SOL, usdc: 90_000_000n });
+  await world.openAccount({ ...erin, address: order.address as Wallet["address"] }, "USDC");
+  await world.payTokens(erin, order.address, "USDC", order.due);
+  then();
+  await world.settle(4);
+}
+
+const heldFor = async ({ storage }: Scene, { address }: Ordered): Promise<string | null | undefined> =>
+  (await storage.deposits([address]))[0]?.heldReason;
+
+test("M10: an order whose recipient is refused when it is to be paid ends by a refund elsewhere, and pays nobody", async ({
+  open,
+}) => {
+  let refused: string | null = null;
+  const world = await open({}, { screen: async (address) => (address === refused ? "refused" : "ok") });
+  const order = await world.sendTo();
+  refused = world.bob.address;
+  await payIn(world, order);
+  expect(await heldFor(world, order)).toBe("screening");
+  expect(await world.stateOf(order)).toBe("spending");
+  const { address } = world.wallet("safe", { lamports: SOL });
+  refused = null;
+  await world.service.operator.resolve(`held:${order.address}`, { action: "refundTo", address }, BY);
+  await world.settle(8);
+  for (let look = 0; look < 3; look++) await world.passAndSettle(11 * MINUTE, 4);
+  expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "REFUNDED_BY_OPERATOR" });
+  const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+  expect(payments.filter(({ kind }) => kind === "payout")).toEqual([]);
+  expect(await usdcAt(world, world.bob.address)).toBe(0n);
+  expect(await usdcAt(world, address)).toBeGreaterThan(4_000_000n);
+  await world.judge();
+});
+
+test("M10: an order of which a payment to its recipient is signed is not sent elsewhere", async ({
+  open,
+}) => {
+  const world = await open();
+  const order = await world.sendTo();
+  await payIn(world, order, () =>
+    world.chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined)),
+  );
+  const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+  expect(payments).toMatchObject([{ kind: "payout", signature: expect.any(String) as string }]);
+  const set = { heldReason: "payment_fails" };
+  await world.storage.commit([{ writes: [{ table: "deposits", id: order.address, set }] }]);
+  const { address } = world.wallet("safe", { lamports: SOL });
+  await expect(
+    world.service.operator.resolve(`held:${order.address}`, { action: "refundTo", address }, BY),
+  ).rejects.toThrow("a payment of its order is signed or planned");
+  expect(await world.stateOf(order)).toBe("spending");
+});
+
+test("M22: the word that takes another receiver back does not bring back the recipients of a declined order", async () => {
+  const storage = memoryStorage();
+  const word = (step: number, refundTo: string | null): VouchingRecord => ({
+    id: `address:${step}`,
+    address: "address",
+    step,
+    at: step,
+    signatures: [],
+    came: {},
+    slot: null,
+    allowed: null,
+    refundTo: refundTo as VouchingRecord["refundTo"],
+  });
+  const payout = { kind: "payout", address: "address" as never } as const;
+  const give = (given: VouchingRecord) =>
+    storage.commit([{ writes: [{ table: "vouchings", insert: given }] }]);
+  await give(word(1, null));
+  expect(await isDeclinedPayment(storage, payout)).toBe(false);
+  await give(word(2, "safe"));
+  await give(word(3, null));
+  expect(await isDeclinedPayment(storage, payout)).toBe(true);
+  expect(await isDeclinedPayment(storage, { ...payout, kind: "refund" })).toBe(false);
+});

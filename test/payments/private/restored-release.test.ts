@@ -1,0 +1,240 @@
+/** M22, M32: what an operator's word may do with an order of a restored copy that another copy has paid. */
+import { expect, test } from "vitest";
+import { BY } from "../../kit/by.ts";
+import { garbles, omits } from "./lying-nodes.ts";
+import {
+  beforeThePayout,
+  forget,
+  open,
+  owned,
+  paid as paidElsewhere,
+  served,
+  shown,
+  startOn,
+  type Ordered,
+  type Restored,
+  type World,
+} from "./restored-world.ts";
+
+const MINUTE = 60_000;
+const LONG = { timeout: 60_000 };
+
+interface Held extends Restored {
+  readonly order: Ordered;
+  /** What the recipient has been paid by the other copy. */
+  readonly paid: bigint;
+  /** What an operator is told who releases it. */
+  readonly releasing: () => Promise<string>;
+}
+
+/** The order is paid, its markers are gone, new money is there, and one of two nodes knows of all that. */
+async function heldForSpending(world: World): Promise<Held> {
+  const order = await served(world);
+  const paid = await owned(world, world.bob);
+  // It is not waited for until it might have what it lacks.
+  world.nodes[1].tell(garbles("getTransaction"));
+  forget(world, world.nodes.slice(1));
+  world.chain.fund(order.address, { usdc: order.due });
+  world.chain.advance(40);
+  const restored = await startOn(world, order);
+  await restored.pass(MINUTE);
+  expect(await restored.heldReason()).toBe("unknown_spending");
+  const { operator } = restored.service;
+  const releasing = (): Promise<string> =>
+    operator.releaseDeposit(order.id, BY).then(
+      () => "released",
+      (error: unknown) => String(error),
+    );
+  return { ...restored, order, paid, releasing };
+}
+
+/** The state of the order's deposit address. */
+async function stateOf({ storage }: Restored, { address }: Ordered): Promise<unknown> {
+  const instance = await storage.load(address);
+  return (JSON.parse(instance?.snapshot ?? "{}") as { readonly value?: unknown }).value;
+}
+
+/** Nothing more has reached the recipient, however long it is waited for. */
+async function expectPaidOnce(world: World, { pass, paid, order, ...restored }: Held): Promise<void> {
+  for (let look = 0; look < 3; look++) await pass(2 * MINUTE);
+  expect(await owned(world, world.bob)).toBe(paid);
+  expect(await shown({ pass, ...restored }, world, order)).toMatchObject({ attention: "held" });
+}
+
+test.each(["lists what it knows", "is silent about lists"])(
+  "M22: an open order whose address has paid what the database does not know is not released while the node that knows %s",
+  LONG,
+  async (told) => {
+    const world = await open();
+    const held = await heldForSpending(world);
+    if (told === "is silent about lists") world.nodes[0].tell(garbles("getSignaturesForAddress"));
+    expect(await held.releasing()).toContain("could pay somebody twice");
+    await expectPaidOnce(world, held);
+  },
+);
+
+test(
+  "M22: an open order is not released after it was written off, either, while the node that knows is silent",
+  LONG,
+  async () => {
+    const world = await open();
+    const held = await heldForSpending(world);
+    world.nodes[0].tell(garbles("getSignaturesForAddress"));
+    await held.service.operator.resolve(`unexplained:${held.order.address}`, { action: "writeOff" }, BY);
+    expect(await held.releasing()).toContain("could pay somebody twice");
+    await expectPaidOnce(world, held);
+  },
+);
+
+test(
+  "M22: an open order that an earlier version held for its spending is not released while no node lists it",
+  LONG,
+  async () => {
+    const world = await open();
+    const held = await heldForSpending(world);
+    // An earlier version kept the reason alone.
+    const kept = await held.storage.unknownSignatures(held.order.address);
+    await held.storage.commit([
+      { writes: kept.map((id) => ({ table: "unknownSignatures", remove: id }) as const) },
+    ]);
+    expect(await held.storage.unknownSignatures(held.order.address)).toEqual([]);
+    world.nodes[0].tell(garbles("getSignaturesForAddress"));
+    expect(await held.releasing()).toContain("no endpoint lists it now");
+    await expectPaidOnce(world, held);
+  },
+);
+
+test(
+  "M32: the row of a release names the time that the database missed and the operator vouches for",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    forget(world, world.nodes);
+    const { service, pass } = await startOn(world, order);
+    await pass(31 * MINUTE);
+    const { vouchedTime } = await service.operator.releaseDeposit(order.id, BY);
+    const from = Date.parse(vouchedTime?.from ?? "");
+    expect(Date.parse(vouchedTime?.to ?? "")).toBeGreaterThan(from);
+    expect(await service.operator.auditLog()).toMatchObject([{ act: "release", what: { vouchedTime } }]);
+  },
+);
+
+test.each(["waiting", "spending"])(
+  "M32: an open order that is held for missing history while its address is %s is sent elsewhere, and its recipient is not paid again",
+  LONG,
+  async (state) => {
+    const world = await open();
+    const order = await served(world);
+    const paid = await owned(world, world.bob);
+    const copy = state === "spending" ? await beforeThePayout(world, order) : order.copy;
+    forget(world, world.nodes);
+    world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+    const restored = await startOn(world, { ...order, copy });
+    const { operator } = restored.service;
+    await restored.pass(MINUTE);
+    expect(await restored.heldReason()).toBe("missing_history");
+    expect(await stateOf(restored, order)).toBe(state);
+    const safe = world.wallet("safe", { lamports: 1_000_000_000n });
+    const command = { action: "refundTo", address: safe.address } as const;
+    const { state: done } = await operator.resolve(`unexplained:${order.address}`, command, BY);
+    expect(done).toBe("done");
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await owned(world, safe)).toBeGreaterThan(2_000_000n);
+    expect(await shown(restored, world, order)).toMatchObject({
+      status: "failed",
+      reason: "REFUNDED_BY_OPERATOR",
+    });
+    // The way back to the sender does not bring the recipients back.
+    await operator.releaseDeposit(order.id, BY);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+  },
+);
+
+test(
+  "M32: the recipient of an order that was sent elsewhere is not paid while the refund fails, either",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    const paid = await owned(world, world.bob);
+    const copy = await beforeThePayout(world, order);
+    forget(world, world.nodes);
+    world.chain.fund(order.address, { usdc: order.due });
+    const safe = world.wallet("safe", { lamports: 1_000_000_000n, usdc: 1n });
+    world.chain.advance(40);
+    await world.freeze(safe, "USDC");
+    world.chain.advance(40);
+    const restored = await startOn(world, { ...order, copy });
+    await restored.pass(MINUTE);
+    expect(await stateOf(restored, order)).toBe("spending");
+    const command = { action: "refundTo", address: safe.address } as const;
+    await restored.service.operator.resolve(`unexplained:${order.address}`, command, BY);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, safe)).toBe(1n);
+    expect(await owned(world, world.bob)).toBe(paid);
+    const { payments = [] } = (await restored.storage.transaction(order.id)) ?? {};
+    expect(payments.filter(({ kind, signature }) => kind === "payout" && signature !== null)).toEqual([]);
+  },
+);
+
+/** The order is paid by the other copy, its marker stands, and the same money is there again. */
+async function heldBesideMarker(world: World, copy: "before" | "planned"): Promise<Held> {
+  const order = await paidElsewhere(world);
+  await world.service.stop();
+  const paid = await owned(world, world.bob);
+  const begun = copy === "planned" ? await beforeThePayout(world, order) : order.copy;
+  world.chain.fund(order.address, { usdc: order.due });
+  world.chain.advance(40);
+  const restored = await startOn(world, { ...order, copy: begun });
+  await restored.pass(MINUTE);
+  expect(await restored.heldReason()).toBe("unknown_spending");
+  return { ...restored, order, paid, releasing: () => Promise.reject(new Error("not asked for")) };
+}
+
+test.each(["before", "planned"] as const)(
+  "M32: an open order whose marker stands is released: it is told completed, and the new money goes back (the payout %s)",
+  LONG,
+  async (copy) => {
+    const world = await open();
+    const { service, pass, order, paid, ...held } = await heldBesideMarker(world, copy);
+    const before = await owned(world, world.alice);
+    const { state } = await service.operator.resolve(
+      `unexplained:${order.address}`,
+      { action: "release" },
+      BY,
+    );
+    expect(state).toBe("done");
+    for (let look = 0; look < 3; look++) await pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await owned(world, world.alice)).toBeGreaterThan(before + 2_000_000n);
+    expect(await shown({ service, pass, ...held }, world, order)).toMatchObject({ status: "completed" });
+  },
+);
+
+test(
+  "M32: a marker that was swept recognises nothing, though nodes still list who made it: the order is not released",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    const paid = await owned(world, world.bob);
+    const { transactions } = await world.ledger.signedBy(order.address as never);
+    // The payout is the oldest.
+    const later = transactions.slice(0, -1).map(({ signature }) => signature);
+    for (const node of world.nodes) node.tell(omits(later));
+    world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+    const restored = await startOn(world, order);
+    await restored.pass(MINUTE);
+    expect(await restored.storage.unknownSignatures(order.address)).toEqual([transactions.at(-1)?.signature]);
+    await expect(restored.service.operator.releaseDeposit(order.id, BY)).rejects.toThrow(
+      "could pay somebody twice",
+    );
+    for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+  },
+);

@@ -1,0 +1,113 @@
+/** R3: until when a caller's bytes can land is told by the furthest endpoint, and by none where endpoints are far apart. */
+import { expect } from "vitest";
+import { EndpointsDiffer } from "../../src/ledger/ledger.ts";
+import type { ChainFixture } from "../kit/chain-fixture.ts";
+import { chainTest as test } from "../kit/chain-test.ts";
+import type { EndpointOption } from "../../src/solana/index.ts";
+import { lyingNode, type Asked, type Lie } from "../payments/private/lying-nodes.ts";
+
+/** The endpoint's blocks and slots are off by so many, in each answer about a blockhash. */
+function isOff(chain: ChainFixture["chain"], blocks: number): Lie {
+  return ({ method, truth }) => {
+    if (method === "getBlockHeight") return Promise.resolve(chain.blockHeight() - 1 + blocks);
+    if (method !== "isBlockhashValid") return undefined;
+    return truth().then((honest) => {
+      const { context, value } = honest as { context: { slot: number }; value: unknown };
+      return { context: { slot: context.slot + blocks }, value };
+    });
+  };
+}
+
+const isUnknown: Lie = ({ method, truth }) =>
+  method === "isBlockhashValid"
+    ? truth().then((honest) => ({ ...(honest as object), value: false }))
+    : undefined;
+
+const LIFE = 150;
+
+async function newestOf(chain: ChainFixture["chain"]): Promise<string> {
+  const params = [{ commitment: "confirmed" }];
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getLatestBlockhash", params });
+  const response = await chain.fetch("http://local", { body });
+  const { result } = (await response.json()) as { readonly result: { value: { blockhash: string } } };
+  return result.value.blockhash;
+}
+
+test("R3: the last height of a caller's bytes is counted from the furthest endpoint, whichever calls the blockhash valid", async ({
+  world: { chain, ledgerOf },
+}) => {
+  const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
+  const blockhash = await newestOf(chain);
+  // At confirmed, one block behind.
+  const truth = (): number => chain.blockHeight() - 1 + LIFE;
+  expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() });
+  for (const [behind, honest] of [nodes, nodes.toReversed()] as const) {
+    const ends = [behind?.tell(isOff(chain, -100)), honest?.tell(isUnknown)];
+    expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() });
+    for (const end of ends) end?.();
+  }
+  const end = nodes[0].tell(isOff(chain, 200));
+  expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() + 200 });
+  end();
+  await ledger.close();
+});
+
+test("R3: endpoints that are more than two minutes apart tell no last height, and the dispute is told until they agree", async ({
+  world: { chain, ledgerOf },
+}) => {
+  const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
+  const blockhash = await newestOf(chain);
+  for (const blocks of [-301, 301, 1_000_000]) {
+    const end = nodes[1].tell(isOff(chain, blocks));
+    await expect(ledger.landingWindow(blockhash), String(blocks)).rejects.toBeInstanceOf(EndpointsDiffer);
+    expect(await ledger.disputes()).toMatchObject([{ subject: "the end of the chain" }]);
+    end();
+    expect(await ledger.landingWindow(blockhash)).not.toBeNull();
+    expect(await ledger.disputes()).toEqual([]);
+  }
+  await ledger.close();
+});
+
+test("R3: of three endpoints one that is behind changes nothing, and one that calls a dead blockhash valid gives it no longer life", async ({
+  world: { chain, ledgerOf },
+}) => {
+  const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two"), lyingNode(chain, "three")] as const;
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
+  const blockhash = await newestOf(chain);
+  const honest = await ledger.landingWindow(blockhash);
+  const end = nodes[2].tell(isOff(chain, -900));
+  expect(await ledger.landingWindow(blockhash)).toEqual(honest);
+  end();
+  chain.advance(LIFE + 2);
+  expect(await ledger.landingWindow(blockhash)).toBeNull();
+  await ledger.close();
+});
+
+test("M23: an error counts where enough endpoints tell it of finalized bytes, and where nobody tells otherwise", async ({
+  world: { chain, ledgerOf },
+}) => {
+  const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two"), lyingNode(chain, "three")] as const;
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
+  const says = (err: unknown, confirmationStatus = "finalized"): Lie => {
+    const retold = async ({ truth }: Asked): Promise<unknown> => {
+      const { context } = (await truth()) as { context: { slot: number } };
+      return { context, value: [{ slot: context.slot, confirmations: null, err, confirmationStatus }] };
+    };
+    return (asked) => (asked.method === "getSignatureStatuses" ? retold(asked) : undefined);
+  };
+  const error = { InstructionError: [1, { Custom: 1 }] };
+  const told = async (...lies: readonly Lie[]): Promise<string | null | undefined> => {
+    const ends = lies.map((lie, index) => nodes[index]?.tell(lie));
+    const [answer] = await ledger.landedErrors(["1".repeat(64)]);
+    for (const end of ends) end?.();
+    return answer;
+  };
+  expect(await told(says(error))).toBeNull();
+  expect(await told(says(error), says(error))).toBe(JSON.stringify(error));
+  expect(await told(says(error), says(error, "confirmed"))).toBeNull();
+  expect(await told(says(error), says(error), says(null))).toBeNull();
+  expect(await told(says(null), says(null))).toBeNull();
+  await ledger.close();
+});
