@@ -11,7 +11,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
-import { checked, explanationOf, UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
+import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
 import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
@@ -94,9 +94,7 @@ export async function releaseDeposit(
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
   // Sent elsewhere, it ends an order that is open: no recipient is paid.
   const paysOn = order.refundTo === null && !OVER.has(view.transaction.status);
-  if (paysOn) {
-    await refuseUnlessRecognised({ ledger, keys }, { payments: view.payments, deposit }, explained);
-  }
+  if (paysOn) await refuseUnlessRecognised({ ledger, keys }, { payments: view.payments, deposit }, explained);
   const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
   const time = uncheckedTime(await storage.lives(), deposit);
@@ -199,11 +197,6 @@ async function refuseUnlessRecognised(
   unknown: readonly string[],
 ): Promise<void> {
   const { deposit } = paid;
-  if (unknown.length === 0 && deposit.heldReason === UNKNOWN_SPENDING) {
-    throw new ReleaseRefused(
-      `deposit address ${deposit.id} is held for what it has signed, and no endpoint lists it now: try again later`,
-    );
-  }
   const doubtful = await repeatableSpending(parts, paid, unknown);
   if (doubtful.length === 0) return;
   throw new ReleaseRefused(

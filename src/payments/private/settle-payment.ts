@@ -73,7 +73,7 @@ export async function settlePayment(
     const found = await madeBy(parts, waitingPayments(parts, view, deposit), signature);
     const settled = await settledAs(parts, found, signature);
     const facts = await newFacts(parts, factsOf(found, signature));
-    const writes = [guard, ...writesFor(settled), ...facts];
+    const writes = [guard, ...writesFor(settled), ...facts, ...(await seenWrites(parts, address, signature))];
     const [stored] = await storage.commit([{ writes }]);
     if (stored?.ok !== true) throw new PaymentNotSettled("somebody else has just decided about its address");
     return settled;
@@ -144,6 +144,16 @@ function factsOf({ question: { row }, marker }: WaitingPayment, signature: strin
     { id: namedMakerOf(marker), value: signature },
     { id: explanationOf(signature), value: row.transactionId },
   ];
+}
+
+/** What the operator has named counts as seen: a release then finds it explained, though no endpoint lists it. */
+async function seenWrites(
+  { storage }: SettlingParts,
+  address: string,
+  id: string,
+): Promise<readonly PaymentWrite[]> {
+  const isKnown = (await storage.unknownSignatures(address)).includes(id);
+  return isKnown ? [] : [{ table: "unknownSignatures", insert: { id, address } }];
 }
 
 async function newFacts(

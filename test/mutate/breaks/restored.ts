@@ -14,13 +14,6 @@ export const RESTORED_BREAKS: readonly Break[] = [
     tests: RELEASES,
   },
   {
-    property: "M22: an open order that is held for its spending is not released while nothing is listed",
-    file: "src/payments/private/release-deposit.ts",
-    text: "if (unknown.length === 0 && deposit.heldReason === UNKNOWN_SPENDING) {",
-    replacement: "if (unknown.length < 0 && deposit.heldReason === UNKNOWN_SPENDING) {",
-    tests: RELEASES,
-  },
-  {
     property: "M32: no payment to a recipient of a declined order is signed",
     file: "src/payments/outgoing/payment-effects.ts",
     text: "if (isTakenBack || (await isDeclinedPayment(storage, row))) {",

@@ -150,7 +150,11 @@ describe("M7: the markers of an address whose payout has landed", () => {
     const lowered: Partial<Ledger> = {
       ...silent,
       witnesses: async () => agreed(witnesses),
-      restricted: async () => ({ ...world.ledger, ...told(ABOVE + 1) }),
+      restricted: async () => ({
+        ...world.ledger,
+        ...told(ABOVE + 1),
+        witnesses: async () => agreed(witnesses),
+      }),
     };
     const room = world.another({ ledger: { ...world.ledger, ...lowered } }).operator;
     await room.lowerWitnesses(

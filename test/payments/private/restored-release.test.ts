@@ -87,24 +87,6 @@ test(
 );
 
 test(
-  "M22: an open order that an earlier version held for its spending is not released while no node lists it",
-  LONG,
-  async () => {
-    const world = await open();
-    const held = await heldForSpending(world);
-    // An earlier version kept the reason alone.
-    const kept = await held.storage.unknownSignatures(held.order.address);
-    await held.storage.commit([
-      { writes: kept.map((id) => ({ table: "unknownSignatures", remove: id }) as const) },
-    ]);
-    expect(await held.storage.unknownSignatures(held.order.address)).toEqual([]);
-    world.nodes[0].tell(garbles("getSignaturesForAddress"));
-    expect(await held.releasing()).toContain("no endpoint lists it now");
-    await expectPaidOnce(world, held);
-  },
-);
-
-test(
   "M32: the row of a release names the time that the database missed and the operator vouches for",
   LONG,
   async () => {
