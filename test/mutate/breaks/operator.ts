@@ -155,4 +155,11 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     replacement: "now + TELLING_MS",
     tests: ["payments/operator/attention.test.ts"],
   },
+  {
+    property: "the word by which money goes elsewhere is stored with the release",
+    file: "src/payments/private/release-deposit.ts",
+    text: '{ table: "vouchings", insert: word },',
+    replacement: '{ table: "vouchings", insert: { ...word, refundTo: null, allowed: null } },',
+    tests: ["payments/operator/resolve-crashes.test.ts"],
+  },
 ];
