@@ -32,6 +32,7 @@ const EXPLORATIONS = [
   "test/http/mutated-requests.test.ts",
   "test/local/{garbage,snapshots}.test.ts",
   "test/payments/moving.test.ts",
+  "test/payments/operator/resolve-crashes.test.ts",
   "test/payments/races/{cancelling,quotes}.test.ts",
   "test/payments/private/{lies,lives,two-live-copies}.test.ts",
   "test/payments/private/{other-mints-crashes,purses-explained,restored-copy}.test.ts",

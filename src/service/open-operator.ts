@@ -45,6 +45,7 @@ export interface OperatedService extends ServiceContext {
   /** What this process sees endpoints tell differently. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: OnAttention | null;
+  readonly onAttentionDeadlineMs: number;
   readonly approvals: 1 | 2;
   readonly parts: HostParts;
 }

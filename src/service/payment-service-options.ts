@@ -5,6 +5,7 @@ import { SOL_MINT } from "../address.ts";
 import { addressSchema } from "../address-schema.ts";
 import { parseAmount } from "../amount.ts";
 import type { Archive } from "../engine/index.ts";
+import { ARCHIVE_DEADLINE_MS } from "../engine/retention/archiving.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Signer } from "../ledger/sign-transaction.ts";
 import { functionOption, objectWith, runtimeOptions } from "../options.ts";
@@ -95,6 +96,8 @@ export interface PaymentServiceOptions {
   };
   /** Told of each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
   readonly onAttention?: OnAttention;
+  /** How long `onAttention` may take, in milliseconds, 1,000 to 60,000; then it is called again later. Default 10,000. */
+  readonly onAttentionDeadlineMs?: number;
   /**
    * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
    * `RecoveryJournal`, `recoveryFile` and `service.operator.recover`. Default: nothing is written down.
@@ -108,7 +111,7 @@ export interface PaymentServiceOptions {
   readonly partDeadlineMs?: number;
   /**
    * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
-   * `refundTo` is done once another confirms it by `approve`, and `operator.returnTokens` sends to the sender only. Default 1.
+   * `refundTo` or `operator.returnTokens` is done once another confirms it by `approve`. Default 1.
    */
   readonly approvals?: 1 | 2;
   /**
@@ -118,10 +121,12 @@ export interface PaymentServiceOptions {
   readonly keep?: Keep;
   /**
    * Gets the rows that are about to be removed, and must have put them somewhere when it resolves. Called at least once for
-   * each: again after a crash. While it throws, or takes longer than a minute, nothing is removed; that is logged once, and
+   * each: again after a crash. While it throws, or takes longer than `archiveDeadlineMs`, nothing is removed; that is logged once, and
    * stands in `health().retention.error`. Default: they are gone.
    */
   readonly archive?: Archive<ArchivedRow>;
+  /** How long `archive` may take for 32 transactions or fewer, in milliseconds, 1,000 to 600,000. Default 60,000. */
+  readonly archiveDeadlineMs?: number;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
   /** Default: the operating system's. */
@@ -289,10 +294,12 @@ export const paymentServiceOptions = z.strictObject({
     })
     .prefault({}),
   onAttention: functionOption<OnAttention>().optional(),
+  onAttentionDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),
   recovery: functionOption<RecoveryJournal>().optional(),
   partDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),
   approvals: z.union([z.literal(1), z.literal(2)]).default(1),
   keep: keepOption.prefault({}),
   archive: functionOption<Archive<ArchivedRow>>().optional(),
+  archiveDeadlineMs: z.number().int().min(1_000).max(600_000).default(ARCHIVE_DEADLINE_MS),
   ...runtimeOptions,
 });

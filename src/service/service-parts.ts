@@ -119,6 +119,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     masterVersions: masterSecrets.map(({ version }) => version),
     bindToChain: () => chain.bind(),
     onAttention: options.onAttention ?? null,
+    onAttentionDeadlineMs: options.onAttentionDeadlineMs,
     approvals: options.approvals,
     disputed,
     parts,
@@ -206,13 +207,14 @@ function chartsOf(
 }
 
 function retentionOf(
-  { keep, archive }: CheckedServiceOptions,
+  { keep, archive, archiveDeadlineMs }: CheckedServiceOptions,
   context: ServiceContext,
   charts: Charts,
 ): PaymentRetention {
   return new PaymentRetention(context, {
     keep,
     archive: archive ?? null,
+    archiveDeadlineMs,
     ownAddresses: ownAddresses(charts),
   });
 }

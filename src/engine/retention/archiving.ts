@@ -4,21 +4,22 @@ import type { Clock } from "../../runtime.ts";
 /** What is kept elsewhere before it is removed here. */
 export type Archive<R> = (records: readonly R[]) => void | Promise<void>;
 
-const ARCHIVE_MS = 60_000;
+/** How long the host may take to archive some records unless it says otherwise. */
+export const ARCHIVE_DEADLINE_MS = 60_000;
 
 /**
- * Resolves once the host has taken the records. Rejects with what it threw, and when it takes longer than a minute: then
+ * Resolves once the host has taken the records. Rejects with what it threw, and when it takes longer than the deadline: then
  * nothing may be removed.
  */
 export async function archived<R>(
-  clock: Clock,
+  { clock, deadlineMs }: { readonly clock: Clock; readonly deadlineMs: number },
   archive: Archive<R> | null,
   records: readonly R[],
 ): Promise<void> {
   if (archive === null || records.length === 0) return;
   const inTime = new AbortController();
-  const tooLong = clock.sleep(ARCHIVE_MS, inTime.signal).then(() => {
-    if (!inTime.signal.aborted) throw new Error("the archive took longer than a minute");
+  const tooLong = clock.sleep(deadlineMs, inTime.signal).then(() => {
+    if (!inTime.signal.aborted) throw new Error(`the archive took longer than ${deadlineMs} ms`);
   });
   try {
     await Promise.race([Promise.resolve(archive(records)), tooLong]);

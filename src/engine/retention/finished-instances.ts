@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime.ts";
 import { childInstance } from "../child-instances.ts";
 import { ranTaskRemovals } from "../ran-tasks.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
-import { archived, type Archive } from "./archiving.ts";
+import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
 import type { Sweep } from "./keep-loop.ts";
 
 /** An instance as it is stored, with all its steps. Every field is a text or a number, so JSON keeps it whole. */
@@ -46,7 +46,8 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
     after = page.at(-1) ?? null;
     if (after === null) return;
     const free = await keepOnly(page, (record) => isNeededByNone(storage, record));
-    await archived(clock, archive, await Promise.all(free.map((record) => withHistory(storage, record))));
+    const records = await Promise.all(free.map((record) => withHistory(storage, record)));
+    await archived({ clock, deadlineMs: ARCHIVE_DEADLINE_MS }, archive, records);
     const removals = free.map(async ({ id }) => ({
       removes: [id],
       writes: await ranTaskRemovals(storage, id),

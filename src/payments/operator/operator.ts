@@ -94,6 +94,7 @@ export interface OperatorDeps extends ServiceContext {
   /** What this process sees endpoints tell differently. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: OnAttention | null;
+  readonly onAttentionDeadlineMs: number;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
   /** Which of the host's parts do not answer this process, and which have answered. */

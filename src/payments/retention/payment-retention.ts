@@ -18,6 +18,8 @@ import type { RemovingParts } from "./removal.ts";
 export interface RetentionOptions {
   readonly keep: KeptFor;
   readonly archive: Archive<ArchivedRow> | null;
+  /** How long the archive may take for the rows of one batch, in milliseconds. */
+  readonly archiveDeadlineMs: number;
   /** Wallets of the service: what they have signed stays. */
   readonly ownAddresses: readonly Address[];
 }
@@ -44,7 +46,8 @@ export class PaymentRetention {
     this.#keep = options.keep;
     const holder = Buffer.from(random.bytes(8)).toString("hex");
     const ranStorage = withTables(storage, [ranTasks]);
-    const sweeps = sweepsOf({ storage, ranStorage, clock, archive: options.archive }, options);
+    const { archive, archiveDeadlineMs } = options;
+    const sweeps = sweepsOf({ storage, ranStorage, clock, archive, archiveDeadlineMs }, options);
     this.#loop = new KeepLoop(sweeps, { storage, clock, log, holder, name: "payments" });
   }
 

@@ -21,6 +21,8 @@ export interface RemovingParts {
   readonly ranStorage: Pick<EngineStorage, "commit" | "find">;
   readonly clock: Clock;
   readonly archive: Archive<ArchivedRow> | null;
+  /** How long the archive may take for the rows of one batch. */
+  readonly archiveDeadlineMs: number;
 }
 
 /**
@@ -28,12 +30,12 @@ export interface RemovingParts {
  * was refused is looked at again in a later pass.
  */
 export async function carryOut(
-  { ranStorage, clock, archive }: RemovingParts,
+  { ranStorage, clock, archive, archiveDeadlineMs: deadlineMs }: RemovingParts,
   removals: readonly Removal[],
 ): Promise<readonly boolean[]> {
   if (removals.length === 0) return [];
   await archived(
-    clock,
+    { clock, deadlineMs },
     archive,
     removals.flatMap(({ rows }) => rows),
   );

@@ -134,4 +134,32 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     replacement: "if (doubtful.length < unknown.length) return;",
     tests: ["payments/private/restored-without-history.test.ts"],
   },
+  {
+    property: "the archive may take as long as its deadline says",
+    file: "src/payments/retention/removal.ts",
+    text: "{ clock, deadlineMs },",
+    replacement: "{ clock, deadlineMs: deadlineMs * 100 },",
+    tests: ["payments/retention/service-retention.test.ts"],
+  },
+  {
+    property: "the host may take as long to hear of a matter as its deadline says",
+    file: "src/payments/operator/attention/tell-matters.ts",
+    text: 'name: "onAttention", deadlineMs, call',
+    replacement: 'name: "onAttention", deadlineMs: Math.min(deadlineMs, 10_000), call',
+    tests: ["payments/operator/attention.test.ts"],
+  },
+  {
+    property: "nobody else tells a matter while the host may still answer",
+    file: "src/payments/operator/attention/tell-matters.ts",
+    text: "now + this.#parts.onAttentionDeadlineMs + TELLING_MS",
+    replacement: "now + TELLING_MS",
+    tests: ["payments/operator/attention.test.ts"],
+  },
+  {
+    property: "the word by which money goes elsewhere is stored with the release",
+    file: "src/payments/private/release-deposit.ts",
+    text: '{ table: "vouchings", insert: word },',
+    replacement: '{ table: "vouchings", insert: { ...word, refundTo: null, allowed: null } },',
+    tests: ["payments/operator/resolve-crashes.test.ts"],
+  },
 ];

@@ -328,12 +328,13 @@ async function reports(adapter: (typeof adapters)[number]) {
     }));
   const news: string[] = [];
   const onAttention: OnAttention = ({ state, matter }) => void news.push(`${state} ${matter.message}`);
-  const report = (host: OnAttention = onAttention, on: PaymentStorage = storage) =>
+  const report = (host: OnAttention = onAttention, on: PaymentStorage = storage, deadlineMs = 10_000) =>
     new MatterReport({
       storage: on,
       clock,
       log: silentLogger,
       onAttention: host,
+      onAttentionDeadlineMs: deadlineMs,
       lookForMatters: createLookForMatters({ sources: [source], storage, clock }),
     });
   const close = async (): Promise<void> => {
@@ -407,21 +408,33 @@ describe.each(sampled(adapters, "telling"))("telling on $name", (adapter) => {
     await close();
   });
 
-  test("a host that does not answer within ten seconds counts as one that rejects", async () => {
-    const { waiting, report, storage, clock, close } = await reports(adapter);
-    let called: () => void = () => {};
-    const wasCalled = new Promise<void>((resolve) => {
-      called = resolve;
-    });
-    waiting.add("a");
-    const look = report(() => {
-      called();
-      return new Promise<void>(() => {});
-    }).look();
-    await wasCalled;
-    clock.advance(10_000);
-    await look;
-    expect((await storage.openMatters(9)).map(({ toldAt }) => toldAt)).toEqual([null]);
-    await close();
-  });
+  test.each([2_000, 10_000, 60_000])(
+    "M26: a host that does not answer within its deadline, %s ms, counts as one that rejects, and no other process tells meanwhile",
+    async (deadlineMs) => {
+      const { waiting, news, report, storage, clock, close } = await reports(adapter);
+      let called: () => void = () => {};
+      const wasCalled = new Promise<void>((resolve) => {
+        called = resolve;
+      });
+      waiting.add("a");
+      let hasEnded = false;
+      const hanging: OnAttention = () => {
+        called();
+        return new Promise<void>(() => {});
+      };
+      const look = report(hanging, storage, deadlineMs)
+        .look()
+        .finally(() => (hasEnded = true));
+      await wasCalled;
+      clock.advance(deadlineMs - 1);
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(hasEnded).toBe(false);
+      await report(undefined, storage, deadlineMs).look();
+      expect(news).toEqual([]);
+      clock.advance(1);
+      await look;
+      expect((await storage.openMatters(9)).map(({ toldAt }) => toldAt)).toEqual([null]);
+      await close();
+    },
+  );
 });

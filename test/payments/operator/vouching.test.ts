@@ -19,6 +19,8 @@ import { DAY, MINUTE, scene, SOL, type Ordered, type Scene } from "../private/sc
 interface Screened extends Scene {
   /** Everybody it was asked about, by role and address, since this was emptied. */
   readonly asked: string[];
+  /** Whom it refuses. */
+  readonly refused: Set<string>;
   readonly carol: Wallet;
   readonly dave: Wallet;
   readonly erin: Wallet;
@@ -43,6 +45,7 @@ async function worldOn({ make }: Adapter): Promise<Screened> {
   return {
     ...world,
     asked,
+    refused,
     carol,
     dave,
     erin,
@@ -87,12 +90,16 @@ async function releasedAndPaid(world: Screened): Promise<Ordered> {
   return order;
 }
 
-/** Rewrites the address's instance as the first version of its chart kept it after a release: a word for good. */
-async function asReleasedByFirstVersion({ storage, clock }: Scene, { address }: Ordered): Promise<void> {
+/** Rewrites the address's instance as the first version of its chart kept it after a release: a word for good, without a row. */
+async function asReleasedByFirstVersion(
+  { storage, clock }: Scene,
+  { address }: Ordered,
+  refundTo: string | null = null,
+): Promise<void> {
   const instance = await storage.load(address);
   if (instance === null) throw new Error("the address has an instance");
   const stored = JSON.parse(instance.snapshot) as { readonly context: object };
-  const context = { ...stored.context, isReleased: true, refundTo: null };
+  const context = { ...stored.context, isReleased: true, refundTo };
   const workflow = "deposit-address@1";
   const step = {
     id: address,
@@ -103,7 +110,11 @@ async function asReleasedByFirstVersion({ storage, clock }: Scene, { address }: 
     snapshot: JSON.stringify({ ...stored, context }),
     at: clock.now(),
   } as const;
-  const [result] = await storage.commit([{ step, adopts: [{ instance: address, workflow }] }]);
+  const words = await storage.vouchings(address);
+  const writes = words.map(({ id: remove, step: at }) => {
+    return { table: "vouchings", remove, expected: { step: at } } as const;
+  });
+  const [result] = await storage.commit([{ step, adopts: [{ instance: address, workflow }], writes }]);
   expect(result?.ok).toBe(true);
 }
 
@@ -240,6 +251,42 @@ describe.each(sampled(adapters, "vouching"))("on $name", { timeout: 60_000 }, (a
     expect(await world.storage.vouchings(order.address)).toMatchObject([
       { signatures: [], came: { [world.mints.USDC]: String(order.due) }, refundTo: null },
     ]);
+  });
+
+  test("M35: a refund elsewhere that the first version of the chart had been told takes what was counted by then, and nothing later", async ({
+    open,
+  }) => {
+    const world = await open(adapter);
+    const frank = world.wallet("frank", { lamports: SOL, usdc: 1n });
+    const order = await world.sendTo();
+    await world.service.cancelTransaction(world.customer, order.id);
+    await payIn(world, world.dave, order);
+    await world.passAndSettle(11 * MINUTE, 6);
+    expect(await heldFor(world, order)).toBe("screening");
+    // The refund fails, and waits for its next try.
+    await world.freeze(frank, "USDC");
+    const id = `held:${order.address}`;
+    await world.service.operator.resolve(id, { action: "refundTo", address: frank.address }, BY);
+    await world.settle(6);
+    await world.service.stop();
+    await asReleasedByFirstVersion(world, order, frank.address);
+    await world.thaw(frank, "USDC");
+    // The word that is kept names no transaction: a payer who is refused is judged anew, and this one is no more.
+    world.refused.delete(world.dave.address);
+    await world.service.start();
+    for (let look = 0; look < 3; look++) await world.passAndSettle(45 * MINUTE, 4);
+    const allowed = { [world.mints.USDC]: String(order.due) };
+    expect(await world.storage.vouchings(order.address)).toMatchObject([
+      { came: allowed, refundTo: frank.address, allowed },
+    ]);
+    const sent = (await usdcAt(world, frank)) - 1n;
+    expect(sent).toBeGreaterThan(0n);
+    expect(sent).toBeLessThan(order.due);
+    await payIn(world, world.erin, order, 3_000_000n);
+    await world.passAndSettle(11 * MINUTE, 6);
+    expect((await usdcAt(world, frank)) - 1n).toBe(sent);
+    expect(await heldFor(world, order)).toBe("screening");
+    expect(await usdcAt(world, world.alice)).toBe(1n);
   });
 
   test("M22: what no transaction explains is covered by its amount, and the next that none explains is held", async ({

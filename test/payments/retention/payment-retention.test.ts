@@ -234,7 +234,12 @@ interface Keeping {
 
 function retentionOn({ storage, clock, archive }: Keeping): PaymentRetention {
   const context = { storage, clock, random: systemRandom, log: silentLogger } as ServiceContext;
-  return new PaymentRetention(context, { keep: KEEP, archive: archive ?? null, ownAddresses: [SPONSOR] });
+  return new PaymentRetention(context, {
+    keep: KEEP,
+    archive: archive ?? null,
+    archiveDeadlineMs: 60_000,
+    ownAddresses: [SPONSOR],
+  });
 }
 
 const passOf = (retention: PaymentRetention, clock: VirtualClock): Promise<void> =>

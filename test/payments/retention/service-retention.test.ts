@@ -151,6 +151,26 @@ describe("with webhooks, on a database file", () => {
     },
     60_000,
   );
+
+  webhookTest(
+    "M26: while the archive does not end within its deadline nothing goes, and health tells it",
+    async ({ open }) => {
+      const { fixture, caller, sendOne } = await open({
+        keep: { transactions: "7d" },
+        archive: () => new Promise<void>(() => {}),
+        archiveDeadlineMs: 5_000,
+      });
+      const id = await sendOne();
+      await fixture.finalize();
+      fixture.clock.advance(8 * DAY);
+      await passOf(fixture);
+      expect((await fixture.service.transaction(caller, id)).status).toBe("completed");
+      expect((await fixture.service.health()).retention?.error).toBe(
+        "transactions: the archive took longer than 5000 ms",
+      );
+    },
+    60_000,
+  );
 });
 
 serviceTest(

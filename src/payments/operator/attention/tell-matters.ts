@@ -19,7 +19,7 @@ export interface AttentionNews {
 /**
  * Told of each matter once when it begins and once when it is over, by one of the processes on a database. Which was told
  * is stored, so a restart repeats nothing; a process that ends while it tells, a callback that rejects and one that takes
- * longer than ten seconds are told again.
+ * longer than `onAttentionDeadlineMs` are told again.
  */
 export type OnAttention = (news: AttentionNews) => void | Promise<void>;
 
@@ -29,11 +29,12 @@ export interface MatterTellingParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onAttention: OnAttention | null;
+  /** How long a call of it may take, in milliseconds. */
+  readonly onAttentionDeadlineMs: number;
 }
 
-const CALLBACK_MS = 10_000;
-/** How long other processes leave a matter alone that one process has begun to tell. */
-const TELLING_MS = 60_000;
+/** How long beyond the deadline other processes leave a matter alone that one process has begun to tell. */
+const TELLING_MS = 50_000;
 
 /**
  * The rows of matters. A process takes the right to tell by a commit that expects the version it has read, tells outside of
@@ -80,7 +81,7 @@ export class MatterTelling {
       message,
       since,
       toldAt: null,
-      tellingUntil: now + TELLING_MS,
+      tellingUntil: this.#tellingUntil(now),
     };
     const next: MatterRecord = { id, version: (row?.version ?? 0) + 1, ...set };
     const write: PaymentWrite =
@@ -101,21 +102,25 @@ export class MatterTelling {
       await this.#commit({ table: "matters", id, set: over, expectedVersion: version });
       return;
     }
-    const set = { state: "ending" as const, tellingUntil: now + TELLING_MS };
+    const set = { state: "ending" as const, tellingUntil: this.#tellingUntil(now) };
     if (!(await this.#commit({ table: "matters", id, set, expectedVersion: version }))) return;
     if (await this.#tell({ state: "over", matter: shownRow(row) })) {
       await this.#commit({ table: "matters", id, set: over, expectedVersion: version + 1 });
     }
   }
 
+  #tellingUntil(now: number): number {
+    return now + this.#parts.onAttentionDeadlineMs + TELLING_MS;
+  }
+
   /** Whether the host knows now. */
   async #tell(news: AttentionNews): Promise<boolean> {
-    const { clock, log, onAttention } = this.#parts;
+    const { clock, log, onAttention, onAttentionDeadlineMs: deadlineMs } = this.#parts;
     const { kind, id, transactionId, accountId, message } = news.matter;
     const fields = { kind, id, transactionId, accountId };
     try {
       const call = async (): Promise<void> => onAttention?.(news);
-      await callHost(clock, { name: "onAttention", deadlineMs: CALLBACK_MS, call });
+      await callHost(clock, { name: "onAttention", deadlineMs, call });
     } catch (err) {
       log.error({ ...fields, err }, "onAttention failed; it is called again for this matter");
       return false;
