@@ -174,6 +174,8 @@ export interface DepositRecord {
   /** The end of the last gap in the lives of the database that the address was checked for, or vouched for; null for none. */
   readonly checkedTo: number | null;
   readonly createdAt: number;
+  /** Grows with each change of the row: a payment is signed only while the row is as it was when the payment was looked at. */
+  readonly version: number;
 }
 
 /** One on-chain transaction out of a deposit address that the service itself signs; its machine has the same id. */

@@ -116,9 +116,10 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       heldReason: "text?",
       checkedTo: "integer?",
       createdAt: "integer",
+      version: "integer",
     },
     unique: ["transactionId"],
-    migrations: [{ add: { checkedTo: null } }],
+    migrations: [{ add: { checkedTo: null } }, { add: { version: 1 } }],
     indexes: {
       waiting: ["accountId", "waitEndedAt"],
       // What needs a person is seldom, and looked for often.

@@ -66,6 +66,7 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
       waitEndedAt: null,
       heldReason: null,
       checkedTo: null,
+      version: 1,
       createdAt: now,
     };
     const start = startOf(addresses as Workflow<typeof depositAddress, PaymentTables>, address, {

@@ -1,5 +1,6 @@
 /** What an operator does to a transaction by its id, whether or not it is a matter that waits for a person. */
 import { z } from "zod";
+import { commitOne } from "../../../storage/decided.ts";
 import { isPaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { ActedBy } from "../acted-by.ts";
@@ -180,8 +181,8 @@ export class TransactionActs implements TransactionActing {
     const proposal = proposedReturn(proposed, by);
     const guard = decisionWrite(id, await storage.decision(id), { proposal, decidedAt: clock.now() });
     const audit = writeAct({ by, act: "request_return_tokens", what });
-    const [stored] = await storage.commit([{ writes: [guard, audit] }]);
-    if (stored?.ok !== true) throw decidedMeanwhile(id);
+    const stored = await commitOne(storage, { writes: [guard, audit] });
+    if (!stored.ok) throw decidedMeanwhile(id);
     return id;
   }
 

@@ -332,6 +332,8 @@ export class PaymentEffects {
       event: { type: "SIGNED", signature: signed.signature },
       writes: [
         { table: "attempts", insert: attempt },
+        // A hold, or an operator's word, that came since the address was read refuses the signature.
+        { table: "deposits", id: deposit.id, expectVersion: deposit.version },
         allowance.take({ signature: attempt.id, cost: added, at: attempt.createdAt }),
         ...spendingsOf(
           signers,

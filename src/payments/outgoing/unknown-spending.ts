@@ -1,5 +1,5 @@
 /** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
-import { commitOne } from "../../../storage/decided.ts";
+import { commitEach, commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { DepositRecord, LifeRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
@@ -59,7 +59,8 @@ export async function keepUnknown(
   signatures: readonly string[],
 ): Promise<void> {
   if (signatures.length === 0) return;
-  await storage.commit(
+  await commitEach(
+    storage,
     signatures.map((id) => ({ writes: [{ table: "unknownSignatures", insert: { id, address } }] })),
   );
 }

@@ -195,6 +195,7 @@ export class OrderAcceptance {
         waitEndedAt: null,
         heldReason: null,
         checkedTo: null,
+        version: 1,
       },
       reservation,
       held,

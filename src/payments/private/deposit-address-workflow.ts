@@ -7,7 +7,7 @@ import {
 } from "../../../machines/index.ts";
 import type { EntryRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { workflow, type Workflow } from "../../engine/index.ts";
+import { workflow, type InstanceBefore, type Workflow } from "../../engine/index.ts";
 import { fromFirstVersion } from "./deposit-address-migrations.ts";
 import type { ReturnTokens } from "./return-tokens.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
@@ -43,8 +43,12 @@ export function depositAddressWorkflow({
   versionOf,
 }: AddressEffects): DepositAddressWorkflow {
   return workflow(depositAddress)<PaymentTables>({
-    version: 2,
-    migrate: { 1: fromFirstVersion },
+    version: 3,
+    migrate: {
+      1: fromFirstVersion,
+      // The second version did not hear REDIRECT while it waited or spent; what it stored is the same.
+      2: ({ context }: InstanceBefore<DepositAddressContext>) => ({ context }),
+    },
     effects: {
       planSettlement: (params, { instance }) => settlement.settle(instance, params),
       planCollection: (params, { instance }) => settlement.collect(instance, params),

@@ -1,4 +1,5 @@
 /** Settles a payment that another copy of this database made and no node lists, by the transaction that an operator names. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { DepositRecord, FactRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
@@ -73,9 +74,9 @@ export async function settlePayment(
     const found = await madeBy(parts, waitingPayments(parts, view, deposit), signature);
     const settled = await settledAs(parts, found, signature);
     const facts = await newFacts(parts, factsOf(found, signature));
-    const writes = [guard, ...writesFor(settled), ...facts, ...(await seenWrites(parts, address, signature))];
-    const [stored] = await storage.commit([{ writes }]);
-    if (stored?.ok !== true) throw new PaymentNotSettled("somebody else has just decided about its address");
+    const writes = [guard, ...writesFor(settled), ...facts];
+    const stored = await commitOne(storage, { writes });
+    if (!stored.ok) throw new PaymentNotSettled("somebody else has just decided about its address");
     return settled;
   } catch (error) {
     if (!(error instanceof PaymentNotSettled)) throw error;
@@ -144,16 +145,6 @@ function factsOf({ question: { row }, marker }: WaitingPayment, signature: strin
     { id: namedMakerOf(marker), value: signature },
     { id: explanationOf(signature), value: row.transactionId },
   ];
-}
-
-/** What the operator has named counts as seen: a release then finds it explained, though no endpoint lists it. */
-async function seenWrites(
-  { storage }: SettlingParts,
-  address: string,
-  id: string,
-): Promise<readonly PaymentWrite[]> {
-  const isKnown = (await storage.unknownSignatures(address)).includes(id);
-  return isKnown ? [] : [{ table: "unknownSignatures", insert: { id, address } }];
 }
 
 async function newFacts(

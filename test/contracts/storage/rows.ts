@@ -112,6 +112,7 @@ export const fullRows: Rows = {
     heldReason: TEXT,
     checkedTo: LATEST,
     createdAt: 1,
+    version: 3,
   },
   payments: {
     id: "payment",

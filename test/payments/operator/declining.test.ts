@@ -63,6 +63,46 @@ test("M10: an order of which a payment to its recipient is signed is not sent el
   expect(await world.stateOf(order)).toBe("spending");
 });
 
+test("M10: a payout that is being signed while its order is sent elsewhere is not committed, and its recipient gets nothing", async ({
+  open,
+}) => {
+  let meanwhile: (() => Promise<unknown>) | null = null;
+  const world = await open({}, {}, ({ chain, ledgerOf }) => {
+    const ledger = ledgerOf([{ url: "http://local", fetch: chain.fetch }]);
+    return {
+      ...ledger,
+      // Asked for between the signature and its commit.
+      async heights(commitment) {
+        const told = await ledger.heights(commitment);
+        const act = commitment === "confirmed" ? meanwhile : null;
+        if (act !== null) meanwhile = null;
+        await act?.();
+        return told;
+      },
+    };
+  });
+  const order = await world.sendTo();
+  const { address } = world.wallet("safe", { lamports: SOL });
+  let decisions = 0;
+  const decide = async (): Promise<void> => {
+    const set = { heldReason: "payment_fails" };
+    await world.storage.commit([{ writes: [{ table: "deposits", id: order.address, set }] }]);
+    await world.service.operator.resolve(`held:${order.address}`, { action: "refundTo", address }, BY);
+    decisions += 1;
+  };
+  await payIn(world, order, () => {
+    meanwhile = decide;
+  });
+  for (let look = 0; look < 4; look++) await world.passAndSettle(11 * MINUTE, 4);
+  expect(decisions).toBe(1);
+  const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+  expect(payments.filter(({ kind }) => kind === "payout")).toMatchObject([{ signature: null }]);
+  expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "REFUNDED_BY_OPERATOR" });
+  expect(await usdcAt(world, world.bob.address)).toBe(0n);
+  expect(await usdcAt(world, address)).toBeGreaterThan(4_000_000n);
+  await world.judge();
+});
+
 test("M22: the word that takes another receiver back does not bring back the recipients of a declined order", async () => {
   const storage = memoryStorage();
   const word = (step: number, refundTo: string | null): VouchingRecord => ({

@@ -81,6 +81,7 @@ export async function watchedWorld(
     waitEndedAt: null,
     heldReason: null,
     checkedTo: null,
+    version: 1,
     createdAt: 0,
     ...set,
   }));

@@ -142,6 +142,7 @@ function depositOf(derived: DerivedAddress, heldReason: string, now: number): De
     heldReason,
     checkedTo: null,
     createdAt,
+    version: 1,
   };
 }
 
