@@ -75,11 +75,12 @@ export type PaymentEvent =
       readonly movements?: readonly Movement[];
     }
   /**
-   * The marker is not made. `isDead`: and no attempt can make it any more, by the witnesses' heights. `isPresumed`: by the
-   * heights of fewer, since an endpoint is stuck or contradicts: enough to sign anew, and for nothing else.
+   * The marker is not made. `isDead`: no attempt can make the marker any more, by the heights of enough witnesses.
+   * `isPresumed`: fewer endpoints tell so, because one is stuck or contradicts. A presumed death permits a new signature and
+   * explains no error.
    */
   | { readonly type: "UNMADE"; readonly isDead: boolean; readonly isPresumed?: boolean }
-  /** The marker proves that another payment landed, which excludes this one. */
+  /** The marker proves that a rival payment landed; the chain refuses this payment. */
   | ({ readonly type: "OVERTAKEN" } & RivalPayment)
   | { readonly type: "EXPLAINED"; readonly fault: PaymentFault }
   /** The payments of a plan are started; `unpaid` recipients are left out of it. */

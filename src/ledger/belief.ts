@@ -18,9 +18,9 @@ export interface SaidByEnough extends SaidByOne {
 }
 
 /**
- * A hint: one node's word. A hint may start a look, order a queue or fill a page that says so; code that moves money, ends
- * a status or prices a quote refuses a hint when the code is compiled. Each part of an answer is marked by itself, whereas null is not:
- * it concludes nothing.
+ * A hint: the answer of one node. A hint may start a look, order a queue or fill a page that names the node. Code that moves
+ * money, ends a status or prices a quote does not compile with a hint. Each part of an answer carries the mark; null carries
+ * none, because null concludes nothing.
  *
  * @example
  * ```ts

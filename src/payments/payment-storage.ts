@@ -93,7 +93,7 @@ export interface PaymentReads {
   apiKeysOf(accountId: string): Promise<readonly ApiKeyRecord[]>;
   quote(id: string): Promise<QuoteRecord | null>;
   transaction(id: string): Promise<TransactionView | null>;
-  /** An account's transactions, newest first: all of them, or those that `only` leaves. */
+  /** An account's transactions, newest first, filtered by `only`. */
   transactionsOf(
     accountId: string,
     only: TransactionLookup | null,

@@ -16,9 +16,11 @@ export interface Health {
   readonly known: WeakSet<EndpointFailure>;
   /** How far behind the best endpoint it was when both were last looked at. */
   slotsBehind: number;
-  /** The slot that it last told, when that was higher than the one before, and whether both were long apart at the last look. */
+  /** The slot that the endpoint told at the last look. */
   slot: number;
+  /** When that slot was last higher than the one before. */
   movedAt: number;
+  /** Whether the slot had not moved for ten minutes at the last look. */
   standsStill: boolean;
 }
 
@@ -134,8 +136,9 @@ export function noteFailure(
 }
 
 /**
- * It was looked at in passing: the slot it tells, and how many slots that is behind the best. One that was avoided long enough is tried again, but
- * its next failure counts on from where it was: it may answer this and nothing else.
+ * Notes a look at an endpoint: its slot, and how many slots it is behind the best endpoint. An endpoint that was avoided long
+ * enough is tried again; its next failure counts on from the last one, since the endpoint may answer this look and nothing
+ * else.
  */
 export function noteLook(
   { name, health }: Patient,

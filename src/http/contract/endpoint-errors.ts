@@ -1,4 +1,4 @@
-/** Which errors an endpoint may answer: its own, and those that follow from what it is. */
+/** Lists the errors of an endpoint: declared ones, and the errors of its body, its key and its path. */
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { bodyUse, type Endpoint, type KeyedEndpoint } from "./endpoint.ts";

@@ -114,7 +114,7 @@ class KeyedRequest<Body> {
     if (said.fingerprint !== this.#fingerprint) {
       return this.#refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
     }
-    // Lost a race to the same request: what was counted as another one is none.
+    // The same request won the race: the count of this one is taken back.
     await this.#takeBack?.();
     return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
   }

@@ -54,9 +54,9 @@ export interface Operator
    */
   readonly recover: Recover;
   /**
-   * Reads of the charts behind transactions, deposit addresses, payments and deliveries: which there are, in which state,
-   * what they wait for and what fails of them. They change nothing and stand in no audit log. What fails or was set aside
-   * is tried again or dropped by `resolve`. None of these charts is stopped or removed by hand: its money would stay where
+   * Reads the charts behind transactions, deposit addresses, payments and deliveries: their states, their pending tasks and
+   * their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or was set
+   * aside. None of these charts is stopped or removed by hand: its money would stay where
    * it is.
    */
   readonly instances: OperatedInstances;

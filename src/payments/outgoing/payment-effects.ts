@@ -154,7 +154,7 @@ export class PaymentEffects {
       }
       case "unmade": {
         const { death } = outcome;
-        // One node has told the error, and payees may be left out by it.
+        // The watch reported the error of one node. An error can leave a payee out, so enough nodes must tell the error.
         const isLanded = error !== null && (await this.#agreedError(row)) !== null;
         const isPresumed = death === "presumed" || (error !== null && !isLanded);
         const event = { type: "UNMADE", isDead: death !== "none", isPresumed } as const;

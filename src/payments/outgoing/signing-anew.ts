@@ -1,10 +1,11 @@
 /**
- * When the words of a marked payment may be signed anew. The marker makes a second version harmless, so signing anew is a
- * matter of cost and not of safety: no endpoint holds it up for long.
+ * Judges whether a signed version of a payment can still land, and so whether its words may be signed anew. The chain refuses
+ * a second version by the marker: a wrong judgement costs a fee and pays nobody twice, so no endpoint delays the judgement for
+ * long.
  */
 import type { AttemptRecord } from "../records.ts";
 
-/** How long all witnesses are waited for, from the signing on; afterwards one endpoint that has moved on suffices. */
+/** Milliseconds from the signing on; afterwards one endpoint past the last height suffices. */
 const PATIENCE_MS = 5 * 60_000;
 
 /** The newest version of a payment. */
@@ -17,8 +18,8 @@ export interface ReachedHeights {
 }
 
 /**
- * `agreed`: enough witnesses are past the last height. `presumed`: an endpoint that is stuck, or contradicts, was waited for, and
- * another one is past the last height: enough to sign the same words anew, and for nothing else.
+ * `agreed`: enough witnesses are past the last height. `presumed`: one endpoint is past the last height, and the others had five
+ * minutes. A presumed death permits to sign the same words anew; the version keeps its cost.
  */
 export type Death = "agreed" | "presumed" | "none";
 

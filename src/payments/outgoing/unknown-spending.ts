@@ -79,7 +79,8 @@ export interface Spending extends SpendingElsewhere {
 }
 
 /**
- * Where the history of every gap shows nothing unknown, the row of the address says so: later looks need not go back as far.
+ * Reads what an address has signed. The row of the address notes each gap that the nodes' history has cleared, so that later
+ * reads need no history of that gap.
  */
 export async function spendingOf(
   { storage, ledger }: Asked,

@@ -66,10 +66,10 @@ export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
 }
 
 /**
- * Lets go of an address, for each reason that it can be held for, and has it settled again, closed ones included. Works at any time later. Throws
+ * Releases an address from a hold of any reason, and settles the address again, also when it is closed and however old. Throws
  * `TRANSACTION_NOT_FOUND` for what is no private transaction, `LedgerUnavailable` when the chain cannot be read.
  *
- * The operator says by it that every transaction the address has signed was rightly signed, that the payers so far
+ * By a release the operator says that every transaction of the address was rightly signed, that the payers so far
  * may be served, and that the sponsor may spend as much again as it was allowed at first. Throws `ReleaseRefused` where that
  * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */

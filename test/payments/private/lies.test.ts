@@ -11,7 +11,6 @@ import {
   hidesAccounts,
   inventsBlockhash,
   isAhead,
-  lyingNode,
   reportsFinalized,
   simulatesAnything,
   swallowsBytes,
@@ -19,25 +18,8 @@ import {
   type Lie,
   type LyingNode,
 } from "./lying-nodes.ts";
-import { HOUR, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
-import { sceneTest } from "./scene-test.ts";
-
-/** A world with two nodes. */
-interface TwoNodes extends Scene {
-  /** The first is the one that is asked first. */
-  readonly nodes: readonly [LyingNode, LyingNode];
-}
-
-const test = sceneTest.extend("world", async ({ open }): Promise<TwoNodes> => {
-  const nodes: LyingNode[] = [];
-  const world = await open({}, {}, ({ chain, ledgerOf }) => {
-    nodes.push(lyingNode(chain, "preferred"), lyingNode(chain, "other"));
-    return ledgerOf(nodes.map(({ endpoint }) => endpoint));
-  });
-  const [preferred, other] = nodes;
-  if (preferred === undefined || other === undefined) throw new Error("a world is opened with its nodes");
-  return { ...world, nodes: [preferred, other] };
-});
+import { HOUR, MINUTE, orderedAs, SOL, type Ordered } from "./scene.ts";
+import { twoNodesTest as test, type TwoNodes } from "./two-nodes.ts";
 
 /** Has some of the nodes tell some lies. Returns what ends them. */
 function tell(liars: readonly LyingNode[], ...lies: readonly Lie[]): () => void {

@@ -12,30 +12,11 @@ import {
   freezesHeight,
   inventsMarker,
   isAhead,
-  lyingNode,
   reportsFinalized,
   swallowsBytes,
-  type LyingNode,
 } from "./lying-nodes.ts";
-import { MINUTE, type Ordered, type Scene } from "./scene.ts";
-import { sceneTest } from "./scene-test.ts";
-
-/** A world with two nodes, of which two must agree. */
-interface TwoNodes extends Scene {
-  /** The first is the one that is asked first. */
-  readonly nodes: readonly [LyingNode, LyingNode];
-}
-
-const test = sceneTest.extend("world", async ({ open }): Promise<TwoNodes> => {
-  const nodes: LyingNode[] = [];
-  const world = await open({}, {}, ({ chain, ledgerOf }) => {
-    nodes.push(lyingNode(chain, "preferred"), lyingNode(chain, "other"));
-    return ledgerOf(nodes.map(({ endpoint }) => endpoint));
-  });
-  const [preferred, other] = nodes;
-  if (preferred === undefined || other === undefined) throw new Error("a world is opened with its nodes");
-  return { ...world, nodes: [preferred, other] };
-});
+import { MINUTE, type Ordered } from "./scene.ts";
+import { twoNodesTest as test, type TwoNodes } from "./two-nodes.ts";
 
 vitestTest(
   "M23: enough witnesses past the last height is death; one of them is, five minutes after the signing",

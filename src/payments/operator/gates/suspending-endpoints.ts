@@ -30,8 +30,8 @@ export interface SuspendedEndpointEntry extends ActedBy {
 /** Taking endpoints out of service. */
 export interface EndpointSuspending {
   /**
-   * Takes an endpoint that answers wrongly out of service for some minutes: it is not asked, so that it contradicts no
-   * other. Where fewer endpoints are left than must agree, those that are left are enough, but not for the proof that a
+   * Takes an endpoint that answers wrongly out of service for some minutes. Nobody asks the endpoint, so it
+   * contradicts no other endpoint. Where fewer endpoints are left than must agree, those that are left are enough, but not for the proof that a
    * caller's transaction is dead, nor for closing markers. It holds for every process on the database, within five seconds,
    * and ends by itself. Suspended again, the new time counts. Refused for an endpoint that the ledger does not have, and
    * for the last one in service.
