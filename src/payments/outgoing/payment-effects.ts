@@ -25,6 +25,7 @@ import {
   withCost,
   withoutDead,
 } from "../purses/sponsor-allowance.ts";
+import { lastHeightOf } from "./signing-anew.ts";
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
@@ -68,10 +69,6 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
-/** A rule of the protocol: so many blocks take a transaction over the newest blockhash, and one more. */
-const BLOCKHASH_LIFE_BLOCKS = 150;
-/** Two minutes. */
-const MAX_BLOCKS_AHEAD = 300;
 /** So many tries take a quarter of an hour. */
 const MAX_TRIES = 20;
 
@@ -320,7 +317,7 @@ export class PaymentEffects {
       transactionId: row.transactionId,
       bytes: signed.bytes,
       blockhash: signed.blockhash,
-      lastValidBlockHeight: await this.#lastHeightOf(signed),
+      lastValidBlockHeight: lastHeightOf(signed, await ledger.heights("confirmed")),
       firstSlot: signed.firstSlot,
       reference: null,
       createdAt: clock.now(),
@@ -343,18 +340,6 @@ export class PaymentEffects {
         { table: "payments", id: row.id, set },
       ],
     };
-  }
-
-  /**
-   * Counted from the furthest endpoint, or the wait would end too early, and at most so many blocks above what enough of
-   * them have reached, or one endpoint would put its end off. The block after the last one takes the bytes, too.
-   */
-  async #lastHeightOf({
-    lastValidBlockHeight,
-  }: Pick<UnsignedTransaction, "lastValidBlockHeight">): Promise<number> {
-    const { agreed, highest } = await this.#with.ledger.heights("confirmed");
-    const told = Math.max(lastValidBlockHeight, highest + BLOCKHASH_LIFE_BLOCKS);
-    return Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKHASH_LIFE_BLOCKS) + 1;
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

@@ -6,7 +6,7 @@ import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Marker, MarkersReading } from "../../ledger/routing.ts";
+import type { MarkersReading } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { signaturesIn } from "./closing.ts";
@@ -14,6 +14,7 @@ import { PaymentsElsewhere, type PaidElsewhere } from "./paid-elsewhere.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
 import { deathOf, type Death } from "./signing-anew.ts";
+import { undisputed } from "./undisputed.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
 export interface PaymentInQuestion {
@@ -87,7 +88,7 @@ export class PaymentOutcomes {
     const told = await this.#told(deposit, [proof.words, ...plans]);
     const death = await this.#deathOf(row, told);
     if (told.markers[0] === "disputed" && death === "presumed") return { kind: "unmade", death };
-    const { markers, ...reading } = undisputed(deposit, told);
+    const { markers, ...reading } = undisputed(deposit.id, told);
     const [marker, ...planMarkers] = markers;
     if (marker === undefined || marker === "unmade") return { kind: "unmade", death };
     const isReplacedBy = (planWords: string): boolean =>
@@ -112,7 +113,10 @@ export class PaymentOutcomes {
     const plan = view.payments.find((each) => proofOf(readPlan(each.plan))?.planWords === planWords);
     const words = plan === undefined ? undefined : proofOf(readPlan(plan.plan))?.words;
     if (words === undefined) throw new Error(`no payment of ${deposit.id} makes the plan it should follow`);
-    const [marker, planMarker] = undisputed(deposit, await this.#told(deposit, [words, planWords])).markers;
+    const [marker, planMarker] = undisputed(
+      deposit.id,
+      await this.#told(deposit, [words, planWords]),
+    ).markers;
     return planMarker === "unmade" && marker !== "unmade";
   }
 
@@ -137,7 +141,7 @@ export class PaymentOutcomes {
     const closed = plan.moves.flatMap((move) => (move.does === "unmark" ? [move.words] : []));
     const told = await this.#told(deposit, closed);
     const death = await this.#deathOf(row, { ...told, unmadeAt: [] });
-    const { markers, ...reading } = undisputed(deposit, told);
+    const { markers, ...reading } = undisputed(deposit.id, told);
     const isGone = closed.length > 0 && markers.every((marker) => marker === "unmade");
     const [receipt] = row.signature === null ? [] : await this.#ledger.receipts([row.signature]);
     // What closes nothing is planned on the next look at the address, however it ended.
@@ -234,15 +238,6 @@ export class PaymentOutcomes {
     const made = await this.#ledger.markedBy(deposit.id, this.#keys.seed(deposit, words));
     return made === null || made === "foreign" ? null : made.signature;
   }
-}
-
-/** A marking that all endpoints which answered tell alike. */
-type Undisputed = Agreed<MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }>;
-
-function undisputed({ id }: DepositRecord, reading: Agreed<MarkersReading>): Undisputed {
-  const markers = reading.markers.filter((marker) => marker !== "disputed");
-  if (markers.length === reading.markers.length) return { ...reading, markers };
-  throw new Error(`the witnesses disagree about a marker of deposit address ${id}`);
 }
 
 function signaturesOf({ row, plan }: Candidate): readonly string[] {

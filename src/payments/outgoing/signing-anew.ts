@@ -3,6 +3,7 @@
  * a second version by the marker: a wrong judgement costs a fee and pays nobody twice, so no endpoint delays the judgement for
  * long.
  */
+import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
 import type { AttemptRecord } from "../records.ts";
 
 /** Milliseconds from the signing on; afterwards one endpoint past the last height suffices. */
@@ -11,7 +12,7 @@ const PATIENCE_MS = 5 * 60_000;
 /** The newest version of a payment. */
 type Version = Pick<AttemptRecord, "lastValidBlockHeight" | "createdAt">;
 
-/** Finalized heights: one that as many endpoints as must agree have reached, and one that any has. */
+/** Heights of one commitment: one that as many endpoints as must agree have reached, and one that any has. */
 export interface ReachedHeights {
   readonly agreed: number;
   readonly highest: number;
@@ -34,4 +35,20 @@ export function deathOf(
   // Below zero the clock was set back, and tells nothing.
   const isPatient = age >= 0 && age < PATIENCE_MS;
   return !isPatient && highest > lastValidBlockHeight ? "presumed" : "none";
+}
+
+/** Two minutes. */
+const MAX_BLOCKS_AHEAD = 300;
+
+/**
+ * The last height to store for a version that is signed at these confirmed heights. The furthest endpoint counts, or the wait
+ * would end too early; 300 blocks above the agreed height at most, or one endpoint would put the end off.
+ */
+export function lastHeightOf(
+  { lastValidBlockHeight }: Pick<Version, "lastValidBlockHeight">,
+  { agreed, highest }: ReachedHeights,
+): number {
+  // The block after the last one takes the bytes, too.
+  const told = Math.max(lastValidBlockHeight + 1, highest + BLOCKS_OF_SIGNED_BYTES);
+  return Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKS_OF_SIGNED_BYTES);
 }

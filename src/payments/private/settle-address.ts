@@ -18,6 +18,7 @@ import { otherMints } from "../outgoing/plans/other-mints.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
 import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
 import { openWords } from "../outgoing/plans/open-words.ts";
+import { undisputed } from "../outgoing/undisputed.ts";
 import {
   nextSettlementStep,
   type Holding,
@@ -292,14 +293,11 @@ export class AddressSettling implements AddressSettlement {
     const words = [...new Set(view.payments.flatMap(({ plan }) => wordsIn(readPlan(plan))))];
     if (words.length === 0) return [];
     const seeds = words.map((each) => keys.seed(deposit, each));
-    const { markers } = await ledger.markers(deposit.id, seeds);
-    if (markers.some((marker) => marker === "disputed")) {
-      throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
-    }
+    const { markers } = undisputed(deposit.id, await ledger.markers(deposit.id, seeds));
     return words
       .flatMap((each, index) => {
-        const marker = markers[index];
-        return typeof marker === "object" ? [{ words: each, delegate: marker.delegate }] : [];
+        const marker = markers[index] ?? "unmade";
+        return marker === "unmade" ? [] : [{ words: each, delegate: marker.delegate }];
       })
       .toSorted((one, other) => inOrderOfClosing(one.words, other.words));
   }

@@ -131,16 +131,16 @@ export const MARKER_BREAKS: readonly Break[] = [
   {
     property:
       "M23: the last height is counted from the furthest endpoint, not from the one that gave the blockhash",
-    file: "src/payments/outgoing/payment-effects.ts",
-    text: "Math.max(lastValidBlockHeight, highest + BLOCKHASH_LIFE_BLOCKS)",
-    replacement: "Math.max(lastValidBlockHeight, 0)",
+    file: "src/payments/outgoing/signing-anew.ts",
+    text: "Math.max(lastValidBlockHeight + 1, highest + BLOCKS_OF_SIGNED_BYTES)",
+    replacement: "lastValidBlockHeight + 1",
     tests: ANEW_TESTS,
   },
   {
     property: "M23: a height far above the next one is counted for 300 blocks of it",
-    file: "src/payments/outgoing/payment-effects.ts",
-    text: "Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKHASH_LIFE_BLOCKS) + 1",
-    replacement: "Math.max(told, agreed) + 1",
+    file: "src/payments/outgoing/signing-anew.ts",
+    text: "Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKS_OF_SIGNED_BYTES)",
+    replacement: "Math.max(told, agreed)",
     tests: ANEW_TESTS,
   },
   {

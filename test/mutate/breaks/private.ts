@@ -317,9 +317,9 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "a marker that the witnesses disagree about settles nothing",
-    file: "src/payments/private/settle-address.ts",
-    text: 'if (markers.some((marker) => marker === "disputed")) {',
-    replacement: "if (markers.length < 0) {",
+    file: "src/payments/outgoing/undisputed.ts",
+    text: 'reading.markers.filter((marker) => marker !== "disputed")',
+    replacement: 'reading.markers.map((marker) => (marker === "disputed" ? "unmade" : marker))',
     tests: ["payments/private/closing.test.ts"],
   },
   {

@@ -5,6 +5,7 @@ import type { Holding, Ledger } from "../../../ledger/ledger.ts";
 import type { TransactionFault } from "../../../ledger/routing.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
 import { KeptAccounts } from "./kept-accounts.ts";
+import { undisputed } from "../undisputed.ts";
 import { nameOfMint } from "./other-mints.ts";
 import { markOf } from "./routing-terms.ts";
 import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";
@@ -121,13 +122,8 @@ async function freeMark(
 ): Promise<string> {
   for (let first = payments.filter(({ kind }) => kind === "refund").length + 1; ; first += MARKS_AT_ONCE) {
     const marks = Array.from({ length: MARKS_AT_ONCE }, (_, index) => `${MARK}${first + index}`);
-    const { markers } = await ledger.markers(
-      deposit.id,
-      marks.map((words) => keys.seed(deposit, words)),
-    );
-    if (markers.some((marker) => marker === "disputed")) {
-      throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
-    }
+    const seeds = marks.map((words) => keys.seed(deposit, words));
+    const { markers } = undisputed(deposit.id, await ledger.markers(deposit.id, seeds));
     const free = marks.find((_, index) => markers[index] === "unmade");
     if (free !== undefined) return free;
   }
