@@ -14,7 +14,7 @@ import { PaymentsElsewhere, type PaidElsewhere } from "./paid-elsewhere.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
 import { deathOf, type Death } from "./signing-anew.ts";
-import { undisputed } from "./undisputed.ts";
+import { undisputed } from "./plans/undisputed.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
 export interface PaymentInQuestion {

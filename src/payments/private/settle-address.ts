@@ -18,7 +18,7 @@ import { otherMints } from "../outgoing/plans/other-mints.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
 import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
 import { openWords } from "../outgoing/plans/open-words.ts";
-import { undisputed } from "../outgoing/undisputed.ts";
+import { undisputed } from "../outgoing/plans/undisputed.ts";
 import {
   nextSettlementStep,
   type Holding,

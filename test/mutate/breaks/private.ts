@@ -317,7 +317,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "a marker that the witnesses disagree about settles nothing",
-    file: "src/payments/outgoing/undisputed.ts",
+    file: "src/payments/outgoing/plans/undisputed.ts",
     text: 'reading.markers.filter((marker) => marker !== "disputed")',
     replacement: 'reading.markers.map((marker) => (marker === "disputed" ? "unmade" : marker))',
     tests: ["payments/private/closing.test.ts"],

@@ -1,6 +1,6 @@
 /** Refuses a reading of markers that endpoints tell differently: nothing is concluded from a disputed marker. */
-import type { Agreed } from "../../ledger/belief.ts";
-import type { Marker, MarkersReading } from "../../ledger/routing.ts";
+import type { Agreed } from "../../../ledger/belief.ts";
+import type { Marker, MarkersReading } from "../../../ledger/routing.ts";
 
 /** Markers that all endpoints which answered tell alike. */
 export type Undisputed = Agreed<
