@@ -20,10 +20,16 @@ export interface StoredTask {
   readonly name: string;
   readonly payload: string;
   readonly dueAt: number;
-  readonly lane: string | null;
-  readonly cap: number | null;
-  /** The group of its lane. */
-  readonly laneGroup: string | null;
+  /** The first key of its limits and how many tasks may have room in it, and the last key, which is the same where there is one. */
+  readonly firstKey: string | null;
+  readonly firstRoom: number | null;
+  readonly lastKey: string | null;
+  readonly lastRoom: number | null;
+  /**
+   * Of a task with limits. `parked`: it waits for room. `admitted`: it has room in both keys. `paused`: it waits for its time,
+   * for its turn among suspects, or for an operator, and has none.
+   */
+  readonly admission: "parked" | "admitted" | "paused" | null;
   /** When it may next be claimed: its due time, or the end of its lease while it is held. */
   readonly visibleAt: number;
   readonly holder: string | null;
@@ -91,9 +97,11 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
       name: "text",
       payload: "text",
       dueAt: "integer",
-      lane: "text?",
-      cap: "integer?",
-      laneGroup: "text?",
+      firstKey: "text?",
+      firstRoom: "integer?",
+      lastKey: "text?",
+      lastRoom: "integer?",
+      admission: "text?",
       visibleAt: "integer",
       holder: "text?",
       token: "integer",

@@ -3,8 +3,9 @@
  *
  * G1 a commit is atomic · G2 one writer wins per instance version · G3 a task is consumed once · G4 a claim's token is
  * larger than any before it · G5 a resolved commit survives kill -9 (durable adapters) · G6 every due task is claimed
- * in the end: neither poison, nor a full lane, nor slow effects, nor an unknown workflow version starves another ·
- * G7 a load sees what was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour.
+ * in the end: neither poison, nor a full key, nor slow effects, nor an unknown workflow version starves another ·
+ * G7 a load sees what was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour ·
+ * G10 no key has more tasks than its limit, and what is parked is admitted in order.
  *
  * Times are milliseconds since the Unix epoch and come from the caller; an adapter whose database has a clock may judge
  * leases and due times by that one instead, and then has a way to be judged by the caller's, as the suite needs. JSON travels as text,
@@ -37,43 +38,15 @@ export interface InstanceRecord {
 export type TaskKind = "effect" | "timer" | "message" | "invocation";
 
 /**
- * The queue a task waits in. `steps`: timers and messages without a lane, each of which is one short step. `free`: effects
- * and invocations without a lane, which may take long. `laned`: all that has a lane.
+ * The queue a task waits in. `steps`: timers and messages, each of which is one short step. `free`: effects and invocations
+ * without limits, which may take long. `limited`: those with limits.
  */
-export type QueueName = "steps" | "free" | "laned";
+export type QueueName = "steps" | "free" | "limited";
 
-/**
- * A queue inside the queue: at most `cap` of its tasks are leased at once, however many wait, of whichever workflows. A
- * lease that has ended leaves its slot. The lane, and all that waits in it, has the cap and the group of the task that was
- * armed or retried in it last.
- */
-export interface Lane {
+/** At most so many tasks of one key are in hand, or ready to be claimed, at once: over all processes and workflows. */
+export interface Limit {
   readonly key: string;
-  readonly cap: number;
-  /**
-   * Lanes of one group share the places of each holder with other groups: see `HeldPlaces`. Without one a lane takes any
-   * place that is free.
-   */
-  readonly group?: string;
-}
-
-/**
- * How many of a holder's places for tasks with a lane a group of lanes holds. A claim gives its places one by one to the
- * group that holds the fewest, the earliest task first among those that hold as many (of more lanes than places, those that
- * could give a task first); and no group gets one when it holds half as many as are free already. So of 64 places one
- * group alone has 22, two have 16 each, ten have 5 or 6 each. Nine groups never hold all 64, so one that comes new finds a
- * place at once, however long the others keep theirs. Ten or more can; then the new one gets the first that is free again.
- * What other holders have takes none of these places.
- */
-export interface HeldPlaces {
-  readonly group: string;
-  readonly count: number;
-}
-
-/** What a commit does to the cap of a lane: a whole number from 1, or null for the one it is armed with. */
-export interface NarrowedLane {
-  readonly lane: string;
-  readonly cap: number | null;
+  readonly atMost: number;
 }
 
 /** Work due at a time. */
@@ -92,7 +65,13 @@ export interface TaskRecord {
   /** JSON text. */
   readonly payload: string;
   readonly dueAt: number;
-  readonly lane: Lane | null;
+  /**
+   * Of effects and invocations: none, one, or two of which the second lies within the first, as the webhooks of an account
+   * do. A second key is counted beneath its first, so two accounts may use one name. While a key has no room the task is *parked*: no claim sees it until a commit, or a claim,
+   * that ends another task of the key gives it the room, in the order of arming. Room belongs to what can be claimed or is in
+   * hand, from the arming on; a task in its pause, in the line of suspects or set aside has none.
+   */
+  readonly limits: readonly Limit[];
 }
 
 /** A task that cannot be done. */
@@ -120,6 +99,8 @@ export interface PendingTask extends TaskRecord {
   readonly visibleAt: number;
   /** True from its claim to its end, also where the lease has run out and the next claim is still to come. */
   readonly isHeld: boolean;
+  /** True while a key of its limits has no room for it. */
+  readonly isParked: boolean;
   /** When it was set aside as a dead letter, else null. */
   readonly deadAt: number | null;
 }
@@ -169,8 +150,8 @@ export interface ClaimedTask extends TaskRecord {
 }
 
 /**
- * A lease taken in the very commit that arms the task, which saves the claim. Its token is 1. It is honoured above a
- * lane's cap, so tasks with a lane are better left to `claim`.
+ * A lease taken in the very commit that arms the task, which saves the claim. Its token is 1. It is honoured where a key of
+ * the task has no room, so tasks with limits are better left to `claim`.
  */
 export interface ArmLease {
   readonly holder: string;
@@ -415,11 +396,6 @@ export interface CommitParts {
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
   /** Instances that have ended: all their timers and invocations are disarmed. */
   readonly ends?: readonly string[];
-  /**
-   * Lanes that from now on give at most `cap` tasks at once, whatever cap they are armed with, also after they were empty;
-   * null ends it. What is leased already stays leased.
-   */
-  readonly narrows?: readonly NarrowedLane[];
   readonly watches?: readonly WatchRecord[];
   readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
   readonly history?: readonly HistoryRecord[];
@@ -459,9 +435,7 @@ export interface ClaimRequest {
   /** How many tasks of each queue it has hands for. Tasks of one queue never take the place of another's. */
   readonly steps: number;
   readonly free: number;
-  readonly laned: number;
-  /** What groups of lanes hold of this holder's places besides; a group that is left out holds none. Default: none does. */
-  readonly groups?: readonly HeldPlaces[];
+  readonly limited: number;
   /**
    * A task whose holders vanished this often in a row, each time but the first with no other suspect in hand, is set aside
    * as a dead letter instead of being claimed. With 1, all that a vanished holder had in hand is.
@@ -501,7 +475,7 @@ export interface EngineStorage {
    * Leases due tasks, earliest first within each of the three budgets and in the order they were armed in where they are
    * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4).
    * A task whose lease has ended with its holder has crashed and is a suspect. Of all suspects in the database one at a time
-   * is leased, first in the answer and within the budget of its queue and the cap of its lane: those first that have crashed
+   * is leased, first in the answer, within the budget of its queue and the room of its keys: those first that have crashed
    * least, then timers and messages. So one that ends its process is found, and only it counts further crashes. A suspect
    * whose last crash is an hour ago is one no longer.
    */
@@ -509,7 +483,7 @@ export interface EngineStorage {
   /**
    * Extends the leases still held, all in one act; answers the ids of those that are lost. A lease that has ended is held
    * until a claim comes upon it. A task that such a claim made a suspect, and that was given to no one since, goes back to
-   * this holder, also above the cap of its lane and beside another suspect that is held: who sends a heartbeat has not
+   * this holder, also where its keys have no room, and beside another suspect that is held: who sends a heartbeat has not
    * vanished, so the crash is taken back, and without any it is a suspect no longer. A dead letter stays one, and what was
    * given back stays so until a claim has put it into the line of suspects again: see `extended`.
    */
@@ -534,16 +508,10 @@ export interface EngineStorage {
   load(id: string): Promise<InstanceRecord | null>;
   /**
    * When the earliest task of these workflows becomes claimable, null when there is none: a held task at the end of its
-   * lease, one in a full lane not before so many leases of the lane have ended that there is a slot, a suspect not before the
-   * end of the lease of another, but told as due also while its lane is full. With `queues`, only
-   * their tasks count, and with `fullGroups`, none whose lane is in one of these groups: a holder that has no place for
-   * the others asks so. Default: all.
+   * lease, a suspect not before the end of the lease of another. Parked tasks are left out. With `queues`, only their tasks
+   * count: a holder that has no place for the others asks so. Default: all.
    */
-  nextDue(
-    workflows: readonly string[],
-    queues?: readonly QueueName[],
-    fullGroups?: readonly string[],
-  ): Promise<number | null>;
+  nextDue(workflows: readonly string[], queues?: readonly QueueName[]): Promise<number | null>;
   /** Committed steps of an instance, oldest first, from version `after + 1`. */
   history(
     instance: string,
@@ -593,7 +561,7 @@ export interface EngineStorage {
   /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest, then as armed. */
   failingTasks(least: number, limit: number): Promise<readonly TroubledTask[]>;
   /**
-   * Timers and messages of a workflow that have no lane and are no dead letters, those first that can be claimed first, then
+   * Timers and messages of a workflow that are no dead letters, those first that can be claimed first, then
    * as armed.
    */
   upcomingSteps(workflow: string, limit: number): Promise<readonly PendingTask[]>;

@@ -2,19 +2,19 @@
 import type {
   ArmLease,
   ClaimRequest,
-  NarrowedLane,
   PendingTask,
   TaskAmendment,
   TaskRecord,
   TroubledTask,
 } from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
+import { admitted, limitColumns, limitsOf, paused } from "./limits.ts";
 
 /**
  * The row of a newly armed task.
  *
- * @throws TypeError when the cap of its lane is no whole number from 1 (the lane would let no task in, or each adapter
- * another number), or its group has no name.
+ * @throws TypeError when a limit is no whole number from 1 (the key would let no task in, or each adapter another number),
+ * or has no key, or is that of a timer or a message.
  *
  * @example
  * ```ts
@@ -28,18 +28,13 @@ import type { StoredTask } from "./engine-tables.ts";
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const { token, visibleAt } = storedTask(task, { holder: "h", until: 99 });
  * console.log(token, visibleAt); // 1 99
  * ```
  */
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
-  const { lane } = task;
-  if (lane !== null && !isCap(lane.cap)) {
-    throw new TypeError(`lane ${lane.key} has a cap of ${lane.cap}, which is no whole number from 1`);
-  }
-  if (lane?.group === "") throw new TypeError(`lane ${lane.key} has a group without a name`);
   return {
     id: task.id,
     instance: task.instance,
@@ -48,9 +43,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     name: task.name,
     payload: task.payload,
     dueAt: task.dueAt,
-    lane: lane?.key ?? null,
-    cap: lane?.cap ?? null,
-    laneGroup: lane?.group ?? null,
+    ...limitColumns(task, lease === undefined ? "parked" : "admitted"),
     visibleAt: lease?.until ?? task.dueAt,
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,
@@ -61,31 +54,6 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     failingSince: null,
     deadAt: null,
   };
-}
-
-/** How many tasks of a lane may run at once. */
-function isCap(cap: number): boolean {
-  return Number.isSafeInteger(cap) && cap >= 1;
-}
-
-/**
- * What a commit narrows a lane to, checked.
- *
- * @throws TypeError when the cap is no whole number from 1: the lane would let no task in, or each adapter another number.
- *
- * @example
- * ```ts
- * import { checkedNarrow } from "paystate/storage";
- *
- * console.log(checkedNarrow({ lane: "webhook-1", cap: 1 }).cap); // 1
- * ```
- */
-export function checkedNarrow(narrowed: NarrowedLane): NarrowedLane {
-  const { lane, cap } = narrowed;
-  if (cap !== null && !isCap(cap)) {
-    throw new TypeError(`lane ${lane} is narrowed to ${cap}, which is no whole number from 1`);
-  }
-  return narrowed;
 }
 
 /**
@@ -103,24 +71,14 @@ export function checkedNarrow(narrowed: NarrowedLane): NarrowedLane {
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
- * console.log(taskRecord(storedTask(task, undefined)).lane); // null
+ * console.log(taskRecord(storedTask(task, undefined)).limits); // []
  * ```
  */
 export function taskRecord(task: StoredTask): TaskRecord {
-  const { id, instance, workflow, kind, name, payload, dueAt, lane, cap, laneGroup } = task;
-  const group = laneGroup === null ? {} : { group: laneGroup };
-  return {
-    id,
-    instance,
-    workflow,
-    kind,
-    name,
-    payload,
-    dueAt,
-    lane: lane === null || cap === null ? null : { key: lane, cap, ...group },
-  };
+  const { id, instance, workflow, kind, name, payload, dueAt } = task;
+  return { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
 }
 
 /**
@@ -138,7 +96,7 @@ export function taskRecord(task: StoredTask): TaskRecord {
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const held = storedTask(task, { holder: "h", until: 99 });
  * const { name, token } = amended(held, { task: "i:1:0", name: "send", payload: "{}", dueAt: 7 });
@@ -146,7 +104,7 @@ export function taskRecord(task: StoredTask): TaskRecord {
  * ```
  */
 export function amended(task: StoredTask, { name, payload, dueAt }: TaskAmendment): StoredTask {
-  return { ...task, name, payload, dueAt, visibleAt: dueAt, holder: null, token: task.token + 1 };
+  return paused({ ...task, name, payload, dueAt, visibleAt: dueAt, holder: null, token: task.token + 1 });
 }
 
 /**
@@ -164,7 +122,7 @@ export function amended(task: StoredTask, { name, payload, dueAt }: TaskAmendmen
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const dead = { ...storedTask(task, undefined), crashes: 3, deadAt: 70 };
  * console.log(troubledTask(dead).since); // 70
@@ -190,7 +148,7 @@ export function troubledTask(task: StoredTask): TroubledTask {
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * console.log(pendingTask(storedTask(task, { holder: "h", until: 99 })).isHeld); // true
  * ```
@@ -199,7 +157,18 @@ export function pendingTask(task: StoredTask): PendingTask {
   const { crashes, crashedAt, failures, lastError, visibleAt, holder, deadAt } = task;
   const isSuspect = crashedAt !== null && deadAt === null;
   const isHeld = holder !== null;
-  return { ...taskRecord(task), crashes, isSuspect, failures, lastError, visibleAt, isHeld, deadAt };
+  const isParked = task.admission === "parked";
+  return {
+    ...taskRecord(task),
+    crashes,
+    isSuspect,
+    failures,
+    lastError,
+    visibleAt,
+    isHeld,
+    isParked,
+    deadAt,
+  };
 }
 
 /** What of a claim, or of a heartbeat, concerns each task. */
@@ -220,14 +189,14 @@ export type TaskClaim = Pick<ClaimRequest, "holder" | "now" | "leaseMs">;
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const { token, visibleAt } = claimed(storedTask(task, undefined), { holder: "h", now: 10, leaseMs: 100 });
  * console.log(token, visibleAt); // 1 110
  * ```
  */
 export function claimed<T extends StoredTask>(task: T, { holder, now, leaseMs }: TaskClaim): T {
-  return { ...task, holder, visibleAt: now + leaseMs, token: task.token + 1 };
+  return admitted({ ...task, holder, visibleAt: now + leaseMs, token: task.token + 1 });
 }
 
 /**
@@ -246,7 +215,7 @@ export function claimed<T extends StoredTask>(task: T, { holder, now, leaseMs }:
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const given = released(storedTask(task, { holder: "h", until: 99 }), 40, "no route");
  * console.log(given?.visibleAt, given?.failures, given?.failingSince); // 40 1 5
@@ -254,7 +223,7 @@ export function claimed<T extends StoredTask>(task: T, { holder, now, leaseMs }:
  */
 export function released(task: StoredTask, dueAt: number, error?: string): StoredTask | null {
   if (task.deadAt !== null) return null;
-  const due = { ...task, dueAt, visibleAt: dueAt, holder: null };
+  const due = paused({ ...task, dueAt, visibleAt: dueAt, holder: null });
   if (error === undefined) return due;
   const { failures, failingSince } = task;
   // It can fail without ending its process.
@@ -282,7 +251,7 @@ export function released(task: StoredTask, dueAt: number, error?: string): Store
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const dead = { ...storedTask(task, undefined), crashes: 3, deadAt: 70 };
  * const again = retried(dead, 80);
@@ -293,9 +262,9 @@ export function retried(task: StoredTask, dueAt: number): StoredTask | null {
   if (task.holder !== null) return null;
   if (task.deadAt !== null) {
     const counts = { crashes: 0, crashedAt: null, failures: 0, failingSince: null };
-    return { ...task, dueAt, visibleAt: dueAt, ...counts, deadAt: null };
+    return paused({ ...task, dueAt, visibleAt: dueAt, ...counts, deadAt: null });
   }
-  return task.failures > 0 ? { ...task, dueAt, visibleAt: dueAt } : null;
+  return task.failures > 0 ? paused({ ...task, dueAt, visibleAt: dueAt }) : null;
 }
 
 /** By the time they may be claimed, equal ones in the order in which they were armed. */

@@ -4,6 +4,7 @@
  */
 import type { StoredTask } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
+import { admitted, paused } from "./limits.ts";
 import { taskRecord, type TaskClaim } from "./stored-task.ts";
 import { queueOf } from "./task-queues.ts";
 
@@ -35,7 +36,7 @@ export type SuspectClaim = Pick<ClaimRequest, "now" | "leaseMs" | "maxCrashes">;
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const held = storedTask(task, { holder: "h", until: 99 });
  * const claim = { now: 500, leaseMs: 9, maxCrashes: 5 };
@@ -51,7 +52,7 @@ export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T
     // Its holder gave its last sign of life one lease before the end.
     const isInRow = crashedAt !== null && task.visibleAt - leaseMs - crashedAt < SUSPECT_MS;
     const crashes = isInRow ? task.crashes + 1 : 1;
-    const crashed = { ...task, crashes, crashedAt: now, holder: null };
+    const crashed = paused({ ...task, crashes, crashedAt: now, holder: null });
     return crashes >= maxCrashes ? { ...crashed, deadAt: now } : { ...crashed, visibleAt: now + SUSPECT_MS };
   }
   if (crashedAt === null) return null;
@@ -83,7 +84,7 @@ export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const held = storedTask(task, { holder: "h", until: 99 });
  * const beat = { holder: "h", now: 500, leaseMs: 90 };
@@ -99,12 +100,12 @@ export function extended<T extends StoredTask>(task: T, { holder, now, leaseMs }
   if (task.holder !== null) return { ...task, visibleAt };
   if (!isInLine(task)) return null;
   const crashes = task.crashes - 1;
-  return { ...task, holder, visibleAt, crashes, crashedAt: crashes === 0 ? null : task.crashedAt };
+  return admitted({ ...task, holder, visibleAt, crashes, crashedAt: crashes === 0 ? null : task.crashedAt });
 }
 
 /**
  * The suspects of which a claim hands out one, given as they were armed: those first that have crashed least, then timers
- * and messages. The first whose lane has a slot is to be taken. None while another suspect is held.
+ * and messages. The first whose keys have room is to be taken. None while another suspect is held.
  *
  * @example
  * ```ts
@@ -118,9 +119,9 @@ export function extended<T extends StoredTask>(task: T, { holder, now, leaseMs }
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
- * const claim = { holder: "h", now: 80, leaseMs: 9, workflows: ["order@1"], maxCrashes: 5, laned: 0 };
+ * const claim = { holder: "h", now: 80, leaseMs: 9, workflows: ["order@1"], maxCrashes: 5, limited: 0 };
  * const suspect = { ...storedTask(task, undefined), crashes: 1, crashedAt: 70, visibleAt: 3_600_070 };
  * const held = { ...suspect, holder: "other", visibleAt: 99 };
  * console.log(suspectsInTurn([suspect], { ...claim, steps: 0, free: 1 }).length); // 1
@@ -154,7 +155,7 @@ export function suspectsInTurn<T extends StoredTask>(tasks: readonly T[], reques
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
  * const suspect = { ...storedTask(task, undefined), crashes: 1, crashedAt: 70, visibleAt: 3_600_070 };
  * const held = { ...suspect, holder: "other", visibleAt: 99 };
@@ -183,9 +184,9 @@ export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly Stored
  *   name: "ship",
  *   payload: "{}",
  *   dueAt: 5,
- *   lane: null,
+ *   limits: [],
  * } as const;
- * const places = { steps: 9, free: 9, laned: 9 };
+ * const places = { steps: 9, free: 9, limited: 9 };
  * const claim = { holder: "h", now: 80, leaseMs: 9, workflows: ["order@1"], maxCrashes: 5, ...places };
  * console.log(withoutPlaceOf(storedTask(task, undefined), claim).free); // 8
  * ```

@@ -1,7 +1,7 @@
 /** The queues that tasks wait in: each has places of its own in the hands of a holder. */
 import type { QueueName, TaskRecord } from "./storage.ts";
 
-export const QUEUES: readonly QueueName[] = ["steps", "free", "laned"];
+export const QUEUES: readonly QueueName[] = ["steps", "free", "limited"];
 
 /**
  * Where a task waits.
@@ -10,10 +10,10 @@ export const QUEUES: readonly QueueName[] = ["steps", "free", "laned"];
  * ```ts
  * import { queueOf } from "paystate/storage";
  *
- * console.log(queueOf({ kind: "timer", lane: null })); // steps
+ * console.log(queueOf({ kind: "timer", limits: [] })); // steps
  * ```
  */
-export function queueOf({ kind, lane }: Pick<TaskRecord, "kind" | "lane">): QueueName {
-  if (lane !== null) return "laned";
-  return kind === "timer" || kind === "message" ? "steps" : "free";
+export function queueOf({ kind, limits }: Pick<TaskRecord, "kind" | "limits">): QueueName {
+  if (kind === "timer" || kind === "message") return "steps";
+  return limits.length > 0 ? "limited" : "free";
 }

@@ -1,7 +1,7 @@
 /** How the actors of a chart are run, by the names that the chart gives them. */
 import type { ActorLogic, AnyStateMachine, InputFrom, StateMachine } from "xstate";
-import type { Lane } from "../../storage/storage.ts";
 import type { AnyMigration } from "./migrations.ts";
+import type { OwnLimit } from "./own-limit.ts";
 
 /** What may be said of a promise actor besides what the chart says. */
 export interface ActorOptions<Input> {
@@ -10,8 +10,8 @@ export interface ActorOptions<Input> {
    * Without an `onError` a rejected promise is run again until it resolves or its state is left.
    */
   readonly retries?: number;
-  /** At most `cap` promises of one lane run at a time, over all processes. */
-  readonly lane?: (input: Input) => Lane;
+  /** At most so many promises of one key run at a time, over all processes. */
+  readonly limit?: OwnLimit<Input>;
 }
 
 /** What may be said of a child machine. */

@@ -120,7 +120,7 @@ class Collector {
       name: timer ?? taskId,
       payload: delayedToText(to === undefined ? { event } : { to, event }),
       dueAt: at + delayMs,
-      lane: null,
+      limits: [],
     });
   }
 

@@ -2,6 +2,7 @@
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
 import { messageTask, type StartParams, type TellParams } from "./messages.ts";
+import { limitsFor } from "./own-limit.ts";
 import { taskIdOf, type StepFacts } from "./step-facts.ts";
 import { eventToJson, toJson } from "./values.ts";
 
@@ -25,7 +26,7 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
     name,
     payload: JSON.stringify(payload),
     dueAt: at,
-    lane: typeof handler === "object" ? handler.lane(params) : null,
+    limits: limitsFor(typeof handler === "object" ? handler.limit : undefined, params),
   };
 }
 

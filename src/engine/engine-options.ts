@@ -33,12 +33,12 @@ export interface EngineOptions<W> {
   /** Default: warnings and errors go to stderr, the rest nowhere. */
   readonly logger?: Logger;
   /**
-   * Effects and invocations without a lane in hand at once; as many timers and messages have places of their own, so slow
+   * Effects and invocations without limits in hand at once; as many timers and messages have places of their own, so slow
    * effects never delay them. More helps while effects wait for the network. Default 64.
    */
   readonly slots?: number;
-  /** Tasks with a lane in hand at once. Default 64. */
-  readonly lanedSlots?: number;
+  /** Effects and invocations with limits in hand at once. Default 128. */
+  readonly limitedSlots?: number;
   /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
   readonly leaseMs?: number;
   /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,500 ms. */
@@ -95,7 +95,7 @@ const optionsSchema = z.strictObject({
     .optional(),
   ...runtimeOptions,
   slots: count(10_000).default(64),
-  lanedSlots: count(10_000).default(64),
+  limitedSlots: count(10_000).default(128),
   leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
   pollMs: z.number().int().min(10).max(60_000).default(1_500),
   maxCrashes: count(1_000).default(5),

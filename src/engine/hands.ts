@@ -14,7 +14,7 @@ export interface Hands {
   /** Leases are taken in the name of this holder. */
   readonly holder: string;
   readonly leaseMs: number;
-  /** Keeps places for as many due tasks without a lane as this process takes at once; the task `ending` leaves its own to one. */
+  /** Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its own to one. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation;
   /** The commit is durable: the ending task leaves its place, the leased tasks are begun; no more than were reserved. */
   fill(reserved: Reservation, tasks: readonly ClaimedTask[]): void;

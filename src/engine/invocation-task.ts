@@ -1,6 +1,7 @@
 /** A promise actor that a chart invokes, as a task: how it is named and stored. */
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
+import { limitsFor } from "./own-limit.ts";
 import { taskIdOf, type StepFacts } from "./step-facts.ts";
 import { fromJson, toJson } from "./values.ts";
 
@@ -25,7 +26,7 @@ export function invocationTask(
 ): TaskRecord {
   const { workflow, at } = facts;
   const actor = workflow.actors.get(src);
-  const lane = actor?.kind === "promise" ? actor.lane?.(input as never) : undefined;
+  const limit = actor?.kind === "promise" ? actor.limit : undefined;
   const stored = input === undefined ? {} : { input: toJson(input, `input of "${id}"`) };
   return {
     id: taskIdOf(facts, index),
@@ -35,7 +36,7 @@ export function invocationTask(
     name: invocationName(id),
     payload: JSON.stringify({ id, src, ...stored }),
     dueAt: at,
-    lane: lane ?? null,
+    limits: limitsFor(limit, input as never),
   };
 }
 

@@ -65,7 +65,7 @@ export function messageTask(
     name,
     payload: JSON.stringify(payload),
     dueAt,
-    lane: null,
+    limits: [],
   };
 }
 

@@ -67,10 +67,9 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): 
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
     const outcome: EffectOutcome<EventObject, W> = (await handle(params, run)) ?? {};
-    const { event, starts = [], writes = [], expectedVersion, narrowLaneTo: cap } = outcome;
-    const narrows = task.lane === null || cap === undefined ? [] : [{ lane: task.lane.key, cap }];
+    const { event, starts = [], writes = [], expectedVersion } = outcome;
     const expected = expectedVersion === undefined ? {} : { expectedVersion };
-    refused = await endTask(around, task, { event, starts, writes, narrows, ...expected });
+    refused = await endTask(around, task, { event, starts, writes, ...expected });
     if (refused === null) return;
   }
   throwRefusal(refused);

@@ -1,16 +1,15 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
-import { fullGroups } from "../../storage/share-places.ts";
-import type { ClaimedTask, HeldPlaces, QueueName, TaskRecord } from "../../storage/storage.ts";
+import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
 import type { Reservation } from "./hands.ts";
 import type { TasksInHand } from "./tasks-in-hand.ts";
 
 /** How many tasks this process may have in hand at once. */
 export interface PlaceLimits {
-  /** Effects and invocations without a lane; and as many timers and messages, whose places no slow effect can take. */
+  /** Effects and invocations without limits; and as many timers and messages, whose places no slow effect can take. */
   readonly slots: number;
-  /** Tasks with a lane, so that slow receivers never take the places of payments. */
-  readonly lanedSlots: number;
+  /** Those with limits, so that slow receivers never take the places of payments. */
+  readonly limitedSlots: number;
 }
 
 /** Keeps no place. */
@@ -20,33 +19,23 @@ export class Places {
   readonly #limits: Readonly<Record<QueueName, number>>;
   readonly #inHand: TasksInHand;
   /** Free places that are kept for commits on their way. */
-  readonly #reserved: Record<QueueName, number> = { steps: 0, free: 0, laned: 0 };
+  readonly #reserved: Record<QueueName, number> = { steps: 0, free: 0, limited: 0 };
   /** Queues of which due tasks may be waiting in the storage for a place here. */
   readonly #crowded = new Set<QueueName>();
 
-  constructor({ slots, lanedSlots }: PlaceLimits, inHand: TasksInHand) {
-    this.#limits = { steps: slots, free: slots, laned: lanedSlots };
+  constructor({ slots, limitedSlots }: PlaceLimits, inHand: TasksInHand) {
+    this.#limits = { steps: slots, free: slots, limited: limitedSlots };
     this.#inHand = inHand;
   }
 
   /** The free places for tasks of each queue. */
   get free(): Readonly<Record<QueueName, number>> {
-    return { steps: this.#free("steps"), free: this.#free("free"), laned: this.#free("laned") };
+    return { steps: this.#free("steps"), free: this.#free("free"), limited: this.#free("limited") };
   }
 
   /** The queues that have a free place. */
   get open(): readonly QueueName[] {
     return QUEUES.filter((queue) => this.#free(queue) > 0);
-  }
-
-  /** What groups of lanes have of the places for tasks with a lane. */
-  get groups(): readonly HeldPlaces[] {
-    return [...this.#inHand.takenByGroups].map(([group, count]) => ({ group, count }));
-  }
-
-  /** The groups of lanes that get no place now. */
-  get fullGroups(): readonly string[] {
-    return fullGroups({ laned: this.#free("laned"), groups: this.groups });
   }
 
   get hasReserved(): boolean {

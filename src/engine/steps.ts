@@ -29,7 +29,7 @@ import { Turns } from "./turns.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** What goes into the same commit as a step besides the step itself. */
-export type Companions<W> = Pick<Commit<W>, "consumes" | "writes" | "narrows"> & {
+export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
   /** The step must follow this version of its instance: after any other one the event is refused. */
@@ -233,7 +233,7 @@ export class Steps<W> {
     companions: StepCompanions<W>,
     at: number,
   ): Promise<CommitResult> {
-    const { consumes, writes = [], narrows = [], starts = [], arms: companionArms = [], ran } = companions;
+    const { consumes, writes = [], starts = [], arms: companionArms = [], ran } = companions;
     for (const { workflow } of starts) this.#workflows.checkAccepted(workflow);
     const begun = starts.map(({ workflow, id, input }) =>
       planStart({ workflow, id, input }, at, this.#workflows),
@@ -243,7 +243,7 @@ export class Steps<W> {
     const { disarms, ends, watches, unwatches } = follows;
     const next = step[0]?.step ?? null;
     const arms = [...companionArms, ...follows.arms];
-    const due = arms.filter(({ dueAt, lane }) => dueAt <= at && lane === null);
+    const due = arms.filter(({ dueAt, limits }) => dueAt <= at && limits.length === 0);
     const reserved = this.#hands.reserve(due, consumes?.task);
     const { taken } = reserved;
     const lease = { holder: this.#hands.holder, until: at + this.#hands.leaseMs };
@@ -261,7 +261,6 @@ export class Steps<W> {
       ],
       ...movesOf(parts),
       ...(ends.length === 0 ? {} : { ends }),
-      ...(narrows.length === 0 ? {} : { narrows }),
       ...(next === null ? {} : { step: next }),
       ...(consumes === undefined ? {} : { consumes }),
     };

@@ -39,8 +39,7 @@ const NOT_BEGUN = Promise.resolve();
 export class TasksInHand {
   readonly #around: InHandSurroundings;
   readonly #inHand = new Map<string, InHand>();
-  readonly #taken: Record<QueueName, number> = { steps: 0, free: 0, laned: 0 };
-  readonly #groups = new Map<string, number>();
+  readonly #taken: Record<QueueName, number> = { steps: 0, free: 0, limited: 0 };
   /** Runs that are not over, among them those whose task was claimed again meanwhile. */
   #running = 0;
   /** How many of them are invocations: most commits disarm timers only, and need not look. */
@@ -63,11 +62,6 @@ export class TasksInHand {
     return this.#taken;
   }
 
-  /** How many of them each group of lanes takes. */
-  get takenByGroups(): ReadonlyMap<string, number> {
-    return this.#groups;
-  }
-
   /** The queue of this task; undefined when it is not in hand. */
   queueOf(id: string | undefined): QueueName | undefined {
     const held = id === undefined ? undefined : this.#inHand.get(id);
@@ -88,7 +82,6 @@ export class TasksInHand {
     this.#running += 1;
     if (task.kind === "invocation") this.#invocations += 1;
     this.#taken[queueOf(task)] += 1;
-    this.#countGroup(task, 1);
     this.#inHand.set(task.id, held);
     const begunAt = this.#around.clock.now();
     held.done = this.#do(held).then((outcome) => {
@@ -192,14 +185,6 @@ export class TasksInHand {
     if (!held.hasPlace) return;
     held.hasPlace = false;
     this.#taken[queueOf(held.task)] -= 1;
-    this.#countGroup(held.task, -1);
-  }
-
-  #countGroup({ lane }: ClaimedTask, more: 1 | -1): void {
-    if (lane?.group === undefined) return;
-    const count = (this.#groups.get(lane.group) ?? 0) + more;
-    if (count > 0) this.#groups.set(lane.group, count);
-    else this.#groups.delete(lane.group);
   }
 
   async #release({ id, token }: ClaimedTask, dueAt: number, error?: string): Promise<void> {

@@ -153,10 +153,10 @@ export class Worker implements Hands {
     this.wake();
   }
 
-  #ended({ lane, crashes }: ClaimedTask, isDone: boolean): void {
-    // A task that is done leaves a place and nothing else; one given back, or a slot of its lane, makes others due, and
+  #ended({ limits, crashes }: ClaimedTask, isDone: boolean): void {
+    // A task that is done leaves a place and nothing else; one given back, or room in its keys, makes others due, and
     // behind a suspect the next one waits.
-    if (!isDone || lane !== null || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
+    if (!isDone || limits.length > 0 || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
     if (this.#mayBeDue() || this.#quietWaiters.length > 0) this.wake();
   }
 
@@ -210,7 +210,6 @@ export class Worker implements Hands {
       leaseMs: limits.leaseMs,
       workflows: taken.keys,
       ...free,
-      groups: this.#places.groups,
       maxCrashes: limits.maxCrashes,
     });
     if (this.#stopping === null) {
@@ -226,12 +225,12 @@ export class Worker implements Hands {
   /** How long nothing will be due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, taken, limits } = this.#around;
-    const { open, fullGroups } = this.#places;
-    this.#isFull = open.length < QUEUES.length || fullGroups.length > 0;
+    const { open } = this.#places;
+    this.#isFull = open.length < QUEUES.length;
     // What waits for a place says nothing of when the others are due.
     if (this.#isFull) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
-      const found = await storage.nextDue(taken.keys, open, fullGroups);
+      const found = await storage.nextDue(taken.keys, open);
       if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
       this.#nextDue = found;
     }

@@ -7,7 +7,7 @@ import type {
   ParameterizedObject,
   StateMachine,
 } from "xstate";
-import type { Lane, Write } from "../../storage/storage.ts";
+import type { Write } from "../../storage/storage.ts";
 import type { AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
@@ -17,6 +17,7 @@ import type {
   PromiseCreator,
 } from "./chart-interpreter.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
+import type { OwnLimit } from "./own-limit.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
 import { chartHash } from "./chart-hash.ts";
 import { workflowKey } from "./workflow-key.ts";
@@ -54,11 +55,6 @@ export interface EffectOutcome<Event, W> {
    * it, nothing is committed and the effect looks again. Left out, it may come after any step.
    */
   readonly expectedVersion?: number;
-  /**
-   * From now on the lane of this effect runs at most so many at a time, even where `lane` allows more; null ends that.
-   * Left out, nothing changes. Without a lane it has no meaning.
-   */
-  readonly narrowLaneTo?: number | null;
 }
 
 /**
@@ -71,10 +67,10 @@ export type EffectHandler<Params, Event, W> = (
   run: EffectRun,
 ) => Promise<EffectOutcome<Event, W> | undefined>;
 
-/** An effect with a lane: at most `cap` effects of one lane run at a time, over all processes. */
-export interface LanedEffect<Params, Event, W> {
+/** An effect of which only so many run at a time. */
+export interface LimitedEffect<Params, Event, W> {
   readonly run: EffectHandler<Params, Event, W>;
-  readonly lane: (params: Params) => Lane;
+  readonly limit: OwnLimit<Params>;
 }
 
 /** The union of a machine's named actions with their params. */
@@ -93,7 +89,7 @@ export type EngineAction = "start" | "tell";
 export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
-    | LanedEffect<A["params"], EventFromLogic<M>, W>
+    | LimitedEffect<A["params"], EventFromLogic<M>, W>
     /** Runs the body that `setup({ actions })` gives it. */
     | "setup";
 };
@@ -124,7 +120,7 @@ export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number 
    * names every action, so that none is forgotten: a body may stand there for the types alone.
    */
   readonly effects?: EffectsOf<M, W>;
-  /** How actors are run: retries and lanes of promises, migrations of child machines. */
+  /** How actors are run: retries and limits of promises, migrations of child machines. */
   readonly actors?: ActorsOf<M>;
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
   readonly watches?: Readonly<Record<string, (context: ContextFrom<M>) => string>>;
@@ -148,12 +144,12 @@ export type WorkflowActor =
       readonly kind: "promise";
       readonly create: PromiseCreator;
       readonly retries: number;
-      readonly lane: ((input: never) => Lane) | undefined;
+      readonly limit: OwnLimit<never> | undefined;
     }
   | { readonly kind: "machine"; readonly workflow: AnyWorkflow };
 
 /** A handler with its types laid aside. */
-export type AnyEffect = LanedEffect<unknown, never, never> | EffectHandler<unknown, never, never>;
+export type AnyEffect = LimitedEffect<unknown, never, never> | EffectHandler<unknown, never, never>;
 
 /** A workflow with its types laid aside, as the engine runs it. */
 export interface AnyWorkflow {
@@ -286,9 +282,9 @@ function register<Source extends ChartSource>(
   }
   const actors = new Map<string, WorkflowActor>();
   for (const [src, actor] of shape.actors) {
-    const { retries = 0, lane, migrate: ofChild } = parts.actors[src] ?? {};
+    const { retries = 0, limit, migrate: ofChild } = parts.actors[src] ?? {};
     if (actor.kind === "promise") {
-      actors.set(src, { kind: "promise", create: actor.create, retries, lane });
+      actors.set(src, { kind: "promise", create: actor.create, retries, limit });
       continue;
     }
     // A child has the version of its parent, so it is migrated from each version that its parent is.
@@ -372,10 +368,10 @@ function registrationProblems(
 /** `versions` are those that the chart around the actor is migrated from. */
 function actorProblems(
   kind: "promise" | "machine" | undefined,
-  { retries, lane, migrate = {} }: AnyActorOptions,
+  { retries, limit, migrate = {} }: AnyActorOptions,
   versions: readonly string[],
 ): string[] {
-  const isOfMachine = kind === "machine" && retries === undefined && lane === undefined;
+  const isOfMachine = kind === "machine" && retries === undefined && limit === undefined;
   if (isOfMachine) {
     return Object.keys(migrate)
       .filter((version) => !versions.includes(version))

@@ -324,8 +324,6 @@ export interface WebhookRecord {
   readonly disabledReason: string | null;
   /** Since when it is enabled, or was last: what was abandoned before does not count against it. */
   readonly enabledAt: number;
-  /** How many of its last attempts have timed out, one after the other; counted no further than matters. */
-  readonly timeouts: number;
   readonly createdAt: number;
   readonly deletedAt: number | null;
 }

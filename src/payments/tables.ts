@@ -242,12 +242,12 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       disabledAt: "integer?",
       disabledReason: "text?",
       enabledAt: "integer",
-      timeouts: "integer",
       createdAt: "integer",
       deletedAt: "integer?",
     },
     indexes: { ofAccount: { on: ["accountId", "createdAt", "id"], where: { deletedAt: null } } },
     group: { by: ["accountId"], open: "deletedAt" },
+    migrations: [{ drop: ["timeouts"] }],
   },
   deliveries: {
     columns: {

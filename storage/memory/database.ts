@@ -95,6 +95,7 @@ export class MemoryDatabase {
       if (!this.tables.write(change)) return { ok: false, conflict: "write", index };
     }
     this.#follow(commit);
+    this.tasks.settle();
     return { ok: true };
   }
 
@@ -121,7 +122,6 @@ export class MemoryDatabase {
     adopts = [],
     amends = [],
     arms = [],
-    narrows = [],
     unwatches = [],
     watches = [],
     history = [],
@@ -135,7 +135,6 @@ export class MemoryDatabase {
       const task = target === undefined ? given : { ...given, workflow: target.workflow };
       if (!this.tasks.arm(task, lease)) throw new Error(`task ${task.id} was armed before`);
     }
-    for (const narrowed of narrows) this.tasks.narrow(narrowed);
     for (const watch of unwatches) this.watches.unwatch(watch);
     for (const watch of watches) this.watches.watch(watch);
     for (const row of history) {

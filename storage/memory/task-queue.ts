@@ -4,7 +4,6 @@ import type {
   ArmLease,
   ClaimRequest,
   ClaimedTask,
-  NarrowedLane,
   PendingTask,
   QueueName,
   TaskAmendment,
@@ -14,7 +13,6 @@ import type {
 } from "../storage.ts";
 import {
   amended,
-  checkedNarrow,
   claimed,
   earliestFirst,
   pendingTask,
@@ -26,21 +24,13 @@ import {
   troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
-import { FreePlaces } from "../share-places.ts";
+import { hasRoom, type LimitedTasks, nextAdmitted } from "../limits.ts";
+import { unsettled } from "../unsettled.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
 import { QUEUES, queueOf } from "../task-queues.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { type Journal, MemoryTable } from "./table.ts";
-
-interface LaneCap {
-  readonly lane: string;
-  readonly cap: number;
-}
-
-interface OpenLane extends LaneCap {
-  readonly laneGroup: string | null;
-}
 
 /** A task and its place in the order in which tasks were armed. */
 type SequencedTask = StoredTask & { readonly seq: number };
@@ -53,12 +43,10 @@ interface HeldTask {
 
 export class TaskQueue {
   readonly #tasks: MemoryTable<SequencedTask>;
-  /** The cap each lane was last armed with. */
-  readonly #lanes: MemoryTable<OpenLane>;
-
-  /** Lanes that give fewer. */
-  readonly #narrowed: MemoryTable<LaneCap>;
-
+  /** Who has room in a key, and who waits for it. */
+  readonly #limited: LimitedTasks<SequencedTask>;
+  /** First keys in which something has changed since `settle`, each with the last key that a task has left. */
+  readonly #changed = new Map<string, string>();
   #armed = 0;
 
   constructor(journal: Journal) {
@@ -66,51 +54,59 @@ export class TaskQueue {
       { ...engineShape(engineTables.tasks), columns: { ...engineTables.tasks.columns, seq: "integer" } },
       journal,
     );
-    this.#lanes = new MemoryTable<OpenLane>(
-      { columns: { lane: "text", cap: "integer", laneGroup: "text?" }, key: ["lane"] },
-      journal,
-    );
-    this.#narrowed = new MemoryTable<LaneCap>(
-      { columns: { lane: "text", cap: "integer" }, key: ["lane"] },
-      journal,
-    );
-  }
-
-  narrow(narrowed: NarrowedLane): void {
-    const { lane, cap } = checkedNarrow(narrowed);
-    const before = this.#narrowed.get(lane);
-    if (cap !== null) this.#narrowed.put({ lane, cap });
-    else if (before !== undefined) this.#narrowed.remove(before);
+    const under = (key: string): SequencedTask[] =>
+      [...this.#tasks.all()].filter(({ firstKey, deadAt }) => firstKey === key && deadAt === null);
+    const admittedUnder = (key: string) => under(key).filter(({ admission }) => admission === "admitted");
+    this.#limited = {
+      admittedUnder: (key) => admittedUnder(key).length,
+      admittedIn: (key, last) => admittedUnder(key).filter(({ lastKey }) => lastKey === last).length,
+      heads: (key, after) => headsOf(under(key), after),
+    };
   }
 
   /** False when the id is taken. */
   arm(task: TaskRecord, lease: ArmLease | undefined): boolean {
     const row = storedTask(task, lease);
-    this.#open(row);
+    this.#touch(row);
     return this.#tasks.insert({ ...row, seq: (this.#armed += 1) });
   }
 
-  /** The lane of this task has its cap and group from now on, and what waits in the lane has the group. */
-  #open({ lane, cap, laneGroup }: StoredTask): void {
-    if (lane === null || cap === null) return;
-    const before = this.#lanes.get(lane);
-    this.#lanes.put({ lane, cap, laneGroup });
-    if (before === undefined || before.laneGroup === laneGroup) return;
-    for (const task of this.#tasks.all()) {
-      if (task.lane === lane && task.deadAt === null) this.#tasks.put({ ...task, laneGroup });
+  #touch({ firstKey, lastKey }: StoredTask): void {
+    if (firstKey !== null) this.#changed.set(firstKey, lastKey ?? "");
+  }
+
+  #put(task: SequencedTask): void {
+    this.#touch(task);
+    this.#tasks.put(task);
+  }
+
+  #remove(task: SequencedTask): void {
+    this.#touch(task);
+    this.#tasks.remove(task);
+  }
+
+  /** Behind each commit, and each claim: admits what has room now. */
+  settle(): void {
+    for (const [firstKey, after] of this.#changed) {
+      let next = nextAdmitted(this.#limited, { firstKey, after });
+      while (next !== undefined) {
+        this.#tasks.put(next);
+        next = nextAdmitted(this.#limited, { firstKey, after });
+      }
     }
+    this.#changed.clear();
   }
 
   disarm(instance: string, timer: string): void {
     for (const task of this.#tasks.under("instance", instance)) {
-      if (isDisarmable(task) && task.name === timer) this.#tasks.remove(task);
+      if (isDisarmable(task) && task.name === timer) this.#remove(task);
     }
   }
 
   /** Disarms all that an ended instance has armed for itself. */
   end(instance: string): void {
     for (const task of this.#tasks.under("instance", instance)) {
-      if (isDisarmable(task)) this.#tasks.remove(task);
+      if (isDisarmable(task)) this.#remove(task);
     }
   }
 
@@ -122,7 +118,7 @@ export class TaskQueue {
   /** Gives a task another name and payload, and takes it from its holder. */
   amend(change: TaskAmendment): void {
     const task = this.#tasks.get(change.task);
-    if (task !== undefined) this.#tasks.put({ ...task, ...amended(task, change) });
+    if (task !== undefined) this.#put({ ...task, ...amended(task, change) });
   }
 
   /** The tasks of an instance by name, those of one name as they were armed. */
@@ -138,7 +134,7 @@ export class TaskQueue {
   /** Removes the task; false unless the token is that of its latest claim. */
   consume(id: string, token: number): boolean {
     const task = this.#claimed(id, token);
-    if (task !== undefined) this.#tasks.remove(task);
+    if (task !== undefined) this.#remove(task);
     return task !== undefined;
   }
 
@@ -148,19 +144,18 @@ export class TaskQueue {
       const task = this.#tasks.get(id);
       const next = task === undefined ? null : retried(task, dueAt);
       if (task === undefined || next === null) return false;
-      this.#tasks.put({ ...task, ...next });
-      // As when it was armed: its lane has the cap that it came with.
-      this.#open(task);
+      this.#put({ ...task, ...next });
     }
     for (const id of drops) {
       const task = this.#tasks.get(id);
       if (task === undefined || task.deadAt === null) return false;
-      this.#tasks.remove(task);
+      this.#remove(task);
     }
     return true;
   }
 
   claim(request: ClaimRequest): ClaimedTask[] {
+    this.#settleLimits(request);
     const due = this.#unsuspected(request);
     const suspect = this.#suspect(request);
     if (suspect === undefined) return due.map((task) => this.#lease(task, request));
@@ -182,26 +177,35 @@ export class TaskQueue {
       const due = this.#due(request);
       const changed = due.map((task) => suspected(task, request)).filter((task) => task !== null);
       if (changed.length === 0) return due;
-      for (const task of changed) this.#tasks.put(task);
+      for (const task of changed) this.#put(task);
+      this.settle();
     }
+  }
+
+  /** Parks what asks for room, takes the room of what nobody claims, and admits what has room then. */
+  #settleLimits(request: ClaimRequest): void {
+    for (const task of [...this.#tasks.all()]) {
+      const next = unsettled(task, request);
+      if (next !== null) this.#put(next);
+    }
+    this.settle();
   }
 
   /** The suspect whose turn it is. */
   #suspect(request: ClaimRequest): SequencedTask | undefined {
-    const slots = this.#freeSlots(request.now);
     const suspects = [...this.#tasks.all()].filter(({ crashedAt }) => crashedAt !== null);
     const inTurn = suspectsInTurn(
       suspects.toSorted((a, b) => a.seq - b.seq),
       request,
     );
-    return inTurn.find(({ lane }) => lane === null || (slots.get(lane) ?? 0) > 0);
+    return inTurn.find((task) => hasRoom(task, this.#limited));
   }
 
   /** Extends the lease; false when it is lost. */
   extend({ id, token }: HeldTask, beat: TaskClaim): boolean {
     const task = this.#claimed(id, token);
     const kept = task === undefined ? null : extended(task, beat);
-    if (kept !== null) this.#tasks.put(kept);
+    if (kept !== null) this.#put(kept);
     return kept !== null;
   }
 
@@ -209,28 +213,19 @@ export class TaskQueue {
     const task = this.#claimed(id, token);
     const next = task === undefined ? null : released(task, dueAt, error);
     if (task === undefined || next === null) return false;
-    this.#tasks.put({ ...task, ...next });
+    this.#put({ ...task, ...next });
+    this.settle();
     return true;
   }
 
-  nextDue(
-    workflows: readonly string[],
-    queues: readonly QueueName[] = QUEUES,
-    full: readonly string[] = [],
-  ): number | null {
+  nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): number | null {
     const all = [...this.#tasks.all()];
     const asked = all
       .filter((task) => task.deadAt === null && workflows.includes(task.workflow))
       .filter((task) => queues.includes(queueOf(taskRecord(task))));
     const suspectAt = nextSuspectAt(asked, all);
-    const isOpen = ({ laneGroup }: StoredTask): boolean => laneGroup === null || !full.includes(laneGroup);
-    return earliestOf([...this.#times(asked.filter(isOpen)), ...(suspectAt === null ? [] : [suspectAt])]);
-  }
-
-  /** When each of these can be claimed, going by its lane. */
-  #times(tasks: readonly StoredTask[]): number[] {
-    const slotAt = this.#nextSlots();
-    return tasks.map(({ visibleAt, lane }) => Math.max(visibleAt, slotAt.get(lane) ?? -Infinity));
+    const times = asked.filter(({ admission }) => admission !== "parked").map(({ visibleAt }) => visibleAt);
+    return earliestOf([...times, ...(suspectAt === null ? [] : [suspectAt])]);
   }
 
   failingTasks(least: number, limit: number): TroubledTask[] {
@@ -244,10 +239,7 @@ export class TaskQueue {
   upcomingSteps(workflow: string, limit: number): PendingTask[] {
     return [...this.#tasks.all()]
       .filter((task) => task.workflow === workflow)
-      .filter(
-        ({ kind, lane, deadAt }) =>
-          (kind === "timer" || kind === "message") && lane === null && deadAt === null,
-      )
+      .filter((task) => queueOf(taskRecord(task)) === "steps" && task.deadAt === null)
       .toSorted((a, b) => a.visibleAt - b.visibleAt || a.seq - b.seq)
       .slice(0, limit)
       .map(pendingTask);
@@ -257,7 +249,8 @@ export class TaskQueue {
     const alive = [...this.#tasks.all()].filter(({ deadAt }) => deadAt === null);
     const workflows = new Set(alive.map(({ workflow }) => workflow));
     return [...workflows].toSorted().flatMap((workflow) => {
-      const dueAt = earliestOf(this.#times(alive.filter((task) => task.workflow === workflow)));
+      const ofWorkflow = alive.filter((task) => task.workflow === workflow);
+      const dueAt = earliestOf(ofWorkflow.map(({ visibleAt }) => visibleAt));
       return dueAt === null ? [] : [{ workflow, dueAt }];
     });
   }
@@ -277,56 +270,30 @@ export class TaskQueue {
 
   /** What gets a place, earliest first. */
   #due(request: ClaimRequest): SequencedTask[] {
-    const { workflows, now, steps, free } = request;
+    const { workflows, now } = request;
     const due = [...this.#tasks.all()]
       .filter((task) => task.deadAt === null && task.visibleAt <= now && workflows.includes(task.workflow))
+      .filter(({ admission }) => admission === null || admission === "admitted")
       .toSorted(earliestFirst);
-    const slots = this.#freeSlots(now);
-    const inSlot = ({ lane }: SequencedTask): boolean => {
-      if (lane === null) return false;
-      const left = slots.get(lane) ?? 0;
-      slots.set(lane, left - 1);
-      return left > 0;
-    };
-    const of = (queue: QueueName): SequencedTask[] =>
-      due.filter((task) => queueOf(taskRecord(task)) === queue);
-    const laned = new FreePlaces(request).give(due.filter(inSlot));
-    return [...of("steps").slice(0, steps), ...of("free").slice(0, free), ...laned].toSorted(earliestFirst);
+    return QUEUES.flatMap((queue) =>
+      due.filter((task) => queueOf(taskRecord(task)) === queue).slice(0, request[queue]),
+    ).toSorted(earliestFirst);
   }
+}
 
-  /** How many more tasks of each lane may be leased now. */
-  #freeSlots(now: number): Map<string, number> {
-    const leaseEnds = this.#leaseEnds();
-    const slots = this.#caps().map(({ lane, cap }): [string, number] => {
-      const held = (leaseEnds.get(lane) ?? []).filter((end) => end > now);
-      return [lane, cap - held.length];
-    });
-    return new Map(slots);
+/** The first parked task of each last key; those keys first that come after this one. */
+function headsOf(tasks: readonly SequencedTask[], after: string): SequencedTask[] {
+  const heads = new Map<string, SequencedTask>();
+  for (const task of tasks.toSorted((a, b) => a.seq - b.seq)) {
+    const { lastKey, admission } = task;
+    if (admission === "parked" && lastKey !== null && !heads.has(lastKey)) heads.set(lastKey, task);
   }
-
-  /** When each full lane has a slot, going by its leases: at the end of the cap-th last of them. */
-  #nextSlots(): Map<string | null, number> {
-    const leaseEnds = this.#leaseEnds();
-    const slots = this.#caps().map(({ lane, cap }): [string, number] => {
-      const latestFirst = (leaseEnds.get(lane) ?? []).toSorted((a, b) => b - a);
-      return [lane, latestFirst[cap - 1] ?? -Infinity];
-    });
-    return new Map(slots);
-  }
-
-  #caps(): LaneCap[] {
-    return [...this.#lanes.all()].map(({ lane, cap }) => {
-      return { lane, cap: Math.min(cap, this.#narrowed.get(lane)?.cap ?? cap) };
-    });
-  }
-
-  #leaseEnds(): Map<string, number[]> {
-    const leaseEnds = new Map<string, number[]>();
-    for (const { lane, holder, visibleAt } of this.#tasks.all()) {
-      if (lane !== null && holder !== null) leaseEnds.set(lane, [...(leaseEnds.get(lane) ?? []), visibleAt]);
-    }
-    return leaseEnds;
-  }
+  const keys = [...heads.keys()].toSorted(compareTexts);
+  const inTurn = [
+    ...keys.filter((key) => compareTexts(key, after) > 0),
+    ...keys.filter((key) => compareTexts(key, after) <= 0),
+  ];
+  return inTurn.flatMap((key) => heads.get(key) ?? []);
 }
 
 function isDisarmable({ kind }: StoredTask): boolean {

@@ -5,11 +5,12 @@ import { encodeRow } from "../sql/codecs.ts";
 import type { GivenTables } from "../sql/given-table.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
 import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
-import { checkedNarrow, storedTask } from "../stored-task.ts";
+import { storedTask } from "../stored-task.ts";
 import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isAnswered, isGivenUp, isHeldUp, isLocked, isLost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
+import { LIMIT } from "./functions/rooms.ts";
 import { merge, type PreparedItem } from "./merge-items.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { type Writer, Writers } from "./writers.ts";
@@ -28,6 +29,9 @@ interface Needs {
   readonly statements?: readonly string[];
   readonly names?: readonly string[];
   readonly rows?: readonly object[];
+  /** Tasks that are ended or changed, and instances that tasks of may be disarmed: their keys are locked. */
+  readonly touched?: readonly string[];
+  readonly leaving?: readonly string[];
 }
 
 /** A group as the functions of the database take it. */
@@ -179,7 +183,13 @@ export class Commits {
       }
     }
     const rows = writes.locks();
-    const { names, statements } = writes;
+    const { statements } = writes;
+    const names = [...new Set([...writes.names, ...prepared.flatMap(keysOf)])];
+    const touched = prepared.flatMap(touchedBy);
+    const leaving = prepared.flatMap(({ ends = [], disarms = [] }) => [
+      ...ends,
+      ...disarms.map(({ instance }) => instance),
+    ]);
     return {
       items: prepared,
       fault,
@@ -187,6 +197,8 @@ export class Commits {
         ...(statements.length === 0 ? {} : { statements }),
         ...(names.length === 0 ? {} : { names }),
         ...(rows.length === 0 ? {} : { rows }),
+        ...(touched.length === 0 ? {} : { touched }),
+        ...(leaving.length === 0 ? {} : { leaving }),
       },
     };
   }
@@ -214,11 +226,24 @@ export class Commits {
         const row = encodeRow(engineTables.tasks, storedTask(task, lease));
         return { ...row, visibleAt: clock.stored(Number(row["visibleAt"])) };
       }),
-      narrows: commit.narrows?.map(checkedNarrow),
       watches: commit.watches?.map((watch) => encodeRow(engineTables.watches, watch)),
       history: commit.history?.map((row) => encodeRow(engineTables.history, row)),
     };
   }
+}
+
+/** The names by which the first keys of the tasks that an item arms are locked. */
+function keysOf({ arms = [] }: PreparedItem): string[] {
+  return arms.flatMap(({ firstKey }) => (typeof firstKey === "string" ? [`${LIMIT}${firstKey}`] : []));
+}
+
+/** The tasks that an item ends, retries, drops or amends. */
+function touchedBy({ consumes, retries = [], drops = [], amends = [] }: PreparedItem): string[] {
+  return [
+    ...(consumes === undefined ? [] : [consumes.task]),
+    ...[...retries, ...amends].map(({ task }) => task),
+    ...drops,
+  ];
 }
 
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */

@@ -8,16 +8,17 @@ import { engineTables } from "../engine-tables.ts";
 import { columnsOf } from "../row.ts";
 import {
   claimTasks,
-  dueLanes,
   extendLeases,
   leaseTasks,
+  missHolders,
   releaseTask,
+  settleLimits,
   suspectInTurn,
 } from "./functions/claims.ts";
 import { commitGroup } from "./functions/commit-group.ts";
 import { applyItem, applyWrite } from "./functions/commit-item.ts";
 import { commitTogether } from "./functions/commit-together.ts";
-import { lockAll, settleLanes } from "./functions/lanes.ts";
+import { admitParked, hasRoom, lockAll } from "./functions/rooms.ts";
 
 const taskColumns = columnsOf(engineTables.tasks)
   .map((name) => `"${name}"`)
@@ -33,12 +34,14 @@ const armedColumns = taskColumns.replace(
 const source = [
   ...[
     lockAll,
-    settleLanes,
+    hasRoom,
+    admitParked,
     applyWrite,
     applyItem,
     commitGroup,
     commitTogether,
-    dueLanes,
+    missHolders,
+    settleLimits,
     leaseTasks,
     suspectInTurn,
     claimTasks,

@@ -11,9 +11,8 @@ type Given = { readonly [Part in AsGiven]: AnyCommit[Part] | undefined };
 
 /** One commit as the functions of the database take it. */
 export interface PreparedItem extends Given {
-  readonly retries: readonly object[] | undefined;
-  readonly amends: readonly object[] | undefined;
-  readonly narrows: readonly object[] | undefined;
+  readonly retries: readonly { readonly task: string }[] | undefined;
+  readonly amends: readonly { readonly task: string }[] | undefined;
   readonly starts: readonly Row[] | undefined;
   readonly writes: readonly PreparedWrite[] | undefined;
   readonly arms: readonly Row[] | undefined;
@@ -51,8 +50,8 @@ export function merge(items: readonly PreparedItem[]): Merged | null {
 }
 
 /** What is seldom done, and depends on the rows as the items before have left them. */
-const isRare = ({ retries, drops, removes, amends, narrows }: PreparedItem): boolean =>
-  [retries, drops, removes, amends, narrows].some((part = []) => part.length > 0);
+const isRare = ({ retries, drops, removes, amends }: PreparedItem): boolean =>
+  [retries, drops, removes, amends].some((part = []) => part.length > 0);
 
 /** Whether one item may touch what another one does. */
 function meet(items: readonly PreparedItem[]): boolean {

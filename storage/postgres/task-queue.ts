@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { StoredTask } from "../engine-tables.ts";
 import type { Schema } from "../sql/schema.ts";
 import type { Statement } from "../sql/statement.ts";
-import { laneStatements, taskStatements } from "../sql/task-statements.ts";
+import { taskStatements } from "../sql/task-statements.ts";
 import { pendingTask, taskRecord, troubledTask } from "../stored-task.ts";
 import type {
   ClaimRequest,
@@ -31,21 +31,17 @@ export class TaskQueue {
   readonly #database: Database;
   readonly #clock: DatabaseClock;
   readonly #tasks: ReturnType<typeof taskStatements>;
-  readonly #lanes: ReturnType<typeof laneStatements>;
 
   constructor(database: Database, db: Kysely<Schema>, clock: DatabaseClock) {
     this.#database = database;
     this.#clock = clock;
     this.#tasks = taskStatements(db);
-    this.#lanes = laneStatements(db);
   }
 
   /** Writes nothing while nothing is due. Where the answer is lost the leases run out by themselves. */
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const now = this.#clock.now(request.now);
-    const { groups, ...asked } = request;
-    const held = Object.fromEntries(groups?.map(({ group, count }) => [group, count]) ?? []);
-    const answer = await this.#once(functionNames.claim, { ...asked, held, now });
+    const answer = await this.#once(functionNames.claim, { ...request, now });
     const { now: at, tasks } = answer as { readonly now: number; readonly tasks: readonly StoredTask[] };
     this.#clock.learn(request.now, at);
     return tasks.map((task) => {
@@ -84,22 +80,9 @@ export class TaskQueue {
     return tasks.map(pendingTask).map((task) => ({ ...task, visibleAt: this.#clock.told(task.visibleAt) }));
   }
 
-  async nextDue(
-    workflows: readonly string[],
-    queues: readonly QueueName[] = QUEUES,
-    full: readonly string[] = [],
-  ): Promise<number | null> {
-    const { nextSteps, nextFree } = this.#tasks;
-    const nextOf = {
-      steps: nextSteps,
-      free: nextFree,
-      laned: full.length === 0 ? this.#lanes.next : NEXT_OF_OTHERS,
-    };
-    const values = { full: JSON.stringify(full) };
+  async nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
     const found = await Promise.all([
-      ...workflows.flatMap((workflow) =>
-        queues.map((queue) => this.#database.read(nextOf[queue], { workflow, ...values })),
-      ),
+      ...workflows.flatMap((workflow) => queues.map((queue) => this.#nextOf(queue, workflow))),
       this.#database.read(NEXT_SUSPECT, {
         workflows: JSON.stringify(workflows),
         queues: JSON.stringify(queues),
@@ -107,6 +90,17 @@ export class TaskQueue {
     ]);
     const times = found.flat().flatMap(({ at }) => (at === null ? [] : [at]));
     return times.length === 0 ? null : this.#clock.told(Math.min(...times));
+  }
+
+  async #nextOf(queue: QueueName, workflow: string): Promise<readonly { readonly at: number }[]> {
+    const { nextSteps, nextFree, nextLimited } = this.#tasks;
+    if (queue !== "limited")
+      return this.#database.read(queue === "steps" ? nextSteps : nextFree, { workflow });
+    const [admitted, paused] = await Promise.all([
+      this.#database.read(nextLimited, { workflow, admission: "admitted" }),
+      this.#database.read(nextLimited, { workflow, admission: "paused" }),
+    ]);
+    return [...admitted, ...paused];
   }
 
   async deadLetters(limit: number): Promise<TroubledTask[]> {
@@ -131,29 +125,15 @@ export class TaskQueue {
 }
 
 /** The first task of each workflow in one queue: from workflow to workflow by one seek each, however many tasks lie between. */
-const firstOfEach = (name: string, kinds: string): string => `${name} (workflow, at) as (
-      (select workflow, "visibleAt" from tasks where "deadAt" is null and lane is null and kind in (${kinds})
+const firstOfEach = (name: string, ofQueue: string): string => `${name} (workflow, at) as (
+      (select workflow, "visibleAt" from tasks where "deadAt" is null and ${ofQueue}
         order by workflow, "visibleAt" limit 1)
       union all
       select next.* from ${name} cross join lateral (
-        select t.workflow, t."visibleAt" from tasks t where t."deadAt" is null and t.lane is null
-          and t.kind in (${kinds}) and t.workflow > ${name}.workflow
+        select t.workflow, t."visibleAt" from tasks t where t."deadAt" is null and ${ofQueue}
+          and t.workflow > ${name}.workflow
           order by t.workflow, t."visibleAt" limit 1) next
     )`;
-
-/** When the first lane of a workflow can give a task that is in none of some groups: from group to group by one seek each. */
-const NEXT_OF_OTHERS: Statement<{ workflow: string; full: string }, { at: number | null }> = {
-  sql: `with recursive groups(name, at) as (
-      (select "laneGroup", "nextAt" from lanes where workflow = $1 order by "laneGroup", "nextAt" limit 1)
-      union all
-      select n.* from groups g cross join lateral (
-        select l."laneGroup", l."nextAt" from lanes l where l.workflow = $1 and l."laneGroup" > g.name
-          order by l."laneGroup", l."nextAt" limit 1) n
-    )
-    select min(at) as at from groups
-    where name <> all(array(select jsonb_array_elements_text($2::text::jsonb)))`,
-  parameters: ["workflow", "full"],
-};
 
 /** When the first suspect that waits for its turn can be claimed: at once, or when the lease of another ends. */
 const NEXT_SUSPECT: Statement<{ workflows: string; queues: string }, { at: number | null }> = {
@@ -166,11 +146,23 @@ const NEXT_SUSPECT: Statement<{ workflows: string; queues: string }, { at: numbe
   parameters: ["workflows", "queues"],
 };
 
+/** Of the tasks with limits the workflows, then the first of each admission. */
 const EARLIEST = {
-  sql: `with recursive ${firstOfEach("steps", "'timer', 'message'")},
-    ${firstOfEach("free", "'effect', 'invocation'")}
+  sql: `with recursive ${firstOfEach("steps", "kind in ('timer', 'message')")},
+    ${firstOfEach("free", `kind in ('effect', 'invocation') and "firstKey" is null`)},
+    limited (workflow) as (
+      (select workflow from tasks where "deadAt" is null and "firstKey" is not null order by workflow limit 1)
+      union all
+      select next.* from limited cross join lateral (
+        select t.workflow from tasks t where t."deadAt" is null and t."firstKey" is not null
+          and t.workflow > limited.workflow order by t.workflow limit 1) next
+    )
     select workflow, min(at) as at from (
-      select * from steps union all select * from free union all select workflow, "nextAt" from lanes
+      select * from steps union all select * from free union all
+      select l.workflow, f.at from limited l cross join (values ('admitted'), ('parked'), ('paused')) a(admission)
+        cross join lateral (
+          select "visibleAt" as at from tasks t where t."deadAt" is null and t."firstKey" is not null
+            and t.workflow = l.workflow and t.admission = a.admission order by "visibleAt" limit 1) f
     ) every group by workflow order by workflow`,
   parameters: [] as readonly never[],
 } as { sql: string; parameters: readonly never[]; row?: { workflow: string; at: number } };

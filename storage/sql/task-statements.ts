@@ -1,8 +1,8 @@
-/** The statements on tasks and their lanes. */
+/** The statements on tasks and the rooms of their limits. */
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
-import type { Encode, LaneRow, NarrowedLaneRow, Schema } from "./schema.ts";
+import type { Encode, Schema } from "./schema.ts";
 import { pick, statement } from "./statement.ts";
 
 type TaskRow = Encode<StoredTask>;
@@ -16,9 +16,22 @@ interface Held {
 // The planner uses a partial index only where the query says what the index does, in literals.
 const isStep = sql<boolean>`kind in ('timer', 'message')`;
 const isWork = sql<boolean>`kind in ('effect', 'invocation')`;
+const hasLimits = sql<boolean>`"firstKey" is not null`;
+const isFree = sql<boolean>`kind in ('effect', 'invocation') and "firstKey" is null`;
+
+interface InAdmission {
+  workflow: string;
+  admission: "admitted" | "parked" | "paused";
+}
 
 const claimed = sql<boolean>`token > 0`;
 const isDisarmable = sql<boolean>`kind in ('timer', 'invocation')`;
+
+/** Of a task that leaves: the keys in which others may follow. */
+const KEYS = ["firstKey", "lastKey", "admission"] as const;
+
+/** Given back, or changed: a task with limits has no room until it is due. */
+const pausedAdmission = sql<"paused" | null>`case when "firstKey" is not null then 'paused' end`;
 
 export function taskStatements(db: Kysely<Schema>) {
   return {
@@ -44,32 +57,32 @@ function committedStatements(db: Kysely<Schema>) {
         .where("instance", "=", instance)
         .where("name", "=", timer)
         .where(isDisarmable)
-        .returning("lane"),
+        .returning(KEYS),
     ),
     end: statement<{ instance: string }>()(({ instance }) =>
-      db.deleteFrom("tasks").where("instance", "=", instance).where(isDisarmable).returning("lane"),
+      db.deleteFrom("tasks").where("instance", "=", instance).where(isDisarmable).returning(KEYS),
     ),
     adopt: statement<{ instance: string; workflow: string }>()(({ instance, workflow }) =>
       db
         .updateTable("tasks")
         .set({ workflow })
         .where("instance", "=", instance)
-        .where("workflow", "<>", workflow)
-        .returning("lane"),
+        .where("workflow", "<>", workflow),
     ),
     amend: statement<{ task: string; name: string; payload: string; dueAt: number }>()(
       ({ task, name, payload, dueAt }) =>
         db
           .updateTable("tasks")
           .set({ name, payload, dueAt, visibleAt: dueAt, holder: sql.lit(null), token: sql`token + 1` })
+          .set({ admission: pausedAdmission })
           .where("id", "=", task)
-          .returning("lane"),
+          .returning(KEYS),
     ),
     workflowOf: statement<{ instance: string }>()(({ instance }) =>
       db.selectFrom("instances").select("workflow").where("id", "=", instance),
     ),
     consume: statement<Held>()(({ id, token }) =>
-      db.deleteFrom("tasks").where("id", "=", id).where("token", "=", token).where(claimed).returning("lane"),
+      db.deleteFrom("tasks").where("id", "=", id).where("token", "=", token).where(claimed).returning(KEYS),
     ),
   };
 }
@@ -85,6 +98,7 @@ function leaseStatements(db: Kysely<Schema>) {
             dueAt,
             visibleAt: dueAt,
             holder: sql.lit(null),
+            admission: pausedAdmission,
             crashedAt: sql`case when ${failed} = 0 then ${sql.ref("crashedAt")} end`,
             failures: sql`failures + ${failed}`,
             lastError: sql`coalesce(${error}, ${sql.ref("lastError")})`,
@@ -95,18 +109,18 @@ function leaseStatements(db: Kysely<Schema>) {
           .where("token", "=", token)
           .where(claimed)
           .where("deadAt", "is", null)
-          .returning("lane"),
+          .returning(KEYS),
     ),
-    lease: statement<{ id: string; holder: string; until: number }>()(({ id, holder, until }) =>
+    lease: statement<TaskRow>()((row) =>
       db
         .updateTable("tasks")
-        .set({ holder, visibleAt: until, token: sql`token + 1` })
-        .where("id", "=", id),
+        .set(pick(row, ["holder", "visibleAt", "token", "admission"]))
+        .where("id", "=", row.id),
     ),
     suspect: statement<TaskRow>()((row) =>
       db
         .updateTable("tasks")
-        .set(pick(row, ["holder", "visibleAt", "crashes", "crashedAt", "deadAt"]))
+        .set(pick(row, ["holder", "visibleAt", "crashes", "crashedAt", "deadAt", "admission"]))
         .where("id", "=", row.id),
     ),
   };
@@ -115,45 +129,28 @@ function leaseStatements(db: Kysely<Schema>) {
 /** What can be claimed now, and what next. */
 function dueStatements(db: Kysely<Schema>) {
   return {
-    dueSteps: dueWithoutLane(db, isStep),
-    dueFree: dueWithoutLane(db, isWork),
-    dueLaned: statement<{ lane: string; workflow: string; now: number; limit: number }>()(
-      ({ lane, workflow, now, limit }) =>
-        alive(db)
+    dueSteps: dueOfQueue(db, isStep),
+    dueFree: dueOfQueue(db, isFree),
+    dueLimited: statement<InAdmission & { now: number; limit: number }>()(
+      ({ workflow, admission, now, limit }) =>
+        limited(db)
           .selectAll()
-          .where("lane", "=", lane)
           .where("workflow", "=", workflow)
+          .where("admission", "=", admission)
           .where("visibleAt", "<=", now)
           .orderBy("visibleAt")
           .orderBy("seq")
           .limit(limit),
     ),
-    nextSteps: nextWithoutLane(db, isStep),
-    nextFree: nextWithoutLane(db, isWork),
-    nextInLane: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
-      alive(db)
+    nextSteps: nextOfQueue(db, isStep),
+    nextFree: nextOfQueue(db, isFree),
+    nextLimited: statement<InAdmission>()(({ workflow, admission }) =>
+      limited(db)
         .select("visibleAt as at")
-        .where("lane", "=", lane)
         .where("workflow", "=", workflow)
+        .where("admission", "=", admission)
         .orderBy("visibleAt")
         .limit(sql.lit(1)),
-    ),
-    /** When the lane has a slot again: the end of the cap-th last lease; no row when it has one now. */
-    nextSlot: statement<{ lane: string; others: number }>()(({ lane, others }) =>
-      alive(db)
-        .select("visibleAt as at")
-        .where("lane", "=", lane)
-        .where("holder", "is not", null)
-        .orderBy("visibleAt", "desc")
-        .limit(sql.lit(1))
-        .offset(others),
-    ),
-    heldInLane: statement<{ lane: string; now: number }>()(({ lane, now }) =>
-      alive(db)
-        .select((eb) => eb.fn.countAll<number>().as("count"))
-        .where("lane", "=", lane)
-        .where("holder", "is not", null)
-        .where("visibleAt", ">", now),
     ),
   };
 }
@@ -187,16 +184,10 @@ function suspectStatements(db: Kysely<Schema>) {
 /** One seek from workflow to workflow. */
 function firstStatements(db: Kysely<Schema>) {
   return {
-    firstSteps: firstWithoutLane(db, isStep),
-    firstFree: firstWithoutLane(db, isWork),
-    firstLaned: statement<{ after: string }>()(({ after }) =>
-      db
-        .selectFrom("lanes")
-        .select(["workflow", "nextAt as at"])
-        .where("workflow", ">", after)
-        .orderBy("workflow")
-        .orderBy("nextAt")
-        .limit(sql.lit(1)),
+    firstSteps: firstOfQueue(db, isStep),
+    firstFree: firstOfQueue(db, isFree),
+    limitedAfter: statement<{ after: string }>()(({ after }) =>
+      limited(db).select("workflow").where("workflow", ">", after).orderBy("workflow").limit(sql.lit(1)),
     ),
   };
 }
@@ -238,14 +229,22 @@ function listStatements(db: Kysely<Schema>) {
   };
 }
 
+const RETRIED = [
+  "dueAt",
+  "visibleAt",
+  "crashes",
+  "crashedAt",
+  "failures",
+  "failingSince",
+  "deadAt",
+  "admission",
+] as const;
+
 /** What people put right. */
 function repairStatements(db: Kysely<Schema>) {
   return {
     retry: statement<TaskRow>()((row) =>
-      db
-        .updateTable("tasks")
-        .set(pick(row, ["dueAt", "visibleAt", "crashes", "crashedAt", "failures", "failingSince", "deadAt"]))
-        .where("id", "=", row.id),
+      db.updateTable("tasks").set(pick(row, RETRIED)).where("id", "=", row.id),
     ),
     drop: statement<{ id: string }>()(({ id }) =>
       db.deleteFrom("tasks").where("id", "=", id).where("deadAt", "is not", null),
@@ -259,9 +258,10 @@ function alive(db: Kysely<Schema>) {
 }
 
 /** Due tasks of one queue, earliest first. */
-function dueWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
+function dueOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
   return statement<{ workflow: string; now: number; limit: number }>()(({ workflow, now, limit }) =>
-    withoutLane(db, ofQueue)
+    alive(db)
+      .where(ofQueue)
       .selectAll()
       .where("workflow", "=", workflow)
       .where("visibleAt", "<=", now)
@@ -272,9 +272,10 @@ function dueWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
 }
 
 /** When the first task of one queue can be claimed. */
-function nextWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
+function nextOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
   return statement<{ workflow: string }>()(({ workflow }) =>
-    withoutLane(db, ofQueue)
+    alive(db)
+      .where(ofQueue)
       .select("visibleAt as at")
       .where("workflow", "=", workflow)
       .orderBy("visibleAt")
@@ -283,9 +284,10 @@ function nextWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
 }
 
 /** The next workflow that has a task in this queue, and when the first of them can be claimed. */
-function firstWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
+function firstOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
   return statement<{ after: string }>()(({ after }) =>
-    withoutLane(db, ofQueue)
+    alive(db)
+      .where(ofQueue)
       .select(["workflow", "visibleAt as at"])
       .where("workflow", ">", after)
       .orderBy("workflow")
@@ -294,169 +296,38 @@ function firstWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
   );
 }
 
-function withoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
-  return db.selectFrom("tasks").where("deadAt", "is", null).where("lane", "is", null).where(ofQueue);
+/** Those with limits. */
+function limited(db: Kysely<Schema>) {
+  return alive(db).where(hasLimits);
 }
 
-export function laneStatements(db: Kysely<Schema>) {
-  return { ...keptLaneStatements(db), ...standingStatements(db), ...foundLaneStatements(db) };
-}
-
-/** How a lane stands, and the first of many, each asked in one statement. */
-function standingStatements(db: Kysely<Schema>) {
+/** Which tasks have room in a key, and which wait for it. */
+export function roomStatements(db: Kysely<Schema>) {
+  const under = (firstKey: string, admission: "admitted" | "parked") =>
+    limited(db).where("firstKey", "=", firstKey).where("admission", "=", sql.lit(admission));
   return {
-    /** Each row of the lane, with what its next time follows from: the cap it is narrowed to, its leases, its first task. */
-    standing: statement<{ lane: string }>()(({ lane }) =>
-      db
-        .selectFrom("lanes")
-        .select(["workflow", "cap", "nextAt"])
-        .select((eb) => [
-          eb
-            .selectFrom("narrowedLanes")
-            .select("narrowedLanes.cap")
-            .whereRef("narrowedLanes.lane", "=", "lanes.lane")
-            .as("narrowedTo"),
-          eb
-            .selectFrom("tasks")
-            .select(({ fn }) => fn.countAll<number>().as("count"))
-            .where("deadAt", "is", null)
-            .whereRef("tasks.lane", "=", "lanes.lane")
-            .where("holder", "is not", null)
-            .as("held"),
-          eb
-            .selectFrom("tasks")
-            .select("visibleAt")
-            .where("deadAt", "is", null)
-            .whereRef("tasks.lane", "=", "lanes.lane")
-            .whereRef("tasks.workflow", "=", "lanes.workflow")
-            .orderBy("visibleAt")
-            .limit(sql.lit(1))
-            .as("firstAt"),
-        ])
-        .where("lanes.lane", "=", lane),
+    admittedUnder: statement<{ firstKey: string }>()(({ firstKey }) =>
+      under(firstKey, "admitted").select(({ fn }) => fn.countAll<number>().as("count")),
     ),
-    /** Of the first lanes the earliest that is in none of these groups, a list in JSON; and how many were looked at. */
-    nextOutside: statement<{ workflow: string; full: string; limit: number }>()(({ workflow, full, limit }) =>
-      db
-        .selectFrom((eb) =>
-          eb
-            .selectFrom("lanes")
-            .select(["laneGroup", "nextAt"])
-            .where("workflow", "=", workflow)
-            .orderBy("nextAt")
-            .limit(limit)
-            .as("first"),
-        )
-        .select((eb) => [
-          sql<
-            number | null
-          >`min(case when ${eb.ref("laneGroup")} not in (select value from json_each(${full}))
-            then ${eb.ref("nextAt")} end)`.as("at"),
-          eb.fn.countAll<number>().as("looked"),
-        ]),
+    admittedIn: statement<{ firstKey: string; lastKey: string }>()(({ firstKey, lastKey }) =>
+      under(firstKey, "admitted")
+        .where("lastKey", "=", lastKey)
+        .select(({ fn }) => fn.countAll<number>().as("count")),
     ),
-  };
-}
-
-/** How rows of lanes are kept. */
-function keptLaneStatements(db: Kysely<Schema>) {
-  return {
-    open: statement<LaneRow>()(({ lane, workflow, cap, laneGroup, nextAt }) =>
-      db
-        .insertInto("lanes")
-        .values({ lane, workflow, cap, laneGroup, nextAt })
-        .onConflict((conflict) => conflict.columns(["lane", "workflow"]).doNothing()),
-    ),
-    enter: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
-      db
-        .insertInto("lanes")
-        .columns(["lane", "workflow", "cap", "laneGroup", "nextAt"])
-        .expression((eb) =>
-          eb
-            .selectFrom("lanes as l")
-            .select(["l.lane", sql<string>`${workflow}`.as("workflow"), "l.cap", "l.laneGroup"])
-            .select(sql<number>`0`.as("nextAt"))
-            .where("l.lane", "=", lane)
-            .limit(sql.lit(1)),
-        )
-        .onConflict((conflict) => conflict.columns(["lane", "workflow"]).doNothing()),
-    ),
-    recap: statement<{ lane: string; cap: number }>()(({ lane, cap }) =>
-      db.updateTable("lanes").set({ cap }).where("lane", "=", lane).where("cap", "<>", cap),
-    ),
-    regroup: statement<{ lane: string; laneGroup: string }>()(({ lane, laneGroup }) =>
-      db.updateTable("lanes").set({ laneGroup }).where("lane", "=", lane).where("laneGroup", "<>", laneGroup),
-    ),
-    regroupTasks: statement<{ lane: string; laneGroup: string | null }>()(({ lane, laneGroup }) =>
-      db.updateTable("tasks").set({ laneGroup }).where("lane", "=", lane).where("deadAt", "is", null),
-    ),
-    narrow: statement<NarrowedLaneRow>()(({ lane, cap }) =>
-      db
-        .insertInto("narrowedLanes")
-        .values({ lane, cap })
-        .onConflict((conflict) =>
-          conflict.column("lane").doUpdateSet({ cap: (eb) => eb.ref("excluded.cap") }),
-        ),
-    ),
-    widen: statement<{ lane: string }>()(({ lane }) =>
-      db.deleteFrom("narrowedLanes").where("lane", "=", lane),
-    ),
-    narrowed: statement<{ lane: string }>()(({ lane }) =>
-      db.selectFrom("narrowedLanes").select("cap").where("lane", "=", lane),
-    ),
-    of: statement<{ lane: string }>()(({ lane }) =>
-      db.selectFrom("lanes").selectAll().where("lane", "=", lane),
-    ),
-    schedule: statement<{ lane: string; workflow: string; nextAt: number }>()(({ lane, workflow, nextAt }) =>
-      db.updateTable("lanes").set({ nextAt }).where("lane", "=", lane).where("workflow", "=", workflow),
-    ),
-    close: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
-      db.deleteFrom("lanes").where("lane", "=", lane).where("workflow", "=", workflow),
-    ),
-  };
-}
-
-/** Which lane can give a task, now or next. */
-function foundLaneStatements(db: Kysely<Schema>) {
-  return {
-    due: statement<{ workflow: string; now: number; limit: number }>()(({ workflow, now, limit }) =>
-      db
-        .selectFrom("lanes")
+    /** One seek from last key to last key, however many tasks lie between them. */
+    headAfter: statement<{ firstKey: string; after: string }>()(({ firstKey, after }) =>
+      under(firstKey, "parked")
         .selectAll()
-        .where("workflow", "=", workflow)
-        .where("nextAt", "<=", now)
-        .orderBy("nextAt")
-        .limit(limit),
-    ),
-    dueOfGroup: statement<{ workflow: string; laneGroup: string; now: number; limit: number }>()(
-      ({ workflow, laneGroup, now, limit }) =>
-        db
-          .selectFrom("lanes")
-          .selectAll()
-          .where("workflow", "=", workflow)
-          .where("laneGroup", "=", laneGroup)
-          .where("nextAt", "<=", now)
-          .orderBy("nextAt")
-          .limit(limit),
-    ),
-    /** The earliest lane of the group after this one: from group to group by one seek each. */
-    nextGroup: statement<{ workflow: string; after: string }>()(({ workflow, after }) =>
-      db
-        .selectFrom("lanes")
-        .select(["laneGroup", "nextAt as at"])
-        .where("workflow", "=", workflow)
-        .where("laneGroup", ">", after)
-        .orderBy("laneGroup")
-        .orderBy("nextAt")
+        .where("lastKey", ">", after)
+        .orderBy("lastKey")
+        .orderBy("seq")
         .limit(sql.lit(1)),
     ),
-    next: statement<{ workflow: string }>()(({ workflow }) =>
+    admit: statement<{ id: string }>()(({ id }) =>
       db
-        .selectFrom("lanes")
-        .select("nextAt as at")
-        .where("workflow", "=", workflow)
-        .orderBy("nextAt")
-        .limit(sql.lit(1)),
+        .updateTable("tasks")
+        .set({ admission: sql.lit("admitted") })
+        .where("id", "=", id),
     ),
   };
 }

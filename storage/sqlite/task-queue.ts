@@ -24,80 +24,64 @@ import {
   troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
-import { fullGroups } from "../share-places.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
 import { QUEUES, queueOf } from "../task-queues.ts";
+import { UNCLAIMED_MS, unsettled } from "../unsettled.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
-import { Lanes } from "./lanes.ts";
+import { type KeysOfTask, Rooms } from "./rooms.ts";
 
-/** So many waiting suspects of a workflow are looked at, where those at the head of the line are of full lanes or queues. */
+/** So many waiting suspects of a workflow are looked at, where those at the head of the line are of full keys or queues. */
 const LOOK_AHEAD = 128;
 
+/** So many tasks of a workflow that ask for room, or lose it, are looked at in one claim. */
+const MAX_UNSETTLED = 64;
+
 type TaskRow = Selectable<Schema["tasks"]>;
-type DueOfQueue = PreparedAll<ReturnType<typeof taskStatements>>["dueFree"];
-type TaskChanges = Pick<AnyCommit, "disarms" | "ends" | "adopts" | "amends" | "narrows" | "arms">;
+type TaskChanges = Pick<AnyCommit, "disarms" | "ends" | "adopts" | "amends" | "arms">;
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
 
 export class TaskQueue {
   readonly #connection: Connection;
   readonly #tasks: PreparedAll<ReturnType<typeof taskStatements>>;
-  readonly #lanes: Lanes;
-  /** Lanes of which a commit has changed tasks since `settle`. */
-  readonly #changed = new Set<string>();
+  readonly #rooms: Rooms;
 
   constructor(connection: Connection, db: Kysely<Schema>) {
     this.#connection = connection;
     this.#tasks = connection.prepareAll(taskStatements(db));
-    this.#lanes = new Lanes(connection, db);
+    this.#rooms = new Rooms(connection, db);
   }
 
   /** Within a commit: removes the task it consumes. False when its token is not that of the latest claim. */
   consume({ task: id, token }: NonNullable<AnyCommit["consumes"]>): boolean {
     const consumed = this.#tasks.consume.get({ id, token });
-    this.#touch(consumed?.lane);
+    if (consumed !== undefined) this.#left(consumed);
     return consumed !== undefined;
   }
 
-  /**
-   * At the end of a transaction of commits: brings the lanes in line with the tasks, once for each lane however many commits
-   * have changed it. Those of a commit that was taken back are only looked at in vain.
-   */
+  /** At the end of a transaction of commits: what has room now is admitted. */
   settle(): void {
-    this.#lanes.settle(this.#changed);
-    this.#changed.clear();
+    this.#rooms.settle();
   }
 
-  #touch(lane: string | null | undefined): void {
-    if (typeof lane === "string") this.#changed.add(lane);
+  /** Only a task that had room leaves some to others. */
+  #left(task: KeysOfTask & Pick<TaskRow, "admission">): void {
+    if (task.admission === "admitted") this.#rooms.touch(task);
   }
 
   /** Within a commit: a step may leave and enter a state again, so the old timers go before the new come. */
-  replace({ disarms = [], ends = [], adopts = [], amends = [], narrows = [], arms = [] }: TaskChanges): void {
-    for (const instance of ends) for (const { lane } of this.#tasks.end.all({ instance })) this.#touch(lane);
-    for (const disarm of disarms) for (const { lane } of this.#tasks.disarm.all(disarm)) this.#touch(lane);
-    for (const adopted of adopts) for (const lane of this.#adopt(adopted)) this.#touch(lane);
-    for (const each of amends) for (const { lane } of this.#tasks.amend.all({ ...each })) this.#touch(lane);
+  replace({ disarms = [], ends = [], adopts = [], amends = [], arms = [] }: TaskChanges): void {
+    for (const instance of ends) for (const gone of this.#tasks.end.all({ instance })) this.#left(gone);
+    for (const disarm of disarms) for (const gone of this.#tasks.disarm.all(disarm)) this.#left(gone);
+    for (const { instance, workflow } of adopts) this.#tasks.adopt.run({ instance, workflow });
+    for (const amend of amends) {
+      for (const amended of this.#tasks.amend.all({ ...amend })) this.#rooms.touch(amended);
+    }
     for (const { task: given, lease } of arms) {
-      const task = { ...given, workflow: this.#workflowOf(given) };
-      const row = storedTask(task, lease);
+      const row = storedTask({ ...given, workflow: this.#workflowOf(given) }, lease);
       this.#tasks.arm.run(encodeRow(engineTables.tasks, row) as unknown as Encode<StoredTask>);
-      if (task.lane !== null) this.#lanes.open(task.lane, task.workflow, row.visibleAt);
-      this.#touch(row.lane);
+      this.#rooms.touch(row);
     }
-    for (const narrowed of narrows) {
-      this.#lanes.narrow(narrowed);
-      this.#touch(narrowed.lane);
-    }
-  }
-
-  /** The lanes of the tasks that now belong to another workflow: there they have a row of their own. */
-  #adopt({ instance, workflow }: NonNullable<AnyCommit["adopts"]>[number]): string[] {
-    return this.#tasks.adopt.all({ instance, workflow }).flatMap(({ lane }) => {
-      if (lane === null) return [];
-      this.#lanes.enter(lane, workflow);
-      return [lane];
-    });
   }
 
   /** A message belongs to the workflow of its target, where that is there. */
@@ -112,10 +96,8 @@ export class TaskQueue {
       const task = this.#tasks.one.get({ id });
       const next = task === undefined ? null : retried(task, dueAt);
       if (next === null) return false;
-      this.#tasks.retry.run({ ...next, dueAt });
-      const { lane } = taskRecord(next);
-      if (lane !== null) this.#lanes.open(lane, next.workflow, dueAt);
-      this.#touch(next.lane);
+      this.#tasks.retry.run(next);
+      this.#rooms.touch(next);
     }
     return drops.every((id) => this.#tasks.drop.run({ id }) === 1);
   }
@@ -129,21 +111,45 @@ export class TaskQueue {
   #isDue(request: ClaimRequest): boolean {
     const { workflows, now } = request;
     const queues = QUEUES.filter((queue) => request[queue] > 0);
-    const full = fullGroups(request);
     const isDue = workflows.some((workflow) =>
-      queues.some((queue) => (this.#nextOf(queue, workflow, full) ?? Infinity) <= now),
+      queues.some((queue) => (this.#nextOf(queue, workflow) ?? Infinity) <= now),
     );
-    return isDue || this.#suspect(request) !== undefined;
+    return isDue || this.#suspect(request) !== undefined || !this.#unsettled(request, 1).next().done;
   }
 
   /** When the first task of this queue can be claimed. */
-  #nextOf(queue: QueueName, workflow: string, full: readonly string[]): number | null {
-    if (queue === "laned") return this.#lanes.next(workflow, full);
-    const next = queue === "steps" ? this.#tasks.nextSteps : this.#tasks.nextFree;
-    return next.get({ workflow })?.at ?? null;
+  #nextOf(queue: QueueName, workflow: string): number | null {
+    const { nextSteps, nextFree, nextLimited } = this.#tasks;
+    if (queue === "limited") return nextLimited.get({ workflow, admission: "admitted" })?.at ?? null;
+    return (queue === "steps" ? nextSteps : nextFree).get({ workflow })?.at ?? null;
+  }
+
+  /** Workflows that have tasks with limits: one seek each. */
+  *#limitedWorkflows(): Generator<string> {
+    let row = this.#tasks.limitedAfter.get({ after: "" });
+    for (; row !== undefined; row = this.#tasks.limitedAfter.get({ after: row.workflow })) yield row.workflow;
+  }
+
+  /** What asks for room, since its pause is over; and what has room and is claimed by nobody. Of any workflow, so many of each. */
+  *#unsettled({ workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
+    for (const workflow of this.#limitedWorkflows()) {
+      yield* this.#tasks.dueLimited.all({ workflow, admission: "paused", now, limit });
+      if (workflows.includes(workflow)) continue;
+      yield* this.#tasks.dueLimited.all({ workflow, admission: "admitted", now: now - UNCLAIMED_MS, limit });
+    }
+  }
+
+  /** Parks what asks for room, takes the room of what nobody claims, and admits what has room then. */
+  #settleLimits(request: ClaimRequest): void {
+    for (const task of [...this.#unsettled(request, MAX_UNSETTLED)]) {
+      this.#tasks.suspect.run(unsettled(task, request) ?? task);
+      this.#rooms.touch(task);
+    }
+    this.#rooms.settle();
   }
 
   #claim(request: ClaimRequest): ClaimedTask[] {
+    this.#settleLimits(request);
     const due = this.#unsuspected(request);
     const suspect = this.#suspect(request);
     if (suspect === undefined) return this.#lease(due, request);
@@ -152,13 +158,12 @@ export class TaskQueue {
   }
 
   #lease(tasks: readonly TaskRow[], request: ClaimRequest): ClaimedTask[] {
-    const leased = tasks.map((task) => {
-      const { id, visibleAt: until, token, crashes, failures } = claimed(task, request);
-      this.#tasks.lease.run({ id, holder: request.holder, until });
+    return tasks.map((task) => {
+      const leased = claimed(task, request);
+      this.#tasks.lease.run(leased);
+      const { token, crashes, failures } = leased;
       return { token, crashes, failures, ...taskRecord(task) };
     });
-    this.#lanes.settle(new Set(tasks.map(({ lane }) => lane)));
-    return leased;
   }
 
   /** What gets a place, once all suspects among it are in their line and the dead set aside: they took places of others. */
@@ -167,8 +172,11 @@ export class TaskQueue {
       const due = this.#due(request);
       const changed = due.map((task) => suspected(task, request)).filter((task) => task !== null);
       if (changed.length === 0) return due;
-      for (const task of changed) this.#tasks.suspect.run(task);
-      this.#lanes.settle(new Set(changed.map(({ lane }) => lane)));
+      for (const task of changed) {
+        this.#tasks.suspect.run(task);
+        this.#rooms.touch(task);
+      }
+      this.#rooms.settle();
     }
   }
 
@@ -176,7 +184,7 @@ export class TaskQueue {
   #suspect(request: ClaimRequest): TaskRow | undefined {
     if (this.#tasks.anyWaiting.get({}) === undefined) return undefined;
     const suspects = [...this.#tasks.heldSuspects.all({}), ...this.#waitingSuspects(request.workflows)];
-    return suspectsInTurn(suspects, request).find((task) => this.#lanes.hasSlot(task, request.now));
+    return suspectsInTurn(suspects, request).find((task) => this.#rooms.hasRoom(task));
   }
 
   #waitingSuspects(workflows: readonly string[]): TaskRow[] {
@@ -186,36 +194,33 @@ export class TaskQueue {
   }
 
   #due(request: ClaimRequest): TaskRow[] {
-    const { steps, free } = request;
-    const due = [
-      ...this.#dueWithoutLane(this.#tasks.dueSteps, steps, request),
-      ...this.#dueWithoutLane(this.#tasks.dueFree, free, request),
-      ...this.#lanes.dueTasks(request),
-    ];
-    return due.toSorted(earliestFirst);
-  }
-
-  #dueWithoutLane(queue: DueOfQueue, limit: number, { workflows, now }: ClaimRequest): TaskRow[] {
-    if (limit < 1) return [];
-    return [...new Set(workflows)]
-      .flatMap((workflow) => queue.all({ workflow, now, limit }))
-      .toSorted(earliestFirst)
-      .slice(0, limit);
+    const { steps, free, limited, now } = request;
+    const { dueSteps, dueFree, dueLimited } = this.#tasks;
+    const of = (
+      workflows: readonly string[],
+      limit: number,
+      due: (workflow: string) => TaskRow[],
+    ): TaskRow[] => (limit < 1 ? [] : workflows.flatMap(due).toSorted(earliestFirst).slice(0, limit));
+    const workflows = [...new Set(request.workflows)];
+    return [
+      ...of(workflows, steps, (workflow) => dueSteps.all({ workflow, now, limit: steps })),
+      ...of(workflows, free, (workflow) => dueFree.all({ workflow, now, limit: free })),
+      ...of(workflows, limited, (workflow) =>
+        dueLimited.all({ workflow, admission: "admitted", now, limit: limited }),
+      ),
+    ].toSorted(earliestFirst);
   }
 
   async heartbeat({ tasks, ...beat }: Heartbeat): Promise<string[]> {
     if (tasks.length === 0) return [];
     return this.#connection.writeUnsynced(() => {
-      const changed = new Set<string | null>();
       const lost = tasks.filter(({ id, token }) => {
         const task = this.#tasks.one.get({ id });
         const kept = task?.token === token ? extended(task, beat) : null;
         if (kept === null) return true;
         this.#tasks.suspect.run(kept);
-        changed.add(kept.lane);
         return false;
       });
-      this.#lanes.settle(changed);
       return lost.map(({ id }) => id);
     });
   }
@@ -226,7 +231,8 @@ export class TaskQueue {
       // As in PostgreSQL, which keeps none: else the text of one error would keep the whole file from being moved there.
       const text = error?.replaceAll("\u0000", "") ?? null;
       const released = this.#tasks.release.get({ id, token, dueAt, failed, error: text });
-      if (released !== undefined) this.#lanes.settle(new Set([released.lane]));
+      if (released !== undefined) this.#rooms.touch(released);
+      this.#rooms.settle();
       return released !== undefined;
     });
   }
@@ -236,18 +242,19 @@ export class TaskQueue {
     return this.#tasks.ofInstance.all({ instance, limit, except: except ?? "" }).map(pendingTask);
   }
 
-  nextDue(
-    workflows: readonly string[],
-    queues: readonly QueueName[] = QUEUES,
-    full: readonly string[] = [],
-  ): Promise<number | null> {
+  nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
     return this.#connection.read(() => {
       const times = workflows
-        .flatMap((workflow) => queues.map((queue) => this.#nextOf(queue, workflow, full)))
+        .flatMap((workflow) => queues.map((queue) => this.#nextOf(queue, workflow)))
+        .concat(queues.includes("limited") ? workflows.map((workflow) => this.#pausedUntil(workflow)) : [])
         .concat(this.#nextSuspectAt(workflows, queues))
         .filter((at) => at !== null);
       return times.length === 0 ? null : Math.min(...times);
     });
+  }
+
+  #pausedUntil(workflow: string): number | null {
+    return this.#tasks.nextLimited.get({ workflow, admission: "paused" })?.at ?? null;
   }
 
   #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | null {
@@ -274,11 +281,15 @@ export class TaskQueue {
   earliestTasks(): Promise<{ workflow: string; dueAt: number }[]> {
     return this.#connection.read(() => {
       const earliest = new Map<string, number>();
-      for (const first of [this.#tasks.firstSteps, this.#tasks.firstFree, this.#tasks.firstLaned]) {
+      const note = (workflow: string, at: number): void =>
+        void earliest.set(workflow, Math.min(at, earliest.get(workflow) ?? Infinity));
+      for (const first of [this.#tasks.firstSteps, this.#tasks.firstFree]) {
         let row = first.get({ after: "" });
-        while (row !== undefined) {
-          earliest.set(row.workflow, Math.min(row.at, earliest.get(row.workflow) ?? Infinity));
-          row = first.get({ after: row.workflow });
+        for (; row !== undefined; row = first.get({ after: row.workflow })) note(row.workflow, row.at);
+      }
+      for (const workflow of this.#limitedWorkflows()) {
+        for (const admission of ["admitted", "parked", "paused"] as const) {
+          note(workflow, this.#tasks.nextLimited.get({ workflow, admission })?.at ?? Infinity);
         }
       }
       return [...earliest.keys()]

@@ -56,7 +56,7 @@ const task = (id: string, version: number, dueAt: number) => ({
   name: "later",
   payload: "{}",
   dueAt,
-  lane: null,
+  limits: [],
 });
 
 const row = (id: string, version: number) => ({
@@ -139,7 +139,7 @@ async function claimP99(storage: PaymentStorage): Promise<number> {
         workflows: [WORKFLOW],
         steps: 64,
         free: 64,
-        laned: 64,
+        limited: 64,
         maxCrashes: 5,
       }),
     );

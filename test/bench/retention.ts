@@ -79,7 +79,7 @@ async function benchWorkflows(path: string, report: Report): Promise<void> {
         maxCrashes: 5,
         steps: 64,
         free: 64,
-        laned: 64,
+        limited: 64,
       }),
     );
     waits.push(seconds * 1_000);

@@ -141,7 +141,7 @@ test("show tells a timer that is due after the last time that a date can be", as
     workflow: "job@1",
     name: "later",
     payload: "{}",
-    lane: null,
+    limits: [],
   };
   await storage.commit([{ arms: [{ task: { ...task, kind: "timer", dueAt: 9e15 } }] }]);
   expect((await paystate("show", "bad")).stdout).toMatch(/timer +later +due +never +bad:1:9/);
@@ -201,7 +201,7 @@ test("drop removes what was set aside, and nothing that is tried again", async (
 }) => {
   expect((await paystate("drop", "bad")).stdout).toBe("Nothing of bad is set aside.\n");
   await engine.stop();
-  const limits = { holder: "gone", leaseMs: 1_000, workflows: ["job@1"], steps: 9, free: 9, laned: 9 };
+  const limits = { holder: "gone", leaseMs: 1_000, workflows: ["job@1"], steps: 9, free: 9, limited: 9 };
   // Each claim finds the lease of the one before ended: its holder has vanished.
   for (let claim = 1; claim <= 3; claim++) {
     await storage.claim({ ...limits, now: 2_000_000_000_000 + claim * 10_000, maxCrashes: 2 });

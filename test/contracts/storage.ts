@@ -12,8 +12,7 @@ import type { StorageContractCase } from "./storage/contract.ts";
 import { givenTableCases } from "./storage/given-tables.ts";
 import { instanceListCases } from "./storage/instance-lists.ts";
 import { instanceCases } from "./storage/instances.ts";
-import { groupCases } from "./storage/groups.ts";
-import { laneCases } from "./storage/lanes.ts";
+import { limitCases } from "./storage/limits.ts";
 import { listCases } from "./storage/lists.ts";
 import { queueCases } from "./storage/queue.ts";
 import { suspectCases } from "./storage/suspects.ts";
@@ -51,8 +50,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...queueCases,
   ...suspectCases,
   ...adoptionCases,
-  ...laneCases,
-  ...groupCases,
+  ...limitCases,
   ...watchCases,
   ...givenTableCases,
   ...tableCases,

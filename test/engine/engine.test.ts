@@ -166,7 +166,7 @@ describe("an order runs to its end", () => {
       workflows: [gone.orders.key],
       steps: 10,
       free: 10,
-      laned: 10,
+      limited: 10,
       maxCrashes: 5,
     });
     expect(held.map(({ name }) => name)).toEqual(["ship"]);

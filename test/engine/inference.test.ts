@@ -26,7 +26,7 @@ test("wrong events, inputs, effects and actor options do not compile, right ones
   const typed = workflow(chart)({
     version: 1,
     effects: { note: async ({ text }) => void text.length },
-    actors: { load: { retries: 1, lane: ({ url }) => ({ key: url, cap: 1 }) } },
+    actors: { load: { retries: 1, limit: ({ url }) => ({ key: url, atMost: 1 }) } },
   });
   const engine = createEngine({ storage: memoryStorage(), workflows: [typed] });
   await engine.start(typed, { id: "a", input: { url: "u" } });

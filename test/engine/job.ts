@@ -1,6 +1,6 @@
 /** The smallest workflow with something to do: one effect, and the end. */
 import { setup } from "xstate";
-import { workflow, type EffectHandler, type Lane, type Workflow } from "paystate/engine";
+import { workflow, type EffectHandler, type Limit, type Workflow } from "paystate/engine";
 
 type JobEvent = { readonly type: "DONE"; readonly by: string };
 
@@ -27,7 +27,7 @@ export const jobChart = setup({
 export type Job = Workflow<typeof jobChart, unknown>;
 export type Work = EffectHandler<{ readonly id: string }, JobEvent, unknown>;
 
-/** The job with what its work is, in a lane if one is given. */
-export function job(run: Work, lane?: (params: { readonly id: string }) => Lane): Job {
-  return workflow(jobChart)({ version: 1, effects: { work: lane === undefined ? run : { run, lane } } });
+/** The job with what its work is, under a limit if one is given. */
+export function job(run: Work, limit?: (params: { readonly id: string }) => Limit): Job {
+  return workflow(jobChart)({ version: 1, effects: { work: limit === undefined ? run : { run, limit } } });
 }

@@ -198,7 +198,7 @@ describe.each(sampled(adapters, "retention"))("retention on $name", (adapter) =>
       } as const;
       const task = { id: "d:1:0", instance: "d", workflow: "gone@1", kind: "effect", name: "x" } as const;
       await storage.commit([
-        { starts: [record], arms: [{ task: { ...task, payload: "{}", dueAt: 0, lane: null } }] },
+        { starts: [record], arms: [{ task: { ...task, payload: "{}", dueAt: 0, limits: [] } }] },
       ]);
       for (const now of [0, 20_000, 40_000]) {
         await storage.claim({
@@ -208,7 +208,7 @@ describe.each(sampled(adapters, "retention"))("retention on $name", (adapter) =>
           workflows: ["gone@1"],
           steps: 0,
           free: 1,
-          laned: 0,
+          limited: 0,
           maxCrashes: 1,
         });
       }

@@ -1,4 +1,4 @@
-/** How an engine works: bounded in its lanes and slots, awake when it must be, and quiet when idle. */
+/** How an engine works: bounded in its limits and slots, awake when it must be, and quiet when idle. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
@@ -11,28 +11,28 @@ const MINUTE = 60_000;
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 describe.each(sampled(adapters, "workers"))("workers on $name", (adapter) => {
-  test("H14: at most two of a lane are in flight over two engines, and another lane does not wait for them", () =>
+  test("H14: at most two of a key are in flight over two engines, and another key does not wait for them", () =>
     inWorld(adapter, async ({ engine, settled, storage }) => {
       const slow = gate();
       const now: Record<string, number> = { tarpit: 0, healthy: 0 };
       const most: Record<string, number> = { tarpit: 0, healthy: 0 };
-      const lanes = ["tarpit", "healthy"] as const;
-      const laneOf = (id: string): (typeof lanes)[number] => (id.startsWith("t") ? "tarpit" : "healthy");
-      const laned = job(
+      const keys = ["tarpit", "healthy"] as const;
+      const keyOf = (id: string): (typeof keys)[number] => (id.startsWith("t") ? "tarpit" : "healthy");
+      const limited = job(
         async ({ id }) => {
-          const lane = laneOf(id);
-          now[lane] = (now[lane] ?? 0) + 1;
-          most[lane] = Math.max(most[lane] ?? 0, now[lane]);
-          if (lane === "tarpit") await slow.opened;
-          now[lane] -= 1;
+          const key = keyOf(id);
+          now[key] = (now[key] ?? 0) + 1;
+          most[key] = Math.max(most[key] ?? 0, now[key]);
+          if (key === "tarpit") await slow.opened;
+          now[key] -= 1;
           return { event: { type: "DONE", by: id } };
         },
-        ({ id }) => ({ key: laneOf(id), cap: 2 }),
+        ({ id }) => ({ key: keyOf(id), atMost: 2 }),
       );
-      const [one, other] = [await engine({ workflows: [laned] }), await engine({ workflows: [laned] })];
+      const [one, other] = [await engine({ workflows: [limited] }), await engine({ workflows: [limited] })];
       for (const index of range(20)) {
-        await one.start(laned, { id: `t${index}`, input: { id: `t${index}` } });
-        await one.start(laned, { id: `h${index}`, input: { id: `h${index}` } });
+        await one.start(limited, { id: `t${index}`, input: { id: `t${index}` } });
+        await one.start(limited, { id: `h${index}`, input: { id: `h${index}` } });
       }
       one.run();
       other.run();

@@ -33,25 +33,24 @@ const instance = one(...instances);
 const token = number(3);
 const taskId = number(20).map((index) => `t${index}`);
 
-/** A task of a lane belongs to the one workflow of that lane or to another: lanes are shared. */
+/** Tasks of several workflows share their keys. */
 const task: fc.Arbitrary<TaskRecord> = fc
   .record({
     id: taskId,
     instance,
     workflow: one(...workflows),
-    kind: one<TaskRecord["kind"]>("timer", "effect"),
+    kind: one<TaskRecord["kind"]>("timer", "effect", "invocation"),
     name: one("x", "y"),
     dueAt: number(60),
-    lane: fc.option(
-      fc
-        .record({
-          key: one("L", "M", "N", "O"),
-          cap: fc.integer({ min: 1, max: 3 }),
-          group: fc.option(one("G", "H"), { nil: undefined }),
-        })
-        .map(({ group, ...lane }) => ({ ...lane, ...(group === undefined ? {} : { group }) })),
+    limits: fc.uniqueArray(
+      fc.record({ key: one("L", "M", "N", "O"), atMost: fc.integer({ min: 1, max: 3 }) }),
+      {
+        maxLength: 2,
+        selector: ({ key }) => key,
+      },
     ),
   })
+  .map((changes) => (changes.kind === "timer" ? { ...changes, limits: [] } : changes))
   .map((changes) => taskOf(changes.id, changes));
 
 const write: fc.Arbitrary<PaymentWrite> = fc.oneof(
@@ -154,12 +153,6 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
     arbitrary: some(fc.record({ task: taskId, dueAt: number(60) })).map((retries) => ({ retries })),
   },
   { weight: 1, arbitrary: some(taskId).map((drops) => ({ drops })) },
-  {
-    weight: 1,
-    arbitrary: some(fc.record({ lane: one("L", "M", "N"), cap: one(1, 2, null) })).map((narrows) => ({
-      narrows,
-    })),
-  },
   { weight: 1, arbitrary: some(instance).map((removes) => ({ removes })) },
   {
     weight: 1,
@@ -262,15 +255,6 @@ function crowdItem(given: CrowdMember): PaymentCommit {
   };
 }
 
-/**
- * What a holder says of its places. A group gets none, or one for each of its lanes at least: with fewer, adapters may choose
- * its lanes in another order.
- */
-const sharing = fc.uniqueArray(fc.record({ group: one("G", "H"), count: one(1, 3, 11) }), {
-  maxLength: 2,
-  selector: ({ group }) => group,
-});
-
 const known = one(workflows, workflows.slice(1), workflows.slice(0, 1), []);
 
 /** Calls, and how each shows in a counterexample. Time is part of them, and may even run backwards. */
@@ -292,14 +276,9 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
           workflows: known,
           steps: number(3),
           free: number(3),
-          laned: one(0, 20),
+          limited: one(0, 2, 20),
           maxCrashes: one(1, 2, 5),
         })
-        .chain((request) =>
-          fc
-            .option(sharing, { nil: undefined })
-            .map((groups) => ({ ...request, ...(groups ? { groups } : {}) })),
-        )
         .map((request) => ["claim", request] as const),
     },
     {
@@ -376,7 +355,6 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   due: await Promise.all(
     workflows.flatMap((workflow) => QUEUES.map((queue) => storage.nextDue([workflow], [queue]))),
   ),
-  dueBeside: await Promise.all(["G", "H"].map((group) => storage.nextDue(workflows, ["laned"], [group]))),
   facts: await Promise.all(["f", "g", "h"].map((id) => storage.fact(id))),
   webhooks: await storage.webhooks("a"),
   window: await storage.limitWindow("a", "requests", -1),

@@ -8,7 +8,15 @@ import { defineTable } from "../../storage/table.ts";
 import { moveToPostgres } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
-import { inLane, range, startOf, stepOf, taskOf, watchOf, WORKFLOW } from "../contracts/storage/samples.ts";
+import {
+  limitedTo,
+  range,
+  startOf,
+  stepOf,
+  taskOf,
+  watchOf,
+  WORKFLOW,
+} from "../contracts/storage/samples.ts";
 import { moveTest } from "../kit/move-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
@@ -54,7 +62,7 @@ const claimOf = (storage: EngineStorage, now: number, holder = "h") =>
     workflows: [WORKFLOW],
     steps: 50,
     free: 50,
-    laned: 50,
+    limited: 50,
     maxCrashes: 5,
   });
 
@@ -77,10 +85,13 @@ async function fill(storage: EngineStorage): Promise<void> {
       })),
     },
     { watches: range(9).map((index) => watchOf(`w${index}`, { shard: index % 4 })) },
-    { narrows: [{ lane: "narrow", cap: 1 }] },
     ...range(600).map((index) => ({ writes: [{ table: "things", insert: thing(index) }] })),
     { arms: range(6).map((index) => ({ task: taskOf(`free${index}`, { dueAt: index }) })) },
-    { arms: range(6).map((index) => ({ task: inLane(`laned${index}`, index < 3 ? "narrow" : "wide", 2) })) },
+    {
+      arms: range(6).map((index) => ({
+        task: limitedTo(`limited${index}`, index < 3 ? "narrow" : "wide", index < 3 ? 1 : 2),
+      })),
+    },
     {
       arms: range(3).map((index) => ({
         task: taskOf(`timer${index}`, { kind: "timer", name: `n${index}`, dueAt: 9_000 }),

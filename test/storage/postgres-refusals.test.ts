@@ -337,7 +337,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
         workflows,
         steps: 9,
         free: 9,
-        laned: 9,
+        limited: 9,
         maxCrashes: 3,
       });
     // The first claim tells each how far its clock is off.
@@ -373,7 +373,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
         workflows: [WORKFLOW],
         steps: 9,
         free: 9,
-        laned: 9,
+        limited: 9,
         maxCrashes: 9,
       });
     await take(now + hour);

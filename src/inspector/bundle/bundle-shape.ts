@@ -47,13 +47,14 @@ const task = z.object({
   name: text,
   payload: text,
   dueAt: time,
-  lane: z.object({ key: text, cap: count, group: text.exactOptional() }).nullable(),
+  limits: z.array(z.object({ key: text, atMost: count })),
   crashes: count,
   isSuspect: z.boolean(),
   failures: count,
   lastError: text.nullable(),
   visibleAt: time,
   isHeld: z.boolean(),
+  isParked: z.boolean(),
   deadAt: time.nullable(),
 });
 

@@ -1,4 +1,4 @@
-/** The effects and rows of the chart `webhook-delivery`: one attempt is one effect, at most four at a time per webhook, and the webhooks of an account share places. */
+/** The effects and rows of the chart `webhook-delivery`: one attempt is one effect, at most four at a time for a webhook, and eight for all webhooks of an account. */
 import {
   webhookDelivery,
   type WebhookAttempt,
@@ -13,14 +13,14 @@ import { signatureHeaders } from "./sending/signature.ts";
 import { disablingWrites, type DisableAfter } from "./disable-failing-webhook.ts";
 import { keepingOpened } from "../secrets/opened-secrets.ts";
 import type { Sealing } from "../secrets/sealing.ts";
-import { narrowingAfter } from "./narrow-timing-out.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
 /** The registered chart of deliveries. */
 export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
 
-/** A bound, so that one slow receiver does not delay the others. */
+/** Bounds, so that neither one slow receiver nor one account with many delays the others. */
 const MAX_IN_FLIGHT_PER_WEBHOOK = 4;
+const MAX_IN_FLIGHT_PER_ACCOUNT = 8;
 
 /** What is written to the row of a delivery once its machine has ended, by its final state. */
 const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryRecord>>>> = {
@@ -44,11 +44,10 @@ export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDelivery
     version: 1,
     effects: {
       attempt: {
-        lane: ({ webhookId, accountId }) => ({
-          key: webhookId,
-          cap: MAX_IN_FLIGHT_PER_WEBHOOK,
-          group: accountId,
-        }),
+        limit: ({ webhookId, accountId }) => [
+          { key: accountId, atMost: MAX_IN_FLIGHT_PER_ACCOUNT },
+          { key: webhookId, atMost: MAX_IN_FLIGHT_PER_WEBHOOK },
+        ],
         run: (due, run) => makeAttempt(parts, due, run),
       },
       giveUp: async ({ webhookId }) => ({
@@ -74,13 +73,9 @@ async function makeAttempt(
 ): Promise<EffectOutcome<WebhookDeliveryEvent, PaymentTables>> {
   const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
   const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
-  if (webhook === null || webhook.deletedAt !== null) {
-    return { event: { type: "WEBHOOK_GONE" }, writes: crashed, narrowLaneTo: null };
-  }
-  // It may be enabled again, and its receiver is as slow then as before: its lane stays as it is.
-  if (webhook.disabledAt !== null) return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
-  // Its transaction was over long ago, and it was removed while somebody asked for it once more.
-  if (notice === null) return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
+  const isGone = webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null;
+  // A notice is absent whose transaction was over long ago: it was removed while somebody asked for it once more.
+  if (isGone || notice === null) return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
   if (notice.body === null) throw new Error(`notice ${noticeId} has no body`);
   const { url } = webhook;
   const startedAt = clock.now();
@@ -94,11 +89,9 @@ async function makeAttempt(
   // A wall clock may be set back meanwhile.
   const durationMs = Math.max(0, clock.now() - startedAt);
   const insert = { ...endedAttempt({ deliveryId, number, startedAt }, result), durationMs };
-  const { writes, ...narrowing } = await narrowingAfter(storage, webhook, result.error === "timeout");
   return {
     event: result.ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
-    writes: [...crashed, { table: "deliveryAttempts", insert }, ...writes],
-    ...narrowing,
+    writes: [...crashed, { table: "deliveryAttempts", insert }],
   };
 }
 

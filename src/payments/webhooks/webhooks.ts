@@ -67,7 +67,6 @@ async function decideRegistration(
     disabledAt: null,
     disabledReason: null,
     enabledAt: createdAt,
-    timeouts: 0,
     createdAt,
     deletedAt: null,
   };

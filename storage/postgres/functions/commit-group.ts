@@ -1,9 +1,21 @@
 /** In the database: a group of commits, one after the other. */
+import { LIMIT } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
-/** What a group begins with: names and rows that its items touch are locked in one order. */
+/**
+ * What a group begins with: names and rows that its items touch are locked in one order, among them the first keys of tasks
+ * that are armed, ended, retried, dropped or disarmed. The keys of a task never change, so they are read before.
+ */
 export const lockGroup = `
-  if batch ? 'names' then perform paystate_lock_@(batch->'names'); end if;
+  perform paystate_lock_@(coalesce(batch->'names', '[]') || coalesce((
+    select jsonb_agg('${LIMIT}' || k."firstKey") from (
+      select "firstKey" from tasks
+        where id = any(array(select jsonb_array_elements_text(batch->'touched'))) and "firstKey" is not null
+      union
+      select "firstKey" from tasks
+        where instance = any(array(select jsonb_array_elements_text(batch->'leaving'))) and kind = 'invocation'
+          and "firstKey" is not null
+    ) k), '[]'));
   if batch ? 'rows' then
     for each in select * from jsonb_array_elements(batch->'rows') loop
       execute statements->>(each->>'statement')::int using array(select jsonb_array_elements_text(each->'keys'));
@@ -12,7 +24,7 @@ export const lockGroup = `
 
 /** What a group ends with. The row of the writer tells afterwards what became of the group, should its answer be lost. */
 export const endGroup = `
-  if cardinality(changed) > 0 then perform paystate_settle_@(armed, changed); end if;
+  if changed <> '{}' then perform paystate_admit_@(changed); end if;
   update "paystateWriters" set number = (batch->>'number')::bigint, results = answers::text,
       "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
     where id = batch->>'writer' and number < (batch->>'number')::bigint;
@@ -28,8 +40,7 @@ declare
   answers jsonb := '[]';
   item jsonb;
   each jsonb;
-  changed text[] := '{}';
-  armed jsonb := '[]';
+  changed jsonb := '{}';
 begin
   ${lockGroup}
   perform 1 from tasks where id = any(array(select jsonb_array_elements_text(batch->'tasks'))) order by id for update;
@@ -37,7 +48,7 @@ begin
     order by id for no key update;
   for item in select * from jsonb_array_elements(batch->'items') loop
     begin
-      select a.changed, a.armed into changed, armed from paystate_apply_@(item, statements, changed, armed) a;
+      changed := paystate_apply_@(item, statements, changed);
       answers := answers || '"ok"';
     exception
       when sqlstate '${REFUSED}' then answers := answers || to_jsonb(sqlerrm);

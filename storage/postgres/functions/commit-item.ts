@@ -1,5 +1,5 @@
 /** In the database: one commit, part by part. */
-import { armAll } from "./lanes.ts";
+import { armAll, noted } from "./rooms.ts";
 import { REFUSED } from "./states.ts";
 
 /** One write to a table of the caller; false refuses it. */
@@ -34,40 +34,36 @@ begin
   return counted = (write->>'rows')::bigint;
 end $body$;`;
 
-/** One commit. Raises what refuses it; answers the lanes whose tasks have changed, and adds those it has armed. */
+/** One commit. Raises what refuses it; answers the keys that tasks have left or ask for room in. */
 export const applyItem = `
 create or replace function paystate_apply_@(
-  item jsonb, statements jsonb, inout changed text[], inout armed jsonb
+  item jsonb, statements jsonb, inout changed jsonb
 ) language plpgsql as $body$
 #variable_conflict use_column
 declare
   place text := 'token';
   each jsonb;
-  found_lane text;
   found_task record;
-  lanes text[];
   opened jsonb;
   at int := 0;
 begin
   if item ? 'consumes' then
     delete from tasks where id = item#>>'{consumes,task}' and token = (item#>>'{consumes,token}')::bigint and token > 0
-      returning lane into found_lane;
+      returning "firstKey", "lastKey" into found_task;
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
-    if found_lane is not null then changed := changed || found_lane; end if;
+    ${noted("found_task")}
   end if;
   for each in select * from jsonb_array_elements(item->'retries') loop
     update tasks set "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
         crashes = case when "deadAt" is null then crashes else 0 end,
         "crashedAt" = case when "deadAt" is null then "crashedAt" end,
         failures = case when "deadAt" is null then failures else 0 end,
-        "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null
+        "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null,
+        admission = case when "firstKey" is not null then 'paused' end
       where id = each->>'task' and holder is null and ("deadAt" is not null or failures > 0)
-      returning lane, workflow, cap, "laneGroup" into found_task;
+      returning "firstKey", "lastKey" into found_task;
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
-    if found_task.lane is not null then
-      changed := changed || found_task.lane;
-      armed := armed || jsonb_build_array(to_jsonb(found_task));
-    end if;
+    ${noted("found_task")}
   end loop;
   for each in select * from jsonb_array_elements(item->'drops') loop
     delete from tasks where id = each#>>'{}' and "deadAt" is not null;
@@ -106,48 +102,35 @@ begin
 
   place := 'rest';
   for each in select * from jsonb_array_elements(item->'ends') loop
-    for found_lane in delete from tasks where instance = each#>>'{}' and kind in ('timer', 'invocation') returning lane
+    for found_task in delete from tasks where instance = each#>>'{}' and kind in ('timer', 'invocation')
+      returning "firstKey", "lastKey"
     loop
-      if found_lane is not null then changed := changed || found_lane; end if;
+      ${noted("found_task")}
     end loop;
   end loop;
   for each in select * from jsonb_array_elements(item->'disarms') loop
-    for found_lane in delete from tasks where instance = each->>'instance' and name = each->>'timer'
-      and kind in ('timer', 'invocation') returning lane
+    for found_task in delete from tasks where instance = each->>'instance' and name = each->>'timer'
+      and kind in ('timer', 'invocation') returning "firstKey", "lastKey"
     loop
-      if found_lane is not null then changed := changed || found_lane; end if;
+      ${noted("found_task")}
     end loop;
   end loop;
   for each in select * from jsonb_array_elements(item->'adopts') loop
-    for found_task in update tasks set workflow = each->>'workflow'
-      where instance = each->>'instance' and workflow <> each->>'workflow' returning lane, workflow
-    loop
-      if found_task.lane is not null then
-        changed := changed || found_task.lane;
-        armed := armed || jsonb_build_array(to_jsonb(found_task));
-      end if;
-    end loop;
+    update tasks set workflow = each->>'workflow'
+      where instance = each->>'instance' and workflow <> each->>'workflow';
   end loop;
   for each in select * from jsonb_array_elements(item->'amends') loop
-    for found_lane in update tasks set name = each->>'name', payload = each->>'payload', holder = null,
-        token = token + 1, "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint
-      where id = each->>'task' returning lane
+    for found_task in update tasks set name = each->>'name', payload = each->>'payload', holder = null,
+        token = token + 1, "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
+        admission = case when "firstKey" is not null then 'paused' end
+      where id = each->>'task' returning "firstKey", "lastKey"
     loop
-      if found_lane is not null then changed := changed || found_lane; end if;
+      ${noted("found_task")}
     end loop;
   end loop;
   if item ? 'arms' then
     ${armAll("item->'arms'")}
   end if;
-  for each in select * from jsonb_array_elements(item->'narrows') loop
-    if each->>'cap' is null then
-      delete from "narrowedLanes" where lane = each->>'lane';
-    else
-      insert into "narrowedLanes" (lane, cap) values (each->>'lane', (each->>'cap')::bigint)
-        on conflict (lane) do update set cap = excluded.cap;
-    end if;
-    changed := changed || (each->>'lane');
-  end loop;
   for each in select * from jsonb_array_elements(item->'unwatches') loop
     delete from watches where kind = each->>'kind' and key = each->>'key' and instance = each->>'instance';
   end loop;

@@ -1,10 +1,16 @@
 /** In the database: a group of commits, kind by kind. */
 import { endGroup, lockGroup } from "./commit-group.ts";
-import { armAll } from "./lanes.ts";
+import { armAll } from "./rooms.ts";
 import { REFUSED } from "./states.ts";
 
 const refuseUnless = (isKept: string): string =>
   `if not (${isKept}) then raise exception using errcode = '${REFUSED}', message = 'together'; end if;`;
+
+/** The keys that the tasks of this list have left. */
+const notedAll = (gone: string): string =>
+  `select coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}')
+      into opened from ${gone};
+    changed := changed || opened;`;
 
 const eachOf = (part: string, fields: string): string =>
   `jsonb_to_recordset(batch->'${part}') as each_${part}(${fields})`;
@@ -26,20 +32,20 @@ declare
   answers jsonb := batch->'answers';
   each jsonb;
   counted bigint;
-  lanes text[];
   opened jsonb;
-  changed text[] := '{}';
-  armed jsonb := '[]';
+  changed jsonb := '{}';
 begin
   ${lockGroup}
   if batch ? 'consumes' then
     with gone as (
       delete from tasks using ${eachOf("consumes", "task text, token bigint")}
-        where tasks.id = each_consumes.task and tasks.token = each_consumes.token and tasks.token > 0 returning lane
+        where tasks.id = each_consumes.task and tasks.token = each_consumes.token and tasks.token > 0
+          returning "firstKey", "lastKey"
     )
-    select count(*), array_agg(distinct lane) filter (where lane is not null) into counted, lanes from gone;
+    select count(*), coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}')
+      into counted, opened from gone;
     ${refuseUnless("counted = jsonb_array_length(batch->'consumes')")}
-    changed := changed || coalesce(lanes, '{}');
+    changed := changed || opened;
   end if;
   if batch ? 'steps' then
     update instances i set workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
@@ -63,29 +69,22 @@ begin
   if batch ? 'ends' then
     with gone as (
       delete from tasks where instance = any(array(select jsonb_array_elements_text(batch->'ends')))
-        and kind in ('timer', 'invocation') returning lane
+        and kind in ('timer', 'invocation') returning "firstKey", "lastKey"
     )
-    select array_agg(distinct lane) filter (where lane is not null) into lanes from gone;
-    changed := changed || coalesce(lanes, '{}');
+    ${notedAll("gone")}
   end if;
   if batch ? 'disarms' then
     with gone as (
       delete from tasks using ${eachOf("disarms", "instance text, timer text")}
         where tasks.instance = each_disarms.instance and tasks.name = each_disarms.timer
-          and kind in ('timer', 'invocation') returning lane
+          and kind in ('timer', 'invocation') returning "firstKey", "lastKey"
     )
-    select array_agg(distinct lane) filter (where lane is not null) into lanes from gone;
-    changed := changed || coalesce(lanes, '{}');
+    ${notedAll("gone")}
   end if;
   if batch ? 'adopts' then
-    with moved as (
-      update tasks t set workflow = a.workflow
-        from jsonb_to_recordset(batch->'adopts') as a(instance text, workflow text)
-        where t.instance = a.instance and t.workflow <> a.workflow returning t.lane, t.workflow
-    )
-    select array_agg(distinct lane), jsonb_agg(distinct to_jsonb(m)) into lanes, opened from moved m where lane is not null;
-    changed := changed || coalesce(lanes, '{}');
-    armed := armed || coalesce(opened, '[]');
+    update tasks t set workflow = a.workflow
+      from jsonb_to_recordset(batch->'adopts') as a(instance text, workflow text)
+      where t.instance = a.instance and t.workflow <> a.workflow;
   end if;
   if batch ? 'arms' then
     ${armAll("batch->'arms'")}

@@ -1,7 +1,19 @@
 /** The storage contract on tasks whose instance is started, or moves to another version of its chart. */
 import assert from "node:assert/strict";
 import { promise, type StorageContractCase } from "./contract.ts";
-import { arm, claim, claimOne, commit, ids, inLane, LEASE, put, startOf, stepOf, taskOf } from "./samples.ts";
+import {
+  arm,
+  claim,
+  claimOne,
+  commit,
+  ids,
+  limitedTo,
+  LEASE,
+  put,
+  startOf,
+  stepOf,
+  taskOf,
+} from "./samples.ts";
 
 const message = { kind: "message", workflow: "sample" } as const;
 
@@ -43,14 +55,14 @@ export const adoptionCases: readonly StorageContractCase[] = [
         storage,
         taskOf("held"),
         taskOf("timer", { kind: "timer", dueAt: 5 }),
-        inLane("laned", "L", 1, { dueAt: 5 }),
+        limitedTo("limited", "L", 1, { dueAt: 5 }),
         taskOf("other", { instance: "j", dueAt: 5 }),
       );
       const held = await claimOne(storage, 0);
       const adopts = [{ instance: "i", workflow: "sample@2" }];
       await put(other, { step: stepOf("i", 1, { workflow: "sample@2" }), adopts });
       assert.deepEqual(ids(await claim(storage, 5)), ["other"]);
-      assert.deepEqual(ids(await claim(storage, 5, { workflows: ["sample@2"] })), ["timer", "laned"]);
+      assert.deepEqual(ids(await claim(storage, 5, { workflows: ["sample@2"] })), ["timer", "limited"]);
       assert.deepEqual(await storage.heartbeat({ holder: "h", tasks: [held], now: 5, leaseMs: LEASE }), []);
       assert.deepEqual(await commit(storage, { consumes: { task: "held", token: 1 } }), { ok: true });
       assert.deepEqual(await storage.earliestTasks(), [
@@ -59,9 +71,9 @@ export const adoptionCases: readonly StorageContractCase[] = [
       ]);
     },
   ),
-  promise("a lane keeps its cap over tasks of both versions", async ({ storage }) => {
+  promise("a limit holds over tasks of both versions", async ({ storage }) => {
     await put(storage, { starts: [startOf("i")] });
-    await arm(storage, inLane("a", "L", 1), inLane("b", "L", 1, { instance: "j" }));
+    await arm(storage, limitedTo("a", "L", 1), limitedTo("b", "L", 1, { instance: "j" }));
     await put(storage, { adopts: [{ instance: "i", workflow: "sample@2" }] });
     const workflows = ["sample@1", "sample@2"];
     assert.deepEqual(ids(await claim(storage, 0, { workflows })), ["a"]);
@@ -84,7 +96,7 @@ export const adoptionCases: readonly StorageContractCase[] = [
   promise(
     "a task that is amended keeps its id and its counts, is due again, and is lost to its holder",
     async ({ storage, other }) => {
-      await arm(storage, taskOf("t"), inLane("l", "L", 1));
+      await arm(storage, taskOf("t"), limitedTo("l", "L", 1));
       await claim(storage, 0);
       await storage.release({ id: "t", token: 1, dueAt: 1_000_000, error: "no" });
       const amends = ["t", "l", "absent"].map((task) => ({ task, name: "new", payload: "[1]", dueAt: 3 }));

@@ -72,7 +72,7 @@ const waits: readonly StorageContractCase[] = [
     async ({ storage, other }) => {
       await arm(
         storage,
-        taskOf("z", { name: "b", kind: "timer", dueAt: 500, lane: { key: "L", cap: 2 } }),
+        taskOf("z", { name: "b", kind: "invocation", dueAt: 500, limits: [{ key: "L", atMost: 2 }] }),
         taskOf("y", { name: "a", dueAt: 5 }),
         taskOf("x", { name: "a", dueAt: 900 }),
         taskOf("w", { instance: "other" }),
@@ -92,6 +92,7 @@ const waits: readonly StorageContractCase[] = [
         failures: 0,
         lastError: null,
         isHeld: false,
+        isParked: false,
         deadAt: null,
       };
       const { tasks, watches } = await other.pending("i", ALL);
@@ -99,7 +100,7 @@ const waits: readonly StorageContractCase[] = [
         { ...taskOf("y", { name: "a", dueAt: 5 }), ...fresh, visibleAt: 5 },
         { ...taskOf("x", { name: "a", dueAt: 900 }), ...fresh, visibleAt: 900 },
         {
-          ...taskOf("z", { name: "b", kind: "timer", dueAt: 500, lane: { key: "L", cap: 2 } }),
+          ...taskOf("z", { name: "b", kind: "invocation", dueAt: 500, limits: [{ key: "L", atMost: 2 }] }),
           ...fresh,
           visibleAt: 500,
         },
@@ -107,7 +108,7 @@ const waits: readonly StorageContractCase[] = [
       assert.deepEqual(watches, [watchOf("k", { kind: "address" }), watch, watchOf("l")]);
       assert.deepEqual(ids((await other.pending("i", 1)).tasks), ["y"]);
       assert.equal((await other.pending("i", 1)).watches.length, 1);
-      assert.deepEqual(ids((await other.pending("i", ALL, "timer")).tasks), ["y", "x"]);
+      assert.deepEqual(ids((await other.pending("i", ALL, "invocation")).tasks), ["y", "x"]);
       assert.deepEqual(ids((await other.pending("i", 2, "effect")).tasks), ["z"]);
       assert.equal((await other.pending("i", ALL, "effect")).watches.length, 3);
       assert.deepEqual(await other.pending("none", ALL), { tasks: [], watches: [] });
@@ -141,7 +142,7 @@ const waits: readonly StorageContractCase[] = [
           workflows: [WORKFLOW],
           steps: 9,
           free: 9,
-          laned: 9,
+          limited: 9,
           maxCrashes: 1,
         }),
         [],

@@ -1,4 +1,4 @@
-/** The storage contract on tasks without a lane: G3, G4, G6. */
+/** The storage contract on tasks without limits: G3, G4, G6. */
 import assert from "node:assert/strict";
 import type { QueueName } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
@@ -9,7 +9,7 @@ import {
   commit,
   either,
   ids,
-  inLane,
+  limitedTo,
   LEASE,
   ok,
   type PaymentCommit,
@@ -75,11 +75,11 @@ const claims: readonly StorageContractCase[] = [
         taskOf("later", { kind: "timer", dueAt: 99 }),
       );
       const nextOf = (...queues: readonly QueueName[]) => storage.nextDue([WORKFLOW], queues);
-      assert.deepEqual([await nextOf("steps"), await nextOf("free"), await nextOf("laned")], [7, 0, null]);
-      assert.deepEqual(ids(await claim(storage, 9, { steps: 1, free: 0, laned: 0 })), ["timer"]);
+      assert.deepEqual([await nextOf("steps"), await nextOf("free"), await nextOf("limited")], [7, 0, null]);
+      assert.deepEqual(ids(await claim(storage, 9, { steps: 1, free: 0, limited: 0 })), ["timer"]);
       assert.deepEqual(ids(await claim(storage, 9, { steps: 9, free: 2 })), ["e0", "e1", "message"]);
       assert.deepEqual(await claim(storage, 9, { free: 0 }), []);
-      assert.equal(await nextOf("steps", "laned"), 99, "what waits for a place is left out");
+      assert.equal(await nextOf("steps", "limited"), 99, "what waits for a place is left out");
       assert.equal(await nextOf(), null);
       assert.equal((await claim(storage, 9, { steps: 0 })).length, 49);
     },
@@ -324,7 +324,7 @@ const poison: readonly StorageContractCase[] = [
   promise(
     "a dead letter that is retried begins afresh, one that is dropped is gone",
     async ({ storage, other }) => {
-      await arm(storage, taskOf("p"), inLane("q", "L", 1), taskOf("r"));
+      await arm(storage, taskOf("p"), limitedTo("q", "L", 1), taskOf("r"));
       await claim(storage, 0);
       await claim(storage, LEASE, { maxCrashes: 1 });
       assert.equal((await storage.deadLetters(9)).length, 3);
@@ -377,18 +377,18 @@ const poison: readonly StorageContractCase[] = [
     },
   ),
   promise(
-    "the earliest tasks are told of every workflow, known or not, laned or not",
+    "the earliest tasks are told of every workflow, known or not, with limits or without",
     async ({ storage }) => {
       assert.deepEqual(await storage.earliestTasks(), []);
       await arm(
         storage,
         taskOf("a", { dueAt: 9 }),
         taskOf("b", { dueAt: 7, workflow: "unknown@7" }),
-        inLane("c", "L", 2, { dueAt: 3, workflow: "laned@1" }),
-        inLane("d", "L", 2, { dueAt: 5 }),
+        limitedTo("c", "L", 2, { dueAt: 3, workflow: "limited@1" }),
+        limitedTo("d", "L", 2, { dueAt: 5 }),
       );
       assert.deepEqual(await storage.earliestTasks(), [
-        { workflow: "laned@1", dueAt: 3 },
+        { workflow: "limited@1", dueAt: 3 },
         { workflow: WORKFLOW, dueAt: 5 },
         { workflow: "unknown@7", dueAt: 7 },
       ]);

@@ -67,7 +67,7 @@ export const retentionCases: readonly StorageContractCase[] = [
           maxCrashes: 1,
           steps: 0,
           free: 9,
-          laned: 0,
+          limited: 0,
         });
       }
       assert.deepEqual(
@@ -145,7 +145,7 @@ export const retentionCases: readonly StorageContractCase[] = [
       await put(storage, { writes: [{ table: "webhooks", insert: webhookOf(id) }] });
       const results = await Promise.all([
         commit(either(index, storage, other), {
-          writes: [{ table: "webhooks", id, set: { timeouts: 1 }, expectedVersion: 1 }],
+          writes: [{ table: "webhooks", id, set: { enabledAt: 2 }, expectedVersion: 1 }],
         }),
         commit(either(index + 1, storage, other), {
           writes: [{ table: "webhooks", remove: id, expected: { version: 1 } }],

@@ -197,7 +197,6 @@ export const fullRows: Rows = {
     disabledAt: 0,
     disabledReason: TEXT,
     enabledAt: LATEST,
-    timeouts: 0,
     createdAt: 1,
     deletedAt: LATEST,
   },

@@ -62,18 +62,16 @@ export const taskOf = (id: string, changes: Partial<TaskRecord> = {}): TaskRecor
   name: "work",
   payload: "{}",
   dueAt: 0,
-  lane: null,
+  limits: [],
   ...changes,
 });
 
-export const inLane = (id: string, key: string, cap: number, changes: Partial<TaskRecord> = {}): TaskRecord =>
-  taskOf(id, { lane: { key, cap }, ...changes });
-
-export const inGroup = (
+export const limitedTo = (
   id: string,
-  lane: { readonly key: string; readonly group: string },
+  key: string,
+  atMost: number,
   changes: Partial<TaskRecord> = {},
-): TaskRecord => taskOf(id, { lane: { cap: 4, ...lane }, ...changes });
+): TaskRecord => taskOf(id, { limits: [{ key, atMost }], ...changes });
 
 export const watchOf = (key: string, changes: Partial<WatchRecord> = {}): WatchRecord => ({
   kind: "signature",
@@ -106,7 +104,6 @@ export const webhookOf = (
   disabledAt: null,
   disabledReason: null,
   enabledAt: 1,
-  timeouts: 0,
   createdAt: 1,
   deletedAt: null,
   ...changes,
@@ -137,7 +134,7 @@ export const claim = (
     workflows: [WORKFLOW],
     steps: 100,
     free: 100,
-    laned: 100,
+    limited: 100,
     maxCrashes: 3,
     ...changes,
   });

@@ -10,7 +10,7 @@ import {
   commit,
   either,
   ids,
-  inLane,
+  limitedTo,
   LEASE,
   ok,
   put,
@@ -110,27 +110,27 @@ const oneByOne: readonly StorageContractCase[] = [
     assert.equal((await claimOne(storage, 2 * LEASE)).id, "known", "u0 is held no longer");
   }),
   promise(
-    "D2, G6: a suspect in a full lane waits for a slot, and another goes before it",
+    "D2, G6: a suspect whose key is full waits for room, and another goes before it",
     async ({ storage }) => {
-      await arm(storage, taskOf("first"), inLane("laned", "L", 1), taskOf("free"));
+      await arm(storage, taskOf("first"), limitedTo("limited", "L", 1), taskOf("free"));
       assert.equal((await claim(storage, 0)).length, 3);
       const first = await claimOne(storage, LEASE);
       const lease = { holder: "h", until: 9 * LEASE };
-      await put(storage, { arms: [{ task: inLane("new", "L", 1), lease }] });
+      await put(storage, { arms: [{ task: limitedTo("new", "L", 1), lease }] });
       await end(storage, first);
       const free = await claimOne(storage, LEASE);
       assert.deepEqual([first.id, free.id], ["first", "free"]);
       await end(storage, free);
-      assert.deepEqual(await claim(storage, LEASE), [], "its lane is full");
+      assert.deepEqual(await claim(storage, LEASE), [], "its key is full");
       assert.deepEqual(await commit(storage, { consumes: { task: "new", token: 1 } }), ok);
-      assert.equal((await claimOne(storage, LEASE)).id, "laned");
+      assert.equal((await claimOne(storage, LEASE)).id, "limited");
     },
   ),
   promise("D2: the next suspect is due when the held one has ended, or its lease", async ({ storage }) => {
     await vanishWith(storage, 2);
     const suspect = await claimOne(storage, LEASE + 5);
     assert.equal(await storage.nextDue([WORKFLOW]), 2 * LEASE + 5);
-    assert.equal(await storage.nextDue([WORKFLOW], ["steps", "laned"]), null);
+    assert.equal(await storage.nextDue([WORKFLOW], ["steps", "limited"]), null);
     await end(storage, suspect);
     assert.equal(await storage.nextDue([WORKFLOW]), LEASE + 5);
     assert.equal(await storage.nextDue(["old@1"]), null);
@@ -344,14 +344,14 @@ const late: readonly StorageContractCase[] = [
   }),
   promise("D2, G6: what a late holder has back takes its slot of the lane again", async (on) => {
     const { storage, other } = on;
-    await arm(storage, taskOf("first"), inLane("t1", "L", 1), inLane("new", "L", 1));
+    await arm(storage, taskOf("first"), limitedTo("t1", "L", 1), limitedTo("new", "L", 1));
     assert.deepEqual(ids(await claim(storage, 0, { holder: "dead" })).toSorted(), ["first", "t1"]);
-    assert.deepEqual(ids(await claim(other, LEASE, { laned: 1 })).toSorted(), ["first", "new"]);
+    assert.deepEqual(ids(await claim(other, LEASE, { limited: 1 })).toSorted(), ["first", "new"]);
     await put(other, { consumes: { task: "first", token: 2 } });
     assert.deepEqual(await beatLate(storage, 2, LEASE + 1), ["t0"]);
     await put(other, { consumes: { task: "new", token: 1 } });
-    await arm(storage, inLane("newer", "L", 1));
-    assert.deepEqual(await claim(other, LEASE + 2), [], "its lane is full again");
+    await arm(storage, limitedTo("newer", "L", 1));
+    assert.deepEqual(await claim(other, LEASE + 2), [], "its key is full again");
     assert.equal(await storage.nextDue([WORKFLOW]), 2 * LEASE + 1);
     await put(storage, { consumes: { task: "t1", token: 1 } });
     assert.equal((await claimOne(other, LEASE + 2)).id, "newer");

@@ -91,7 +91,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
     tests: ["storage/sqlite.test.ts"],
   },
   {
-    property: "lanes are in line with their tasks behind each transaction of commits",
+    property: "what has room is admitted behind each transaction of commits",
     file: "storage/sqlite/commits.ts",
     text: "this.#parts.tasks.settle();",
     replacement: "if (results.length > 1) this.#parts.tasks.settle();",

@@ -38,31 +38,10 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
     tests: ["payments/webhooks/clocks-apart.test.ts"],
   },
   {
-    property: "the webhooks of an account share places",
+    property: "all webhooks of an account have eight attempts in flight at most",
     file: "src/payments/webhooks/webhook-delivery-workflow.ts",
-    text: "group: accountId,",
-    replacement: "group: webhookId,",
-    tests: ["payments/webhooks/fair-deliveries.test.ts"],
-  },
-  {
-    property: "an account that keeps places leaves some for others",
-    file: "storage/share-places.ts",
-    text: "const FREE_PER_HELD = 2;",
-    replacement: "const FREE_PER_HELD = 0;",
-    tests: ["storage/share-places.test.ts", "payments/webhooks/hostile-tenants.test.ts"],
-  },
-  {
-    property: "a webhook whose last attempts all timed out gets one place at a time",
-    file: "src/payments/webhooks/narrow-timing-out.ts",
-    text: "narrowLaneTo: 1 };",
-    replacement: "narrowLaneTo: 4 };",
-    tests: ["payments/webhooks/fair-deliveries.test.ts"],
-  },
-  {
-    property: "a webhook that answers again gets its places back",
-    file: "src/payments/webhooks/narrow-timing-out.ts",
-    text: "{ writes: [counted(id, 0)], narrowLaneTo: null }",
-    replacement: "{ writes: [counted(id, 0)] }",
+    text: "const MAX_IN_FLIGHT_PER_ACCOUNT = 8;",
+    replacement: "const MAX_IN_FLIGHT_PER_ACCOUNT = 80;",
     tests: ["payments/webhooks/fair-deliveries.test.ts"],
   },
   {
@@ -75,8 +54,8 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   {
     property: "a disabled webhook gets nothing more",
     file: "src/payments/webhooks/webhook-delivery-workflow.ts",
-    text: "if (webhook.disabledAt !== null) return",
-    replacement: "if (webhook.disabledAt === 0) return",
+    text: "webhook.deletedAt !== null || webhook.disabledAt !== null",
+    replacement: "webhook.deletedAt !== null",
     tests: ["payments/webhooks/webhook-updates.test.ts"],
   },
   {

@@ -41,7 +41,7 @@ const ghost = async (
     leaseMs: 1_000,
     steps: 100,
     free: 100,
-    laned: 100,
+    limited: 100,
     maxCrashes,
     workflows: service.workflows.map(({ key }) => key),
   });

@@ -10,10 +10,6 @@ export class Database {
   instances = new Map<string, InstanceRecord>();
   history = new Map<string, HistoryRecord>();
   tasks = new Map<string, StoredTask>();
-  /** The cap that each lane was last armed with. */
-  lanes = new Map<string, number>();
-  /** The lanes that give fewer, with the cap that they have instead. */
-  narrowed = new Map<string, number>();
   watches = new Map<string, WatchRecord>();
   shards = new Map<string, ShardLease>();
   installed = new Map<string, StoredTable>();
@@ -37,8 +33,6 @@ export class Database {
       instances: new Map(this.instances),
       history: new Map(this.history),
       tasks: new Map(this.tasks),
-      lanes: new Map(this.lanes),
-      narrowed: new Map(this.narrowed),
       watches: new Map(this.watches),
       shards: new Map(this.shards),
       installed: new Map(this.installed),

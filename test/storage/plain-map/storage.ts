@@ -177,14 +177,14 @@ class Commits {
   }
 
   /** What becomes of tasks once nothing can be refused any more. */
-  #follow({ adopts = [], amends = [], arms = [], narrows = [] }: AnyCommit): void {
+  #follow({ adopts = [], amends = [], arms = [] }: AnyCommit): void {
     for (const { instance, workflow } of adopts) this.#tasks.adopt(instance, workflow);
     for (const amendment of amends) this.#tasks.amend(amendment);
     for (const { task, lease } of arms) {
       const target = task.kind === "message" ? this.#database.instances.get(task.instance) : undefined;
       this.#tasks.arm(storedTask({ ...task, workflow: target?.workflow ?? task.workflow }, lease));
     }
-    for (const narrowed of narrows) this.#tasks.narrow(narrowed);
+    this.#tasks.settle();
   }
 
   #endTasks({ consumes, retries = [], drops = [] }: AnyCommit): boolean {

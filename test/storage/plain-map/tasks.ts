@@ -1,8 +1,7 @@
-/** The queue of tasks over plain Maps: leases, tokens, lanes, dead letters. */
+/** The queue of tasks over plain Maps: leases, tokens, limits, dead letters. */
 import type {
   ClaimedTask,
   ClaimRequest,
-  NarrowedLane,
   PendingTask,
   QueueName,
   TaskAmendment,
@@ -11,13 +10,14 @@ import type {
 } from "paystate/engine";
 import {
   amended,
-  checkedNarrow,
   claimed,
   compareTexts,
   copyRow,
   engineTables,
   extended,
-  FreePlaces,
+  hasRoom,
+  type LimitedTasks,
+  nextAdmitted,
   nextSuspectAt,
   pendingTask,
   queueOf,
@@ -27,6 +27,7 @@ import {
   suspected,
   suspectsInTurn,
   taskRecord,
+  unsettled,
   type TaskClaim,
   troubledTask,
   withoutPlaceOf,
@@ -49,13 +50,13 @@ export class Tasks {
   /** @throws TypeError when the id is taken. */
   arm(task: StoredTask): void {
     if (this.#database.tasks.has(task.id)) throw new TypeError(`task ${task.id} is there already`);
-    this.#openLane(task);
     this.#put(task);
   }
 
   claim(request: ClaimRequest): readonly ClaimedTask[] {
+    this.#ask(request);
     const chosen = this.#unsuspected(request);
-    const [suspect] = this.#inSlots(suspectsInTurn(this.#all(), request), request.now);
+    const suspect = suspectsInTurn(this.#all(), request).find((task) => hasRoom(task, this.#limited));
     if (suspect === undefined) return chosen.map((task) => this.#lease(task, request));
     const first = this.#lease(suspect, request);
     const others = this.#unsuspected(withoutPlaceOf(suspect, request));
@@ -76,7 +77,49 @@ export class Tasks {
       const changed = chosen.map((task) => suspected(task, request)).filter((task) => task !== null);
       if (changed.length === 0) return chosen;
       for (const task of changed) this.#put(task);
+      this.settle();
     }
+  }
+
+  /** What has waited for its time asks for room; what nobody claims gives its room up. */
+  #ask(request: ClaimRequest): void {
+    for (const task of this.#all()) {
+      const next = unsettled(task, request);
+      if (next !== null) this.#put(next);
+    }
+    this.settle();
+  }
+
+  /** Admits what is parked and has room now; to be called when a task has come or gone. */
+  settle(): void {
+    for (const firstKey of new Set(this.#all().map((task) => task.firstKey))) {
+      if (firstKey === null) continue;
+      for (;;) {
+        const next = nextAdmitted(this.#limited, { firstKey, after: "" });
+        if (next === undefined) break;
+        this.#put(next);
+      }
+    }
+  }
+
+  /** Rows keep the order in which they were armed, so their place is their number. */
+  readonly #limited: LimitedTasks<StoredTask & { readonly seq: number }> = {
+    admittedUnder: (key) => this.#admitted(key).length,
+    admittedIn: (key, last) => this.#admitted(key).filter(({ lastKey }) => lastKey === last).length,
+    heads: (key) => {
+      const heads = new Map<string | null, StoredTask & { readonly seq: number }>();
+      for (const [seq, task] of this.#all().entries()) {
+        const isParked = task.firstKey === key && task.admission === "parked" && task.deadAt === null;
+        if (isParked && !heads.has(task.lastKey)) heads.set(task.lastKey, { ...task, seq });
+      }
+      return heads.values();
+    },
+  };
+
+  #admitted(key: string): StoredTask[] {
+    return this.#all().filter(
+      ({ firstKey, admission, deadAt }) => firstKey === key && admission === "admitted" && deadAt === null,
+    );
   }
 
   extend(held: Held, beat: TaskClaim): boolean {
@@ -86,7 +129,9 @@ export class Tasks {
 
   release(held: Held, dueAt: number, error: string | undefined): boolean {
     const task = this.#withToken(held);
-    return this.#change(task === null ? null : released(task, dueAt, error));
+    const isReleased = this.#change(task === null ? null : released(task, dueAt, error));
+    this.settle();
+    return isReleased;
   }
 
   /** Removes a task that is done. False unless the token is the latest. */
@@ -97,7 +142,6 @@ export class Tasks {
   retry(id: string, dueAt: number): boolean {
     const task = this.#database.tasks.get(id);
     const changed = task === undefined ? null : retried(task, dueAt);
-    if (changed !== null) this.#openLane(changed);
     return this.#change(changed);
   }
 
@@ -123,21 +167,14 @@ export class Tasks {
     if (task !== undefined) this.#put(amended(task, amendment));
   }
 
-  narrow(narrowed: NarrowedLane): void {
-    const { lane, cap } = checkedNarrow(narrowed);
-    if (cap === null) this.#database.narrowed.delete(lane);
-    else this.#database.narrowed.set(lane, cap);
-  }
-
   nextDue(
     workflows: readonly string[],
-    queues: readonly QueueName[] = ["steps", "free", "laned"],
-    fullGroups: readonly string[] = [],
+    queues: readonly QueueName[] = ["steps", "free", "limited"],
   ): number | null {
     const asked = this.#waiting(workflows).filter((task) => queues.includes(queueOf(taskRecord(task))));
-    const open = asked.filter(({ laneGroup }) => laneGroup === null || !fullGroups.includes(laneGroup));
+    const open = asked.filter(({ admission }) => admission !== "parked");
     const suspectAt = nextSuspectAt(asked, this.#all()) ?? Infinity;
-    const first = Math.min(suspectAt, ...open.map((task) => this.#claimableAt(task)));
+    const first = Math.min(suspectAt, ...open.map(({ visibleAt }) => visibleAt));
     return first === Infinity ? null : first;
   }
 
@@ -168,7 +205,7 @@ export class Tasks {
 
   upcoming(workflow: string, limit: number): readonly PendingTask[] {
     return this.#waiting()
-      .filter((task) => task.workflow === workflow && task.lane === null)
+      .filter((task) => task.workflow === workflow)
       .filter(({ kind }) => kind === "timer" || kind === "message")
       .map(pendingTask)
       .toSorted(by(({ visibleAt }) => visibleAt))
@@ -178,7 +215,7 @@ export class Tasks {
   earliest(): readonly { readonly workflow: string; readonly dueAt: number }[] {
     const workflows = new Set(this.#waiting().map(({ workflow }) => workflow));
     return [...workflows].toSorted(compareTexts).map((workflow) => {
-      const times = this.#waiting([workflow]).map((task) => this.#claimableAt(task));
+      const times = this.#waiting([workflow]).map(({ visibleAt }) => visibleAt);
       return { workflow, dueAt: Math.min(...times) };
     });
   }
@@ -192,50 +229,16 @@ export class Tasks {
     return task !== undefined && token > 0 && task.token === token ? task : null;
   }
 
-  #openLane({ lane, cap, laneGroup }: StoredTask): void {
-    if (lane === null || cap === null) return;
-    this.#database.lanes.set(lane, cap);
-    for (const task of this.#all()) {
-      if (task.lane === lane && task.deadAt === null) this.#put({ ...task, laneGroup });
-    }
-  }
-
-  #claimableAt({ visibleAt, lane }: StoredTask): number {
-    return Math.max(visibleAt, this.#slotAt(lane));
-  }
-
-  /** When so many leases of the lane have ended that it has a slot. */
-  #slotAt(lane: string | null): number {
-    if (lane === null) return -Infinity;
-    const held = this.#all().filter((task) => task.lane === lane && task.holder !== null);
-    const latestFirst = held.map(({ visibleAt }) => visibleAt).toSorted((a, b) => b - a);
-    return latestFirst[this.#capOf(lane) - 1] ?? -Infinity;
-  }
-
-  #capOf(lane: string): number {
-    const { lanes, narrowed } = this.#database;
-    return Math.min(lanes.get(lane) ?? 1, narrowed.get(lane) ?? Infinity);
-  }
-
   /** The tasks that get a place, the earliest first. */
   #chosen(request: ClaimRequest): readonly StoredTask[] {
-    const { workflows, now, steps, free } = request;
-    const due = this.#waiting(workflows).filter(({ visibleAt }) => visibleAt <= now);
-    const of = (queue: QueueName): StoredTask[] => due.filter((task) => queueOf(taskRecord(task)) === queue);
-    const laned = new FreePlaces(request).give(this.#inSlots(of("laned"), now));
-    const chosen = new Set([...of("steps").slice(0, steps), ...of("free").slice(0, free), ...laned]);
+    const { workflows, now } = request;
+    const due = this.#waiting(workflows)
+      .filter(({ visibleAt }) => visibleAt <= now)
+      .filter(({ admission }) => admission === null || admission === "admitted");
+    const of = (queue: QueueName): StoredTask[] =>
+      due.filter((task) => queueOf(taskRecord(task)) === queue).slice(0, request[queue]);
+    const chosen = new Set([...of("steps"), ...of("free"), ...of("limited")]);
     return due.filter((task) => chosen.has(task));
-  }
-
-  /** The first of each lane, as many as it has slots. */
-  #inSlots(tasks: readonly StoredTask[], now: number): StoredTask[] {
-    const taken = new Map<string | null, number>();
-    return tasks.filter(({ lane }) => {
-      const held = this.#all().filter((task) => task.lane === lane && task.holder !== null);
-      const before = taken.get(lane) ?? held.filter(({ visibleAt }) => visibleAt > now).length;
-      taken.set(lane, before + 1);
-      return lane === null || before < this.#capOf(lane);
-    });
   }
 
   /** No dead letters, the earliest first. */

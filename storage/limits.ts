@@ -1,0 +1,147 @@
+/**
+ * Limits by key: how many tasks of one key can be claimed, or are in hand, at once. A task without room is parked, and no
+ * claim sees it; whatever takes a task out of a key lets the first that waits in. Pure; every adapter decides by it.
+ */
+import type { StoredTask } from "./engine-tables.ts";
+import type { Limit, TaskRecord } from "./storage.ts";
+
+/** The columns that say where a task stands in its limits. */
+type LimitColumns = Pick<StoredTask, "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission">;
+
+const WITHOUT: LimitColumns = {
+  firstKey: null,
+  firstRoom: null,
+  lastKey: null,
+  lastRoom: null,
+  admission: null,
+};
+
+/**
+ * How the limits of a task lie in its row. A single limit is the first and the last.
+ *
+ * @throws TypeError when a limit is wrong, or the task is a timer or a message.
+ */
+export function limitColumns(
+  { id, kind, limits }: Pick<TaskRecord, "id" | "kind" | "limits">,
+  admission: "parked" | "admitted",
+): LimitColumns {
+  const [first, last = first] = limits;
+  if (first === undefined || last === undefined) return WITHOUT;
+  if (limits.length > 2) throw new TypeError(`task ${id} has ${limits.length} limits, and two are the most`);
+  if (kind === "timer" || kind === "message")
+    throw new TypeError(`task ${id} is a ${kind}, which has no limits`);
+  for (const { key, atMost } of limits) {
+    if (key === "") throw new TypeError(`task ${id} has a limit without a key`);
+    if (!Number.isSafeInteger(atMost) || atMost < 1) {
+      throw new TypeError(`limit ${key} is at most ${atMost}, which is no whole number from 1`);
+    }
+  }
+  if (limits.length > 1 && last.key === first.key)
+    throw new TypeError(`task ${id} has limit ${last.key} twice`);
+  return {
+    firstKey: first.key,
+    firstRoom: first.atMost,
+    lastKey: last.key,
+    lastRoom: last.atMost,
+    admission,
+  };
+}
+
+/** The limits as they were armed. */
+export function limitsOf({ firstKey, firstRoom, lastKey, lastRoom }: StoredTask): readonly Limit[] {
+  if (firstKey === null || firstRoom === null || lastKey === null || lastRoom === null) return [];
+  const first = { key: firstKey, atMost: firstRoom };
+  return lastKey === firstKey ? [first] : [first, { key: lastKey, atMost: lastRoom }];
+}
+
+/** The task without room: it waits for its time, for its turn among suspects, or for an operator. */
+export function paused<T extends StoredTask>(task: T): T {
+  return task.firstKey === null ? task : { ...task, admission: "paused" };
+}
+
+/** The task with room in its keys. */
+export function admitted<T extends StoredTask>(task: T): T {
+  return task.firstKey === null ? task : { ...task, admission: "admitted" };
+}
+
+/** The tasks with limits, as far as admissions depend on them. Dead letters are not among them. */
+export interface LimitedTasks<T extends StoredTask> {
+  /** How many are admitted under this first key. */
+  readonly admittedUnder: (firstKey: string) => number;
+  /** How many of them have this last key. */
+  readonly admittedIn: (firstKey: string, lastKey: string) => number;
+  /** Under a first key, the first parked task of each last key: as they were armed in each, those keys first that come after `after`. */
+  readonly heads: (firstKey: string, after: string) => Iterable<T>;
+}
+
+/** So many last keys of one first key are looked at for one admission. */
+const MAX_HEADS = 64;
+
+/**
+ * Whether the keys of a task have room for it.
+ *
+ * @example
+ * ```ts
+ * import { hasRoom, storedTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   limits: [{ key: "carrier", atMost: 2 }],
+ * } as const;
+ * const held = (count: number) => ({ admittedUnder: () => count, admittedIn: () => count });
+ * console.log(hasRoom(storedTask(task, undefined), held(1))); // true
+ * console.log(hasRoom(storedTask(task, undefined), held(2))); // false
+ * ```
+ */
+export function hasRoom(
+  { firstKey, firstRoom, lastKey, lastRoom }: StoredTask,
+  tasks: Pick<LimitedTasks<StoredTask>, "admittedUnder" | "admittedIn">,
+): boolean {
+  if (firstKey === null || lastKey === null) return true;
+  if (tasks.admittedUnder(firstKey) >= Number(firstRoom)) return false;
+  return lastKey === firstKey || tasks.admittedIn(firstKey, lastKey) < Number(lastRoom);
+}
+
+/**
+ * The parked task under a first key that is admitted next, as it is then: the one armed first of those whose keys have room.
+ * Keep it, and ask again until there is none. Only 64 last keys are looked at, from the one on that a task has left, so that each has its
+ * turn where an account has thousands.
+ *
+ * @example
+ * ```ts
+ * import { nextAdmitted, storedTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   limits: [{ key: "carrier", atMost: 1 }],
+ * } as const;
+ * const parked = { ...storedTask(task, undefined), seq: 1 };
+ * const tasks = { admittedUnder: () => 0, admittedIn: () => 0, heads: () => [parked] };
+ * console.log(nextAdmitted(tasks, { firstKey: "carrier", after: "" })?.admission); // admitted
+ * ```
+ */
+export function nextAdmitted<T extends StoredTask & { readonly seq: number }>(
+  tasks: LimitedTasks<T>,
+  { firstKey, after }: { readonly firstKey: string; readonly after: string },
+): T | undefined {
+  let next: T | undefined;
+  let looked = 0;
+  for (const head of tasks.heads(firstKey, after)) {
+    if ((next === undefined || head.seq < next.seq) && hasRoom(head, tasks)) next = head;
+    looked += 1;
+    if (looked === MAX_HEADS) break;
+  }
+  return next === undefined ? undefined : admitted(next);
+}

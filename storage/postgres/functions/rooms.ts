@@ -1,0 +1,92 @@
+/** In the database: locks in one order, and the rooms of limits. */
+
+/** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */
+export const lockAll = `
+create or replace function paystate_lock_@(names jsonb) returns void language plpgsql as $body$
+declare
+  name bigint;
+begin
+  for name in
+    select distinct hashtextextended(current_schema() || '/' || each, 0)
+    from jsonb_array_elements_text(names) each order by 1
+  loop
+    perform pg_advisory_xact_lock(name);
+  end loop;
+end $body$;`;
+
+/** The name by which the rooms under a first key are locked. */
+export const LIMIT = "limit/";
+
+/** Whether the keys of a task have room for it. Its first key is locked, so nobody else takes the room. */
+export const hasRoom = `
+create or replace function paystate_has_room_@(t tasks) returns boolean language sql as $body$
+  select t."firstKey" is null or (
+    (select count(*) from tasks a
+      where a."deadAt" is null and a."firstKey" = t."firstKey" and a.admission = 'admitted') < t."firstRoom"
+    and (t."lastKey" = t."firstKey" or
+      (select count(*) from tasks a where a."deadAt" is null and a."firstKey" = t."firstKey"
+        and a.admission = 'admitted' and a."lastKey" = t."lastKey") < t."lastRoom"))
+$body$;`;
+
+/** So many last keys of one first key are looked at for one admission, as in `nextAdmitted`. */
+const MAX_HEADS = 64;
+
+const headAfter = (key: string): string => `(select p.* from tasks p
+          where p."deadAt" is null and p."firstKey" = first_key and p.admission = 'parked' and p."lastKey" > ${key}
+          order by p."lastKey", p.seq limit 1)`;
+
+/**
+ * Admits what is parked and has room, under the first keys of these tasks: `{ first key: the last key that one has left }`.
+ * The caller holds their locks.
+ */
+export const admitParked = `
+create or replace function paystate_admit_@(changed jsonb) returns void language plpgsql as $body$
+declare
+  first_key text;
+  left_key text;
+  head tasks;
+  next tasks;
+  behind text;
+  looked int;
+  has_wrapped boolean;
+begin
+  for first_key, left_key in select * from jsonb_each_text(changed) order by 1 loop
+    loop
+      next := null;
+      behind := left_key;
+      looked := 0;
+      has_wrapped := left_key = '';
+      loop
+        select * into head from ${headAfter("behind")} h;
+        if head.id is null or (has_wrapped and left_key <> '' and head."lastKey" > left_key) then
+          exit when has_wrapped;
+          has_wrapped := true;
+          behind := '';
+          continue;
+        end if;
+        if (next.id is null or head.seq < next.seq) and paystate_has_room_@(head) then next := head; end if;
+        behind := head."lastKey";
+        looked := looked + 1;
+        exit when looked = ${MAX_HEADS};
+      end loop;
+      exit when next.id is null;
+      update tasks set admission = 'admitted' where id = next.id;
+    end loop;
+  end loop;
+end $body$;`;
+
+/** Notes, for `paystate_admit_@`, that a task has left its keys, or asks for room in them. */
+export const noted = (task: string): string =>
+  `if ${task}."firstKey" is not null then
+      changed := changed || jsonb_build_object(${task}."firstKey", ${task}."lastKey");
+    end if;`;
+
+/** Arms these tasks. Those with limits are parked, and admitted at the end of the group. */
+export const armAll = (tasks: string): string => `with added as (
+      insert into tasks (@taskColumns@)
+        select @armedColumns@ from jsonb_populate_recordset(null::tasks, ${tasks}) a
+        returning "firstKey", "lastKey"
+    )
+    select coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}') into opened
+      from added;
+    changed := changed || opened;`;

@@ -1,0 +1,318 @@
+/** The storage contract on limits by key: rooms that hold (G10), are given on in order, and starve nobody (G6). */
+import assert from "node:assert/strict";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { ClaimedTask, Limit, TaskRecord } from "../../../storage/storage.ts";
+import { promise, type StorageContractCase } from "./contract.ts";
+import {
+  arm,
+  claim,
+  claimOne,
+  commit,
+  either,
+  ids,
+  LEASE,
+  limitedTo,
+  ok,
+  put,
+  range,
+  refusedWrite,
+  taskOf,
+  webhookOf,
+  WORKFLOW,
+} from "./samples.ts";
+
+const HALF_A_MINUTE = 30_000;
+
+const backlog = (key: string, atMost: number, count: number) =>
+  range(count).map((index) => limitedTo(`${key}${index}`, key, atMost));
+
+/** A task of a webhook of an account. */
+const within = (id: string, account: Limit, webhook: Limit, changes: Partial<TaskRecord> = {}): TaskRecord =>
+  taskOf(id, { limits: [account, webhook], ...changes });
+
+const end = (storage: PaymentStorage, { id, token }: Pick<ClaimedTask, "id" | "token">): Promise<void> =>
+  put(storage, { consumes: { task: id, token } });
+
+async function parked(storage: PaymentStorage): Promise<string[]> {
+  const { tasks } = await storage.pending("i", 1_000);
+  return ids(tasks.filter(({ isParked }) => isParked)).toSorted();
+}
+
+const rooms: readonly StorageContractCase[] = [
+  promise(
+    "G10: a key has no more tasks than its limit, those armed first, however many wait",
+    async ({ storage, other }) => {
+      await arm(storage, ...backlog("a", 2, 50));
+      assert.equal((await parked(storage)).length, 48);
+      const claimed = await claim(storage, 100);
+      assert.deepEqual(ids(claimed), ["a0", "a1"]);
+      assert.deepEqual(claimed[0]?.limits, [{ key: "a", atMost: 2 }]);
+      assert.deepEqual(await claim(other, 100), []);
+      assert.equal(await storage.nextDue([WORKFLOW]), 100 + LEASE, "what is parked is not told as due");
+    },
+  ),
+  promise(
+    "G10: room is given on in order when a task is consumed, disarmed, given back or lost by its holder",
+    async ({ storage }) => {
+      const promised = limitedTo("promise", "a", 1, { kind: "invocation", name: "invoke.p" });
+      await arm(storage, promised, ...backlog("a", 1, 4));
+      assert.equal((await claimOne(storage, 10)).id, "promise");
+      await put(storage, { disarms: [{ instance: "i", timer: "invoke.p" }] });
+      assert.equal((await claimOne(storage, 10)).id, "a0");
+      await put(storage, { consumes: { task: "a0", token: 1 } });
+      assert.equal((await claimOne(storage, 10)).id, "a1");
+      assert.equal(await storage.release({ id: "a1", token: 1, dueAt: 1_000_000 }), true);
+      assert.equal((await claimOne(storage, 10)).id, "a2");
+      assert.deepEqual(await claim(storage, 10 + LEASE - 1), []);
+      assert.equal((await claimOne(storage, 10 + LEASE)).id, "a3", "a2 is in the line of suspects");
+      assert.deepEqual(await claim(storage, 10 + LEASE), [], "and waits there for room");
+      await put(storage, { consumes: { task: "a3", token: 1 } });
+      assert.equal((await claimOne(storage, 10 + LEASE)).id, "a2");
+    },
+  ),
+  promise("a heartbeat keeps the room", async ({ storage }) => {
+    await arm(storage, ...backlog("a", 1, 2));
+    await claimOne(storage, 0);
+    await storage.heartbeat({ holder: "h", tasks: [{ id: "a0", token: 1 }], now: LEASE - 1, leaseMs: LEASE });
+    assert.equal(await storage.nextDue([WORKFLOW]), 2 * LEASE - 1);
+    assert.deepEqual(await claim(storage, LEASE), []);
+    await end(storage, { id: "a0", token: 1 });
+    assert.equal((await claimOne(storage, LEASE)).id, "a1");
+  }),
+  promise(
+    "a task in its pause has no room, and asks for it again ahead of what was armed later",
+    async ({ storage }) => {
+      await arm(storage, ...backlog("a", 1, 3));
+      await claimOne(storage, 0);
+      await storage.release({ id: "a0", token: 1, dueAt: 50, error: "no route" });
+      assert.equal((await claimOne(storage, 10)).id, "a1");
+      assert.equal(await storage.nextDue([WORKFLOW], ["limited"]), 50);
+      assert.deepEqual(await claim(storage, 50), [], "a1 has the room");
+      assert.equal(await storage.nextDue([WORKFLOW], ["limited"]), 10 + LEASE, "a0 is parked");
+      await end(storage, { id: "a1", token: 1 });
+      assert.equal((await claimOne(storage, 60)).id, "a0");
+    },
+  ),
+  promise("the limit of a key counts the tasks of all workflows", async ({ storage }) => {
+    const both = { workflows: [WORKFLOW, "sample@2"] };
+    await arm(storage, limitedTo("first", "a", 2, { workflow: "sample@2" }), ...backlog("a", 2, 3));
+    assert.deepEqual(ids(await claim(storage, 100, both)), ["first", "a0"]);
+    assert.deepEqual(await claim(storage, 100, both), []);
+    assert.deepEqual(await claim(storage, 100, { workflows: ["unknown@7"] }), []);
+  }),
+  promise("a task armed under a lease takes room, also where there is none", async ({ storage }) => {
+    const lease = { holder: "h", until: 100 };
+    await arm(storage, limitedTo("b", "a", 1));
+    await put(storage, { arms: [{ task: limitedTo("c", "a", 1), lease }] });
+    assert.equal((await claimOne(storage, 50)).id, "b");
+    await arm(storage, limitedTo("d", "a", 1));
+    await end(storage, { id: "c", token: 1 });
+    assert.deepEqual(await claim(storage, 60), []);
+    await end(storage, { id: "b", token: 1 });
+    assert.equal((await claimOne(storage, 60)).id, "d");
+  }),
+  promise("of a commit that is refused no room is given on", async ({ storage }) => {
+    await put(storage, { writes: [{ table: "webhooks", insert: webhookOf("taken") }] });
+    await arm(storage, ...backlog("a", 1, 2));
+    await claimOne(storage, 0);
+    const refused = {
+      consumes: { task: "a0", token: 1 },
+      writes: [{ table: "webhooks" as const, insert: webhookOf("taken") }],
+    };
+    assert.deepEqual(await commit(storage, refused), refusedWrite(0));
+    assert.deepEqual(await parked(storage), ["a1"]);
+    assert.deepEqual(await claim(storage, 1), []);
+  }),
+];
+
+const paths: readonly StorageContractCase[] = [
+  promise(
+    "of two limits the second lies within the first: both hold, and what has room goes before what has none",
+    async ({ storage }) => {
+      const account = { key: "account", atMost: 3 };
+      const one = { key: "one", atMost: 2 };
+      const two = { key: "two", atMost: 2 };
+      await arm(storage, ...range(4).map((index) => within(`one${index}`, account, one)));
+      await arm(storage, ...range(4).map((index) => within(`two${index}`, account, two)));
+      assert.deepEqual(ids(await claim(storage, 10)), ["one0", "one1", "two0"]);
+      await end(storage, { id: "two0", token: 1 });
+      assert.equal((await claimOne(storage, 10)).id, "two1", "the webhook armed first is full");
+      await end(storage, { id: "one0", token: 1 });
+      assert.equal((await claimOne(storage, 10)).id, "one2");
+    },
+  ),
+  promise(
+    "a second key is counted beneath its first, so two accounts may use one name",
+    async ({ storage }) => {
+      const webhook = { key: "webhook", atMost: 1 };
+      const tasks = ["a", "b", "a", "b"].map((account, index) =>
+        within(`${account}${index}`, { key: account, atMost: 9 }, webhook),
+      );
+      await arm(storage, ...tasks);
+      assert.deepEqual(ids(await claim(storage, 10)), ["a0", "b1"]);
+    },
+  ),
+  promise("each of a hundred webhooks of one account has its turn", async ({ storage }) => {
+    const account = { key: "account", atMost: 1 };
+    const webhooks = range(100).map((index) => ({ key: `w${String(index).padStart(3, "0")}`, atMost: 1 }));
+    for (const round of ["first", "second"]) {
+      await arm(
+        storage,
+        ...webhooks.map((webhook) => within(`${round} of ${webhook.key}`, account, webhook)),
+      );
+    }
+    const turns = new Set<string>();
+    for (const now of range(170)) {
+      const task = await claimOne(storage, now);
+      turns.add(task.limits[1]?.key ?? "");
+      await end(storage, task);
+    }
+    assert.equal(turns.size, 100);
+  }),
+  promise("G6: full keys with long queues starve neither other keys nor tasks without limits", async (on) => {
+    const { storage } = on;
+    for (const key of range(40)) await arm(storage, ...backlog(`full${key}-`, 1, 5));
+    assert.equal((await claim(storage, 10)).length, 40);
+    await arm(storage, limitedTo("other", "free", 1), taskOf("none"));
+    assert.deepEqual(ids(await claim(storage, 10, { free: 1, limited: 1 })).toSorted(), ["none", "other"]);
+  }),
+  promise(
+    "the budgets for tasks with and without limits are separate, earliest first in each",
+    async (on) => {
+      const { storage } = on;
+      await arm(storage, ...backlog("a", 9, 3), limitedTo("b", "b", 9, { dueAt: 1 }));
+      await arm(storage, taskOf("f1", { dueAt: 8 }), taskOf("f2", { dueAt: 9 }));
+      assert.deepEqual(ids(await claim(storage, 10, { free: 0, limited: 1 })), ["a0"]);
+      assert.deepEqual(ids(await claim(storage, 10, { free: 1, limited: 0 })), ["f1"]);
+      assert.deepEqual(ids(await claim(storage, 10, { free: 0, limited: 3 })).toSorted(), ["a1", "a2", "b"]);
+    },
+  ),
+  promise("a limit is a whole number from 1 of a key, on an effect or an invocation", async ({ storage }) => {
+    for (const atMost of [0, -1, 1.5, NaN, Infinity, 2 ** 53]) {
+      await assert.rejects(arm(storage, limitedTo("a0", "a", atMost)), `at most ${atMost}`);
+    }
+    await assert.rejects(arm(storage, limitedTo("a0", "", 1)), "a key without a name");
+    const twice = { key: "a", atMost: 1 };
+    await assert.rejects(arm(storage, within("a0", twice, twice)), "one key twice");
+    for (const kind of ["timer", "message"] as const) {
+      await assert.rejects(arm(storage, limitedTo("a0", "a", 1, { kind })), kind);
+    }
+    await arm(storage, ...backlog("a", 2, 3));
+    assert.equal((await claim(storage, 10)).length, 2, "what was refused has changed nothing");
+  }),
+];
+
+const troubles: readonly StorageContractCase[] = [
+  promise("G6: a dead letter has no room, and asks for it when it is retried", async ({ storage }) => {
+    await arm(storage, ...backlog("a", 1, 2));
+    await claimOne(storage, 0, { maxCrashes: 1 });
+    assert.equal((await claimOne(storage, LEASE + 1, { maxCrashes: 1 })).id, "a1");
+    assert.deepEqual(ids(await storage.deadLetters(9)), ["a0"]);
+    await put(storage, { retries: [{ task: "a0", dueAt: LEASE + 2 }] });
+    assert.deepEqual(await claim(storage, LEASE + 2), []);
+    await end(storage, { id: "a1", token: 1 });
+    assert.equal((await claimOne(storage, LEASE + 3)).id, "a0");
+  }),
+  promise("G6: a dead letter that is ended late disturbs no room", async ({ storage }) => {
+    await arm(storage, ...backlog("a", 1, 3));
+    await claimOne(storage, 0, { maxCrashes: 1 });
+    assert.equal((await claimOne(storage, LEASE, { maxCrashes: 1 })).id, "a1");
+    assert.deepEqual(await commit(storage, { consumes: { task: "a0", token: 1 } }), ok);
+    assert.deepEqual(await claim(storage, LEASE + 1), [], "a1 has the room");
+  }),
+  promise("D2: a late holder takes its task back, though its room was given on", async ({ storage }) => {
+    await arm(storage, ...backlog("a", 1, 3));
+    await claimOne(storage, 0, { holder: "late" });
+    assert.equal((await claimOne(storage, LEASE)).id, "a1");
+    const beat = { holder: "late", tasks: [{ id: "a0", token: 1 }], now: LEASE + 1, leaseMs: LEASE };
+    assert.deepEqual(await storage.heartbeat(beat), []);
+    await end(storage, { id: "a1", token: 1 });
+    assert.deepEqual(await claim(storage, LEASE + 2), [], "a0 has the room again");
+    await end(storage, { id: "a0", token: 1 });
+    assert.equal((await claimOne(storage, LEASE + 2)).id, "a2");
+  }),
+  promise(
+    "G6: what nobody claims for half a minute, since none knows its workflow, gives its room up for a while",
+    async ({ storage }) => {
+      await arm(
+        storage,
+        ...range(2).map((index) => limitedTo(`new${index}`, "a", 2, { workflow: "sample@2" })),
+      );
+      await arm(storage, ...backlog("a", 2, 2));
+      assert.deepEqual(await claim(storage, HALF_A_MINUTE - 1), []);
+      assert.deepEqual(ids(await claim(storage, HALF_A_MINUTE)), ["a0", "a1"]);
+      const newer = { workflows: ["sample@2"] };
+      assert.deepEqual(await claim(storage, HALF_A_MINUTE, newer), []);
+      await end(storage, { id: "a0", token: 1 });
+      assert.equal((await claimOne(storage, 2 * HALF_A_MINUTE, newer)).id, "new0", "then it asks again");
+    },
+  ),
+  promise("an amended task is taken from its holder and asks for its room again", async ({ storage }) => {
+    await arm(storage, ...backlog("a", 1, 2));
+    await claimOne(storage, 0);
+    await put(storage, { amends: [{ task: "a0", name: "other", payload: "{}", dueAt: 20 }] });
+    assert.equal((await claimOne(storage, 10)).id, "a1");
+    await end(storage, { id: "a1", token: 1 });
+    assert.deepEqual([(await claimOne(storage, 20)).name], ["other"]);
+  }),
+];
+
+/** Two handles end and claim at once, until nothing is left; answers how often each task was claimed. */
+async function drain(handles: readonly [PaymentStorage, PaymentStorage]): Promise<Map<string, number>> {
+  const done = new Map<string, number>();
+  const holders = range(6).map(async (index) => {
+    const storage = either(index, ...handles);
+    for (let idle = 0; idle < 3;) {
+      const claimed = await claim(storage, 10, { holder: `h${index}`, limited: 2 });
+      idle = claimed.length === 0 ? idle + 1 : 0;
+      for (const task of claimed) {
+        done.set(task.id, (done.get(task.id) ?? 0) + 1);
+        await end(storage, task);
+      }
+    }
+  });
+  await Promise.all(holders);
+  return done;
+}
+
+const races: readonly StorageContractCase[] = [
+  promise("G10: of many claims at once no key gives more than its limit", async ({ storage, other }) => {
+    await arm(storage, ...backlog("a", 3, 20), ...backlog("b", 5, 20));
+    const race = range(20).map((index) =>
+      claim(either(index, storage, other), 100, { holder: `h${index}`, limited: 2 }),
+    );
+    const claimed = ids((await Promise.all(race)).flat());
+    assert.equal(claimed.filter((id) => id.startsWith("a")).length, 3);
+    assert.equal(claimed.filter((id) => id.startsWith("b")).length, 5);
+  }),
+  promise(
+    "G10: of many commits at once none admits more than a key has room for",
+    async ({ storage, other }) => {
+      const arming = range(30).map((index) =>
+        arm(
+          either(index, storage, other),
+          within(`t${index}`, { key: "a", atMost: 4 }, { key: `w${index % 3}`, atMost: 2 }),
+        ),
+      );
+      await Promise.all(arming);
+      assert.equal((await parked(storage)).length, 26);
+      assert.equal((await claim(storage, 10)).length, 4);
+    },
+  ),
+  promise("G10: what is parked is woken by whoever ends the last, and each is done once", async (on) => {
+    const { storage, other } = on;
+    for (const account of ["x", "y"]) {
+      const tasks = range(30).map((index) =>
+        within(`${account}${index}`, { key: account, atMost: 3 }, { key: `w${index % 4}`, atMost: 2 }),
+      );
+      await arm(storage, ...tasks);
+    }
+    const done = await drain([storage, other]);
+    const rest = await drain([storage, other]);
+    assert.deepEqual([done.size + rest.size, [...done.values()].every((count) => count === 1)], [60, true]);
+    assert.deepEqual(await parked(storage), []);
+  }),
+];
+
+/** Limits by key: rooms that hold and are given on in order, on every adapter. */
+export const limitCases: readonly StorageContractCase[] = [...rooms, ...paths, ...troubles, ...races];
