@@ -326,6 +326,8 @@ describe("the database", () => {
       pragma: (source) => database.pragma(source),
       close: () => database.close(),
     });
+    // Migrations have run once, over columns that are gone by now.
+    prepared.length = 0;
     await everyRead(storage);
     // The engine's own statements are all looked at, whether this test has run them or not.
     const db = await prepareDatabase(database);
@@ -356,7 +358,6 @@ describe("the database", () => {
     // Pragmas that are asked like tables, for the size of the file, have one row each.
     const slow = plans.filter(({ plan }) => /(^|; )SCAN (?!pragma_)|TEMP B-TREE/.test(plan));
     expect(slow.map(({ sql }) => sql)).toEqual([
-      expect.stringContaining(`from "paystateMigrations"`),
       // What waits for an operator is all that these indexes hold.
       expect.stringContaining(`from "deposits" where "heldReason" is not null`),
       expect.stringContaining(`from "deliveries" where "status" = 'abandoned'`),
