@@ -1,5 +1,6 @@
 /** What a chart is made of: its effects, actors and watches, and what keeps it from being durable. Read once. */
 import type { AnyStateMachine, StateNode } from "xstate";
+import { thrownText } from "../../thrown.ts";
 import type { ActionBody } from "../chart-interpreter.ts";
 import { fieldsToJson } from "../values.ts";
 import { actorSource, type ActorSource } from "./actor-logic.ts";
@@ -111,7 +112,7 @@ class ShapeReader implements ChartShape {
     try {
       fieldsToJson(context, "context");
     } catch (error) {
-      this.faults.push(`state "${state}": ${error instanceof Error ? error.message : String(error)}`);
+      this.faults.push(`state "${state}": ${thrownText(error)}`);
     }
   }
 
