@@ -108,9 +108,9 @@ describe.each(sampled(adapters, "thrown values"))("on $name", (adapter) => {
       const one = await engine({ workflows: [jobs], logger });
       const failing = async (): Promise<void> => {
         await turns(1);
-        throw bare;
+        throw bare as unknown;
       };
-      one.subscribe(failing as () => void);
+      one.subscribe(failing);
       one.run();
       await one.start(jobs, { id: "j", input: { id: "j" } });
       await settled();
