@@ -9,7 +9,7 @@ import type {
   TaskRecord,
   Write,
 } from "../../storage/storage.ts";
-import type { Clock } from "../runtime.ts";
+import { isTurnOver, nextTurn, type Clock } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
@@ -197,6 +197,7 @@ export class Steps<W> {
   }
 
   async #sendNow(id: string, event: EventObject, companions: StepCompanions<W>): Promise<SendResult> {
+    if (isTurnOver()) await nextTurn();
     if (!this.#charts.isDone) await this.#charts.check();
     const { workflow: meant } = companions;
     if (meant !== undefined) this.#workflows.of({ id, workflow: meant.key, hash: meant.hash });

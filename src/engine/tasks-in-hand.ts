@@ -4,7 +4,7 @@ import { CommitUnknown } from "../../storage/decided.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { taskEnded, type TaskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import { isTurnOver, nextTurn, type Clock, type Logger } from "../runtime.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
 import { Hold } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
@@ -141,6 +141,7 @@ export class TasksInHand {
   async #do({ task, hold }: InHand): Promise<TaskEnded["outcome"]> {
     const { perform, log, clock } = this.#around;
     try {
+      if (isTurnOver()) await nextTurn();
       await perform(task, hold);
       return "done";
     } catch (thrown) {
