@@ -58,7 +58,7 @@ export default {
       "The engine runs any machine over any storage.",
       "^src/engine/",
       "^src/engine/",
-      "^src/(runtime|options|duration|redacting-log|diagnostics)\\.ts$",
+      "^src/(runtime|options|duration|redacting-log|diagnostics|thrown)\\.ts$",
       "^storage/(storage|table|decided|with-tables|task-queues|share-places)\\.ts$",
       npm("xstate", "p-retry", "zod", "devalue"),
     ),

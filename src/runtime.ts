@@ -57,3 +57,27 @@ export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(
 
 /** Says nothing, for a host that wants no line at all. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Work that goes on for longer makes timers and requests wait for it. */
+const MAX_TURN_MS = 10;
+
+/** When this turn of the event loop was first asked about; null before that. */
+let turnBegan: number | null = null;
+
+/** Whether the work of this process has held the event loop for so long that it has to give it away: await `nextTurn`. */
+export function isTurnOver(): boolean {
+  const now = performance.now();
+  if (turnBegan === null) {
+    turnBegan = now;
+    setImmediate(() => {
+      turnBegan = null;
+    });
+  }
+  return now - turnBegan >= MAX_TURN_MS;
+}
+
+/** Resolves in a turn of the event loop that has time left, however many wait for one. */
+export async function nextTurn(): Promise<void> {
+  do await new Promise(setImmediate);
+  while (isTurnOver());
+}

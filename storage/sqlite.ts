@@ -3,7 +3,7 @@ import type { EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
-import type { SqliteDatabase } from "./sqlite/driver.ts";
+import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
 import { instanceReads } from "./sqlite/instance-reads.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { retentionReads } from "./sqlite/retention-reads.ts";
@@ -51,6 +51,7 @@ export async function sqliteStorage(
   database: string | SqliteDatabase,
   { elapsed = sinceProcessStart }: SqliteOptions = {},
 ): Promise<EngineStorage> {
+  assertInstalledLoadable();
   const handle = typeof database === "string" ? await openDatabase(database) : database;
   const close = (): void => {
     if (typeof database === "string") handle.close();

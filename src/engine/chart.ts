@@ -3,6 +3,7 @@
  * and nothing runs. `xstate/open-chart.ts` implements it for XState 5.
  */
 import type { EventObject } from "xstate";
+import { storableThrown } from "./values.ts";
 
 /** The parent of a child machine, as the child remembers it. */
 export interface ParentLink {
@@ -171,7 +172,7 @@ export function childFailed(id: string, error: unknown, run?: number): ChildEnd 
   const ofRun = run === undefined ? {} : { $run: run };
   return {
     type: `xstate.error.actor.${id}`,
-    ...(error === undefined ? {} : { error }),
+    ...(error === undefined ? {} : { error: storableThrown(error) }),
     actorId: id,
     ...ofRun,
   };

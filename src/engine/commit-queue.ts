@@ -1,5 +1,6 @@
 /** Group commit: commits asked for in one turn of the event loop share one physical transaction. */
 import { decided } from "../../storage/decided.ts";
+import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { Commit, CommitResult, EngineStorage } from "../../storage/storage.ts";
 
 // More would make the first of a batch wait for the last; fewer would pay for more physical transactions.
@@ -36,6 +37,8 @@ export class CommitQueue<W> {
 
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
+      // What a commit makes due may ask for the next one before any timer has its turn.
+      if (isTurnOver()) await nextTurn();
       const batch = this.#waiting.slice(0, MAX_BATCH);
       this.#waiting = this.#waiting.slice(MAX_BATCH);
       await this.#commitTogether(batch).catch((error: unknown) => {

@@ -2,6 +2,7 @@
 import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
+import { reservedIn } from "./given-events.ts";
 import {
   ActRefused,
   type Acting,
@@ -117,10 +118,8 @@ function givenEvent(text: string): EventObject {
   const trimmed = text.trim();
   if (trimmed === "") throw new ActRefused("Expected an event: its type, or JSON with a type.");
   const event = trimmed.startsWith("{") ? parsed(trimmed) : { type: trimmed };
-  // Events of the engine's own tell of ends and delays: from outside they would be lies.
-  if (/^(xstate\.|\$)/.test(event.type)) {
-    throw new ActRefused("Events that begin with xstate. or $ are the engine's own.");
-  }
+  const reason = reservedIn(event);
+  if (reason !== null) throw new ActRefused(reason);
   return event;
 }
 

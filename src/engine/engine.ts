@@ -7,6 +7,7 @@ import type { Clock, Logger } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { EngineActs } from "./engine-acts.ts";
+import { givenEvent } from "./given-events.ts";
 import type { Inspected } from "./inspected.ts";
 import { Inspection, type Inspect } from "./inspection.ts";
 import { instanceCommands, type InstanceCommands, type StopResult } from "./instance-commands.ts";
@@ -34,7 +35,10 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
    * write is; `index` counts in the given lists.
    */
   commit(companions: Companions<W>): Promise<CommitResult>;
-  /** Starts one instance. Shorthand for `commit` with a single start. */
+  /**
+   * Starts one instance. Shorthand for `commit` with a single start. Rejects with `UnknownWorkflow` where this engine does
+   * not have the workflow.
+   */
   start<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
     start: { readonly id: string; readonly input: InputFrom<M> },
@@ -42,6 +46,9 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   /**
    * Hands an event to an instance and resolves when the step it makes is durable. Of racing senders one wins each
    * version and the others decide again, so that only the chart decides what an event may do.
+   *
+   * Rejects with `UnknownWorkflow` where this engine does not have the workflow, and for an instance of another one; with
+   * a TypeError for an event of the engine's own: its type begins with `xstate.` or `$`, or a field of it with `$`.
    */
   send<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
@@ -55,7 +62,7 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
    * they last for a moment; those of other processes are looked for every `pollMs`, so wait for one that lasts.
    *
    * Rejects with `StateNotReached` when the instance has ended in another state, with the signal's reason when it aborts,
-   * and when the storage fails.
+   * with `EngineStopped` at the end of `stop()`, and when the storage fails.
    *
    * ```ts
    * const { output } = await engine.waitFor("order-1", "final", { signal: AbortSignal.timeout(30_000) });
@@ -98,8 +105,6 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
 const DEFAULT_STOP_MS = 5_000;
 // Longer than a storage tries to write. One that does not answer by then is not waited for: the leases end by themselves.
 const MAX_GIVE_BACK_MS = 10_000;
-
-const NEVER_ABORTED = new AbortController().signal;
 
 /**
  * Builds an engine; nothing runs before `run()`. Throws `InvalidOptions` listing every wrong option, two workflows of
@@ -159,7 +164,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     },
   });
   const performing = { steps, workflows, clock, storage };
-  const send: WatchSend = (id, event, watch) => steps.send(id, event, { cause: { watch } });
+  const send: WatchSend = (id, event, watch) => steps.send(id, givenEvent(event), { cause: { watch } });
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
   const keepMs = keep?.finished ?? null;
@@ -205,7 +210,11 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     const isStopped = new AbortController();
     const stopped = Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs), retention.stop(timeoutMs)]);
     const tooLong = clock.sleep(timeoutMs + MAX_GIVE_BACK_MS, isStopped.signal);
-    await Promise.race([stopped, tooLong]).finally(() => isStopped.abort());
+    await Promise.race([stopped, tooLong]).finally(() => {
+      isStopped.abort();
+      // Told last: what they wait for may be the work in hand.
+      waiting.stop();
+    });
   };
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
   const commands = taskCommands(commanded, () => clock.now());
@@ -218,11 +227,12 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     inspected: { workflows, storage, isProduction: () => false, onCommit, acting },
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
-    send: (_workflow, ...sent) => steps.send(...sent),
+    send: async (workflow, id, event, companions) =>
+      steps.send(id, givenEvent(event), { ...companions, workflow }),
     ...reads,
     ...commands,
     ...instances,
-    waitFor: (id, until, { signal = NEVER_ABORTED } = {}) => waiting.waitFor(id, until, signal),
+    waitFor: (id, until, { signal } = {}) => waiting.waitFor(id, until, signal),
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
     retention: () => retention.standing(),

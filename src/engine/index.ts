@@ -40,7 +40,7 @@ export type { ActionBody, PromiseCreator, PromiseScope } from "./chart-interpret
 export { ActRefused } from "./inspected.ts";
 export type { Inspect } from "./inspection.ts";
 export type { Acting, GivenAct, Inspected, InspectedStorage, OfferedAct } from "./inspected.ts";
-export { StateNotReached } from "./reading/waiting.ts";
+export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
 export type { Troubles } from "./reading/troubles.ts";

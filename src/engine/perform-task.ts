@@ -11,6 +11,8 @@ import {
   type TaskRun,
   type TaskSurroundings,
 } from "./end-task.ts";
+import { checkedOutcome } from "./effect-outcome.ts";
+import { givenEvent } from "./given-events.ts";
 import type { Hold } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
@@ -18,7 +20,7 @@ import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflow
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
 import { fromJson } from "./values.ts";
-import type { AnyEffect, AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
+import type { AnyEffect, AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
 
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
@@ -66,8 +68,7 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): 
   const params = fromJson(JSON.parse(task.payload));
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
-    const outcome: EffectOutcome<EventObject, W> = (await handle(params, run)) ?? {};
-    const { event, starts = [], writes = [], expectedVersion } = outcome;
+    const { event, starts = [], writes = [], expectedVersion } = checkedOutcome<W>(await handle(params, run));
     const expected = expectedVersion === undefined ? {} : { expectedVersion };
     refused = await endTask(around, task, { event, starts, writes, ...expected });
     if (refused === null) return;
@@ -96,7 +97,7 @@ async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectR
   const sent = await runBody(body, task, run);
   const dueAt = clock.now();
   const arms = sent.map((event, index) =>
-    messageTask({ id: `${task.id}:sent:${index}`, dueAt }, task, { event }),
+    messageTask({ id: `${task.id}:sent:${index}`, dueAt }, task, { event: givenEvent(event) }),
   );
   return endTaskOrThrow(around, task, { arms });
 }

@@ -1,6 +1,7 @@
 /** From an instance of an older version of its chart to the one commit that makes it one of the present version. Pure. */
 import type { StateValue } from "xstate";
 import type { PendingRecords, PendingTask, TaskAmendment, Write } from "../../storage/storage.ts";
+import { thrownText, withoutTraps } from "../thrown.ts";
 import { CannotArrive, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
 import { invocationName } from "./invocation-task.ts";
 import { MigrationFailed, type InstanceBefore, type Migrated, type MigrationStep } from "./migrations.ts";
@@ -29,13 +30,13 @@ export function planMigration(
   const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
   try {
     return planArrival(new MovedInstance(migrating, step, at), at, workflows);
-  } catch (error) {
+  } catch (thrown) {
+    const error = withoutTraps(thrown);
     if (error instanceof MigrationFailed) throw error;
     if (error instanceof CannotArrive || error instanceof UnstorableValue) {
       throw new MigrationFailed({ ...step, cause: error }, error.path, error.message);
     }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${reason}`);
+    throw new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${thrownText(error)}`);
   }
 }
 
@@ -144,8 +145,7 @@ class MovedInstance implements PlannedArrival {
     try {
       answer = migrate();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw this.#failed(`migrate.${version}`, `it threw: ${reason}`, error);
+      throw this.#failed(`migrate.${version}`, `it threw: ${thrownText(error)}`, error);
     }
     if (typeof answer !== "object" || answer === null) {
       throw this.#failed(`migrate.${version}`, "expected it to return an object, such as { value, context }");

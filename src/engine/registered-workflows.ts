@@ -3,7 +3,7 @@ import type { InstanceRecord } from "../../storage/storage.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 
-/** An instance was written by a chart that this process does not have. Nothing of it is touched. */
+/** An instance is one of a chart that this process does not have, or that the caller does not mean. Nothing of it is touched. */
 export class UnknownWorkflow extends Error {
   override readonly name = "UnknownWorkflow";
   /** The id of the instance. */
@@ -124,8 +124,8 @@ export class RegisteredWorkflows {
   }
 
   /**
-   * The workflow that wrote the instance. Throws `UnknownWorkflow` when it is not registered, or is another chart, and
-   * `ChangedChart` when it is refused.
+   * The workflow that wrote the instance, or is to begin it. Throws `UnknownWorkflow` when it is not registered, or is
+   * another chart, and `ChangedChart` when it is refused.
    */
   of({ id, workflow: key, hash }: ChartOfInstance): AnyWorkflow {
     const workflow = this.#byKey.get(key);
@@ -134,8 +134,8 @@ export class RegisteredWorkflows {
       throw new UnknownWorkflow(
         { id, workflow: key },
         workflow === undefined
-          ? `instance ${id} was written by ${key}, which is not registered`
-          : `instance ${id} was written by another chart of ${key}: a changed chart needs a new version`,
+          ? `instance ${id} is one of ${key}, which is not registered`
+          : `instance ${id} is one of another chart of ${key}: a changed chart needs a new version`,
       );
     }
     return workflow;

@@ -9,7 +9,7 @@ import type {
   TaskRecord,
   Write,
 } from "../../storage/storage.ts";
-import type { Clock } from "../runtime.ts";
+import { isTurnOver, nextTurn, type Clock } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
@@ -20,12 +20,13 @@ import { planMigration } from "./plan-migration.ts";
 import { planStart, planStep, type StepCommit } from "./plan-step.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
 import { TaskMoved } from "./task-moved.ts";
 import { Turns } from "./turns.ts";
+import { nameOf } from "./workflow-key.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** What goes into the same commit as a step besides the step itself. */
@@ -40,6 +41,8 @@ export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
 export type StepCompanions<W> = Companions<W> & {
   /** How the task went that the commit ends, where that is worth a row. */
   readonly ran?: RanTaskWrite;
+  /** The workflow that the caller has sent to: an instance of another one is refused. */
+  readonly workflow?: AnyWorkflow;
   /** What makes the steps of the commit; absent where that is a caller. */
   readonly cause?: CommitCause;
 };
@@ -194,11 +197,15 @@ export class Steps<W> {
   }
 
   async #sendNow(id: string, event: EventObject, companions: StepCompanions<W>): Promise<SendResult> {
+    if (isTurnOver()) await nextTurn();
     if (!this.#charts.isDone) await this.#charts.check();
+    const { workflow: meant } = companions;
+    if (meant !== undefined) this.#workflows.of({ id, workflow: meant.key, hash: meant.hash });
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const known = this.#recent.take(id);
       const instance = known ?? (await this.#storage.load(id));
       if (instance === null) return { kind: "absent" };
+      if (meant !== undefined) checkMeant(instance, meant);
       const snapshot = snapshotFromText(instance.snapshot);
       if (instance.status === "done") return { kind: "ended", snapshot };
       const successor = this.#workflows.successorOf(instance.workflow);
@@ -234,10 +241,10 @@ export class Steps<W> {
     at: number,
   ): Promise<CommitResult> {
     const { consumes, writes = [], starts = [], arms: companionArms = [], ran } = companions;
-    for (const { workflow } of starts) this.#workflows.checkAccepted(workflow);
-    const begun = starts.map(({ workflow, id, input }) =>
-      planStart({ workflow, id, input }, at, this.#workflows),
-    );
+    const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
+      const workflow = this.#workflows.of({ id, workflow: key, hash });
+      return planStart({ workflow, id, input }, at, this.#workflows);
+    });
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const follows = together(parts);
     const { disarms, ends, watches, unwatches } = follows;
@@ -286,6 +293,12 @@ export class Steps<W> {
     if (step !== null) this.#recent.keep({ version: step.expectedVersion + 1, ...step });
     if (start !== null) this.#recent.keep({ version: 1, ...start });
   }
+}
+
+function checkMeant(instance: KnownInstance, { name }: AnyWorkflow): void {
+  if (nameOf(instance.workflow) === name) return;
+  const { id, workflow } = instance;
+  throw new UnknownWorkflow(instance, `instance ${id} is one of ${workflow}, and not of ${name}`);
 }
 
 function tooManyRaces(id: string): Error {

@@ -2,7 +2,8 @@
 import type { Logger } from "../runtime.ts";
 import type { CommittedStep } from "./steps.ts";
 
-type Subscriber<W> = (committed: CommittedStep<W>) => void;
+/** What it returns is looked at: it may be a promise that rejects. */
+type Subscriber<W> = (committed: CommittedStep<W>) => unknown;
 
 export class Subscribers<W> {
   readonly #log: Logger;
@@ -18,18 +19,20 @@ export class Subscribers<W> {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** A subscriber that throws is logged and disturbs neither the others nor the commit. */
+  /** A subscriber that throws, or whose promise rejects, is logged and disturbs neither the others nor the commit. */
   tell(committed: CommittedStep<W>): void {
     for (const voice of committed.voiced) {
       if (voice.kind !== "log") continue;
       const { instance, value, label = "the chart says" } = voice;
       this.#log.info({ instance, value }, label);
     }
+    const failed = (err: unknown): void => this.#log.error({ err }, "a subscriber failed");
     for (const subscriber of this.#subscribers) {
       try {
-        subscriber(committed);
+        const answer = subscriber(committed);
+        if (answer instanceof Promise) answer.catch(failed);
       } catch (err) {
-        this.#log.error({ err }, "a subscriber threw");
+        failed(err);
       }
     }
   }

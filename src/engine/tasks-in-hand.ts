@@ -4,7 +4,8 @@ import { CommitUnknown } from "../../storage/decided.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { taskEnded, type TaskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import { isTurnOver, nextTurn, type Clock, type Logger } from "../runtime.ts";
+import { thrownText, withoutTraps } from "../thrown.ts";
 import { Hold } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
 import { TaskMoved } from "./task-moved.ts";
@@ -133,9 +134,11 @@ export class TasksInHand {
   async #do({ task, hold }: InHand): Promise<TaskEnded["outcome"]> {
     const { perform, log, clock } = this.#around;
     try {
+      if (isTurnOver()) await nextTurn();
       await perform(task, hold);
       return "done";
-    } catch (error) {
+    } catch (thrown) {
+      const error = withoutTraps(thrown);
       // Many tasks may fail one after the other without waiting for anything: timers and requests get their turn between them.
       await new Promise(setImmediate);
       if (hold.isLost && this.#isLettingGo) return "given_back"; // by `letGo`, and that is no failure
@@ -153,7 +156,7 @@ export class TasksInHand {
       else log.debug(fields, "a task failed again");
       const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS);
       // The stored message is read by people whom a secret in it is not meant for, like a log.
-      const message = redactionOf(log)(error instanceof Error ? error.message : String(error));
+      const message = redactionOf(log)(thrownText(error));
       await this.#release(task, clock.now() + backoff, message);
       return "failed";
     }

@@ -4,6 +4,7 @@
  */
 import type { EventObject } from "xstate";
 import { DevalueError, parse, stringify } from "devalue";
+import { thrownText } from "../thrown.ts";
 
 /** A value that cannot be stored, with the path that leads to it, such as `context.connection`. */
 export class UnstorableValue extends TypeError {
@@ -71,6 +72,16 @@ export function toJson(value: unknown, name: string): unknown {
   } catch (error) {
     if (error instanceof DevalueError) throw new UnstorableValue(`${name}${error.path}`, reasonOf(error));
     throw error;
+  }
+}
+
+/** What was thrown, where it can be stored; else an error that says what it was. */
+export function storableThrown(thrown: unknown): unknown {
+  try {
+    toJson(thrown, "error");
+    return thrown;
+  } catch {
+    return new Error(thrownText(thrown));
   }
 }
 
@@ -168,7 +179,10 @@ function hasOddKeys(value: object): boolean {
 }
 
 function storedError(error: Error): StoredError {
-  const { name, message, cause } = error;
+  const { cause } = error;
+  // Neither has to be a text.
+  const name = typeof error.name === "string" ? error.name : "Error";
+  const message = thrownText(error);
   const fields = Object.fromEntries(
     Object.entries(error).filter(([key]) => !["name", "message", "stack", "cause"].includes(key)),
   );

@@ -1,7 +1,7 @@
 /** Finds due tasks and takes a bounded number of them in hand; rests exactly until there is more to do. */
 import type { ClaimedTask, Commit, EngineStorage, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import { isTurnOver, nextTurn, type Clock, type Logger } from "../runtime.ts";
 import type { Hands, Reservation } from "./hands.ts";
 import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
@@ -168,6 +168,7 @@ export class Worker implements Hands {
   async #work(signal: AbortSignal): Promise<void> {
     const { clock, log, limits } = this.#around;
     while (!signal.aborted) {
+      if (isTurnOver()) await nextTurn();
       this.#pause.reset();
       let ms = limits.pollMs;
       try {

@@ -31,6 +31,8 @@ type SqliteConstructor = new (path: string, options: OpenOptions) => SqliteDatab
 
 /** From this version on the driver speaks Node-API 10. Earlier ones speak V8, of Node alone. */
 const FIRST_ON_NODE_API_10 = 13;
+/** From this Node on a statement of an earlier driver that is collected aborts the process. */
+const FIRST_NODE_THAT_ABORTS = [24, 19] as const;
 
 /** What is read of `process.versions`. */
 export interface RuntimeVersions {
@@ -42,9 +44,7 @@ export interface RuntimeVersions {
 
 /** @throws StorageUnusable `driver_missing` or `driver_unusable`. */
 export async function loadDriver(): Promise<SqliteConstructor> {
-  const version = installedVersion();
-  // In a bundle the driver may lie where only the import finds it.
-  if (version !== null) assertLoadable(version, process.versions);
+  assertInstalledLoadable();
   try {
     const driver = (await import("better-sqlite3")) as unknown as { readonly default: SqliteConstructor };
     return driver.default;
@@ -57,7 +57,17 @@ export async function loadDriver(): Promise<SqliteConstructor> {
   }
 }
 
-/** Checked before the import: Node 20 dies of a driver of Node-API 10, without an error that can be caught. */
+/**
+ * Looks at the driver beside this file, which a handle from the caller was most likely opened by, too.
+ * @throws StorageUnusable `driver_unusable`.
+ */
+export function assertInstalledLoadable(): void {
+  const version = installedVersion();
+  // In a bundle the driver may lie where only the import finds it.
+  if (version !== null) assertLoadable(version, process.versions);
+}
+
+/** Checked before the import: a Node dies of the wrong driver without an error that can be caught. */
 export function assertLoadable(driverVersion: string, { node, napi, bun, deno }: RuntimeVersions): void {
   const speaksNodeApi = Number.parseInt(driverVersion, 10) >= FIRST_ON_NODE_API_10;
   const foreign = (bun !== undefined && `Bun ${bun}`) || (deno !== undefined && `Deno ${deno}`);
@@ -66,6 +76,16 @@ export function assertLoadable(driverVersion: string, { node, napi, bun, deno }:
       "driver_unusable",
       `better-sqlite3 ${driverVersion} runs on Node alone and this is ${foreign}: ` +
         `\`npm install better-sqlite3@${FIRST_ON_NODE_API_10}\``,
+    );
+  }
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  const [abortsMajor, abortsMinor] = FIRST_NODE_THAT_ABORTS;
+  const aborts = major > abortsMajor || (major === abortsMajor && minor >= abortsMinor);
+  if (foreign === false && !speaksNodeApi && aborts) {
+    throw new StorageUnusable(
+      "driver_unusable",
+      `better-sqlite3 ${driverVersion} ends the process on Node ${abortsMajor}.${abortsMinor} and newer and this is ` +
+        `Node ${node}: \`npm install better-sqlite3@${FIRST_ON_NODE_API_10}\``,
     );
   }
   if (!speaksNodeApi || Number(napi) >= 10) return;

@@ -88,7 +88,7 @@ test("an instance that another process began is announced with its first step he
     ...["@xstate.actor p1", "@xstate.event p1", "@xstate.snapshot p1"],
     ...["@xstate.event p1", "@xstate.snapshot p1"],
   ]);
-  expect(errors).toEqual(["a subscriber threw", "a subscriber threw"]);
+  expect(errors).toEqual(["a subscriber failed", "a subscriber failed"]);
 });
 
 test("what is no inspector is refused with what would be right", () => {

@@ -1,7 +1,7 @@
 /** Stopping an engine: what is in hand may finish, the rest is given back, and nothing goes on behind its back. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow } from "paystate/engine";
+import { EngineStopped, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import { sampled } from "../kit/thorough.ts";
@@ -248,5 +248,31 @@ describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
       clock.advance(1_000);
       await expect(stopped).resolves.toBeUndefined();
       awaitsOutside("w");
+    }));
+
+  test("D22: waitFor without a signal ends when the engine stops, and may be called again", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const hold = gate();
+      const jobs = job(async () => {
+        await hold.opened;
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const one = await engine({ workflows: [jobs] });
+      one.run();
+      await one.start(jobs, { id: "j", input: { id: "j" } });
+      const never = one.waitFor("nobody", "final");
+      const signalled = one.waitFor("nobody", "final", { signal: new AbortController().signal });
+      const inHand = one.waitFor("j", "final");
+      const ended = Promise.all([
+        expect(never).rejects.toBeInstanceOf(EngineStopped),
+        expect(signalled).rejects.toBeInstanceOf(EngineStopped),
+        expect(inHand).resolves.toMatchObject({ status: "done" }),
+      ]);
+      const stopped = one.stop();
+      hold.open();
+      await stopped;
+      await ended;
+      expect(await one.waitFor("j", "final")).toMatchObject({ status: "done" });
+      await settled();
     }));
 });

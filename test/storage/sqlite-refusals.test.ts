@@ -116,6 +116,19 @@ test("better-sqlite3 13 is not even loaded on a Node that it would crash", () =>
   }
 });
 
+test("D34: a Node that a driver would end is told what to install before anything is opened", () => {
+  for (const node of ["24.19.0", "24.20.1", "25.0.0", "26.3.0"]) {
+    expect(() => assertLoadable("12.11.1", { node, napi: "10" })).toThrow(
+      `better-sqlite3 12.11.1 ends the process on Node 24.19 and newer and this is Node ${node}: \`npm install better-sqlite3@13\``,
+    );
+    expect(() => assertLoadable("13.2.0", { node, napi: "10" })).not.toThrow();
+  }
+  for (const node of ["20.19.0", "22.14.0", "24.18.2"]) {
+    expect(() => assertLoadable("12.11.1", { node, napi: "10" })).not.toThrow();
+  }
+  expect(() => assertLoadable("13.2.0", { node: "20.19.0", napi: "9" })).toThrow("better-sqlite3@12");
+});
+
 test("Bun and Deno are told which better-sqlite3 they load", () => {
   for (const [runtime, name] of [
     [{ bun: "1.4.5" }, "Bun 1.4.5"],

@@ -21,6 +21,11 @@ export class StateNotReached extends Error {
   }
 }
 
+/** The engine that was asked to wait has stopped. */
+export class EngineStopped extends Error {
+  override readonly name = "EngineStopped";
+}
+
 /** One call that waits. */
 class Waiter {
   readonly #until: WaitTarget;
@@ -60,6 +65,8 @@ export class Waiting {
   readonly #clock: Clock;
   readonly #pollMs: number;
   readonly #waiters = new Map<string, Set<Waiter>>();
+  /** Those that begin to wait later wait for the next `stop`. */
+  #stopping = new AbortController();
 
   constructor(storage: Pick<EngineStorage, "load">, clock: Clock, pollMs: number) {
     this.#storage = storage;
@@ -75,8 +82,16 @@ export class Waiting {
     }
   }
 
+  /** Ends the calls that wait with `EngineStopped`. */
+  stop(): void {
+    this.#stopping.abort(new EngineStopped("the engine has stopped, and tells nothing any more"));
+    this.#stopping = new AbortController();
+  }
+
   /** See `Engine.waitFor`. */
-  async waitFor(id: string, until: WaitTarget, signal: AbortSignal): Promise<ChartSnapshot> {
+  async waitFor(id: string, until: WaitTarget, given?: AbortSignal): Promise<ChartSnapshot> {
+    const stopping = this.#stopping.signal;
+    const signal = given === undefined ? stopping : AbortSignal.any([given, stopping]);
     const waiter = new Waiter(until, this.#clock);
     const others = this.#waiters.get(id) ?? new Set();
     this.#waiters.set(id, others.add(waiter));

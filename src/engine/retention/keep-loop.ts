@@ -2,6 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { EngineStorage } from "../../../storage/storage.ts";
 import type { Clock, Logger } from "../../runtime.ts";
+import { thrownText } from "../../thrown.ts";
 
 /** Removes what one rule finds old enough. */
 export interface Sweep {
@@ -125,7 +126,7 @@ export class KeepLoop {
 
   #failed({ name }: Sweep, err: unknown): void {
     const isNews = !this.#errors.has(name);
-    this.#errors.set(name, err instanceof Error ? err.message : String(err));
+    this.#errors.set(name, thrownText(err));
     const { log } = this.#around;
     if (isNews) log.error({ sweep: name, err }, "what is old could not be removed; it is tried again");
   }

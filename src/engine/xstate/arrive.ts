@@ -39,14 +39,13 @@ function checkState(node: Node, value: unknown, path: string): void {
     throw new CannotArrive(path, "expected the name of a state, or an object of such names");
   }
   const entries = Object.entries(value);
+  // A chart or a region without states of its own has an empty value.
+  if (entries.length === 0 && Object.keys(node.states).length === 0) return;
   if (node.type !== "parallel" && entries.length !== 1) {
     throw new CannotArrive(path, `expected one state of "${node.id}", found ${entries.length}`);
   }
   for (const [key, inner] of entries) {
-    const child = stateOf(node, key, `${path}.${key}`);
-    const isEmpty = JSON.stringify(inner) === "{}";
-    // A region without states of its own has an empty value.
-    if (!isEmpty || Object.keys(child.states).length > 0) checkState(child, inner, `${path}.${key}`);
+    checkState(stateOf(node, key, `${path}.${key}`), inner, `${path}.${key}`);
   }
 }
 

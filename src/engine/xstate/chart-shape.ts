@@ -1,8 +1,10 @@
 /** What a chart is made of: its effects, actors and watches, and what keeps it from being durable. Read once. */
 import type { AnyStateMachine, StateNode } from "xstate";
+import { thrownText } from "../../thrown.ts";
 import type { ActionBody } from "../chart-interpreter.ts";
 import { fieldsToJson } from "../values.ts";
 import { actorSource, type ActorSource } from "./actor-logic.ts";
+import { MAX_DELAY_MS } from "./step-actions.ts";
 
 type AnyStateNode = StateNode<never, never>;
 
@@ -98,6 +100,7 @@ class ShapeReader implements ChartShape {
     }
     const { actions = [] } = (node.initial as { actions?: readonly unknown[] } | undefined) ?? {};
     this.#readActions(state, `${state}.initial`, actions);
+    for (const { delay } of node.after) this.#readDelay(state, delay);
     const meta = node.meta as { watches?: readonly string[] } | undefined;
     for (const watch of meta?.watches ?? []) this.watches.add(watch);
     for (const child of Object.values(node.states)) this.readState(child);
@@ -111,7 +114,7 @@ class ShapeReader implements ChartShape {
     try {
       fieldsToJson(context, "context");
     } catch (error) {
-      this.faults.push(`state "${state}": ${error instanceof Error ? error.message : String(error)}`);
+      this.faults.push(`state "${state}": ${thrownText(error)}`);
     }
   }
 
@@ -136,8 +139,19 @@ class ShapeReader implements ChartShape {
   #readBuiltIn(state: string, place: string, { type, src, assignment, delay, event }: ActionLike): void {
     const isAfter = String(event?.type).startsWith("xstate.after.");
     if (type === "xstate.enqueueActions" || (delay !== undefined && !isAfter)) this.delaysEvents = true;
+    this.#readDelay(state, delay);
     if (type === "xstate.assign") this.#readSpawn(state, assignment);
     if (type === "xstate.spawnChild" && src !== undefined) this.#readSource(state, src, `spawn.${place}`);
+  }
+
+  /** What a function computes is known in a step alone. */
+  #readDelay(state: string, delay: unknown): void {
+    const { delays } = this.#machine.implementations;
+    const ms = typeof delay === "string" ? (delays as Readonly<Record<string, unknown>>)[delay] : delay;
+    if (typeof ms !== "number" || !(ms > MAX_DELAY_MS)) return;
+    this.faults.push(
+      `state "${state}": the delay of ${ms} ms is too long: at most ${MAX_DELAY_MS} can be waited for`,
+    );
   }
 
   #readInvoke(node: AnyStateNode, { id, src, onSnapshot }: InvokeLike, index: number): void {

@@ -1,6 +1,7 @@
 /** From the actions that XState lists for a step to those of the port. */
 import type { EventObject } from "xstate";
 import type { ActionScope, EventAddress, ChartAction, ChildLink } from "../chart.ts";
+import { UnstorableValue } from "../values.ts";
 import type { ChartShape } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 
@@ -177,8 +178,16 @@ export class StepActions {
   }
 }
 
-/** In milliseconds. @throws RangeError for a delay that never ends. */
+/** In milliseconds. Its end, too, has to be a time that a Date can tell. */
+export const MAX_DELAY_MS = 8e15;
+
+/** In milliseconds. @throws UnstorableValue for a delay that never ends. */
 export function wholeDelay(delay: number, { type }: EventObject): number {
-  if (delay === Infinity) throw new RangeError(`the delay of ${type} is Infinity: it would never come`);
+  if (delay > MAX_DELAY_MS) {
+    throw new UnstorableValue(
+      `the delay of ${type}`,
+      `it is ${delay} ms, and more than ${MAX_DELAY_MS} never end`,
+    );
+  }
   return Math.max(0, Math.ceil(Number.isNaN(delay) ? 0 : delay));
 }

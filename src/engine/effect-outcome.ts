@@ -1,0 +1,46 @@
+/** What an effect has returned, looked at before anything of it is committed: a slip would end the effect in silence. */
+import type { EventObject } from "xstate";
+import { givenEvent } from "./given-events.ts";
+import type { EffectOutcome } from "./workflow.ts";
+
+/** For each part, what it has to be, and whether it is. */
+const PARTS: Readonly<
+  Record<keyof EffectOutcome<never, never>, readonly [string, (part: unknown) => boolean]>
+> = {
+  event: ["an event", (event) => hasText(event, "type")],
+  starts: ["a list", Array.isArray],
+  writes: ["a list", Array.isArray],
+  expectedVersion: ["a whole number", Number.isSafeInteger],
+};
+
+/** The outcome, empty where there is none. @throws TypeError naming the part that is none of an outcome. */
+export function checkedOutcome<W>(outcome: unknown): EffectOutcome<EventObject, W> {
+  if (outcome === undefined || outcome === null) return {};
+  if (typeof outcome !== "object" || Array.isArray(outcome)) {
+    throw new TypeError(
+      `outcome: expected an object such as { event }, or undefined; it is ${kindOf(outcome)}`,
+    );
+  }
+  for (const [name, part] of Object.entries(outcome)) {
+    if (!Object.hasOwn(PARTS, name)) {
+      throw new TypeError(`outcome.${name}: not known; an outcome has ${Object.keys(PARTS).join(", ")}`);
+    }
+    const [expected, isSo] = PARTS[name as keyof typeof PARTS];
+    if (part !== undefined && !isSo(part)) throw new TypeError(`outcome.${name}: expected ${expected}`);
+  }
+  const checked = outcome as EffectOutcome<EventObject, W>;
+  checked.starts?.forEach((start, index) => {
+    if (hasText(start, "id") && hasText(start.workflow, "key")) return;
+    throw new TypeError(`outcome.starts.${index}: expected what startOf returns`);
+  });
+  givenEvent(checked.event);
+  return checked;
+}
+
+function hasText(value: unknown, field: string): boolean {
+  return typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[field] === "string";
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}

@@ -1,0 +1,19 @@
+/** Events that come from outside the engine: those of its own tell of ends and delays, and from outside they would be lies. */
+
+/** Why this event cannot be taken from outside; null where it can. What is no event at all is refused by the step. */
+export function reservedIn(event: unknown): string | null {
+  if (typeof event !== "object" || event === null) return null;
+  const { type } = event as { readonly type?: unknown };
+  if (typeof type === "string" && /^(xstate\.|\$)/.test(type)) {
+    return `event.type: ${type}: events that begin with xstate. or $ are the engine's own`;
+  }
+  const field = Object.keys(event).find((key) => key.startsWith("$"));
+  return field === undefined ? null : `event.${field}: fields that begin with $ are the engine's own`;
+}
+
+/** The same event. @throws TypeError where it cannot be taken from outside. */
+export function givenEvent<E>(event: E): E {
+  const reason = reservedIn(event);
+  if (reason !== null) throw new TypeError(reason);
+  return event;
+}

@@ -1,0 +1,182 @@
+/** What a caller, an effect or a chart may not ask for is refused before anything is stored, in words that name it. */
+import { describe, expect, test } from "vitest";
+import { assign, createMachine, setup } from "xstate";
+import { startOf, UnknownWorkflow, workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
+import { job, type Work } from "./job.ts";
+
+const light = createMachine({
+  id: "light",
+  initial: "off",
+  states: { off: { on: { SWITCH: "on" } }, on: {} },
+});
+const door = createMachine({
+  id: "door",
+  initial: "shut",
+  states: { shut: { on: { SWITCH: "open" } }, open: {} },
+});
+const lights = workflow(light)({ version: 1 });
+const doors = workflow(door)({ version: 1 });
+
+const boss = workflow(
+  setup({
+    actors: { worker: createMachine({ initial: "busy", states: { busy: {} } }) },
+  }).createMachine({
+    id: "boss",
+    initial: "waiting",
+    states: {
+      waiting: { invoke: { src: "worker", id: "kid", onDone: "proud", onError: "sad" } },
+      proud: {},
+      sad: {},
+    },
+  }),
+)({ version: 1 });
+
+describe.each(sampled(adapters, "refusals"))("on $name", (adapter) => {
+  test("D21: start, send and commit refuse a workflow that this engine does not have", () =>
+    inWorld(adapter, async ({ engine, storage }) => {
+      const one = await engine({ workflows: [lights] });
+      const unknown = { name: "UnknownWorkflow", instance: "d", workflow: "door@1" };
+      const sentence = "instance d is one of door@1, which is not registered";
+      await expect(one.start(doors, { id: "d", input: undefined })).rejects.toMatchObject(unknown);
+      await expect(one.start(doors, { id: "d", input: undefined })).rejects.toThrow(sentence);
+      await expect(one.commit({ starts: [startOf(doors, "d", undefined)] })).rejects.toMatchObject(unknown);
+      await expect(one.send(doors, "d", { type: "SWITCH" })).rejects.toMatchObject(unknown);
+      const other = workflow(createMachine({ id: "light", initial: "off", states: { off: {} } }))({
+        version: 1,
+      });
+      await expect(one.start(other, { id: "d", input: undefined })).rejects.toThrow(
+        "instance d is one of another chart of light@1",
+      );
+      expect(await storage.load("d")).toBeNull();
+    }));
+
+  test("D21: send refuses an instance of another chart, whatever its state", () =>
+    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
+      const one = await engine({ workflows: [lights, doors] });
+      await one.start(lights, { id: "hall", input: undefined });
+      const before = await storage.load("hall");
+      const sent = one.send(doors, "hall", { type: "SWITCH" });
+      await expect(sent).rejects.toBeInstanceOf(UnknownWorkflow);
+      await expect(sent).rejects.toThrow("instance hall is one of light@1, and not of door");
+      expect(await storage.load("hall")).toEqual(before);
+      expect(await one.send(lights, "hall", { type: "SWITCH" })).toMatchObject({ kind: "stepped" });
+      awaitsOutside("hall");
+    }));
+
+  test.each([
+    ["xstate.stop", {}],
+    ["xstate.done.actor.kid", { output: 1 }],
+    ["xstate.error.actor.kid", {}],
+    ["$migrated", {}],
+  ])("D23: an event %s from a caller is refused", (type, fields) =>
+    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
+      const one = await engine({ workflows: [boss] });
+      await one.start(boss, { id: "b", input: undefined });
+      const before = await storage.load("b");
+      await expect(one.send(boss, "b", { type, ...fields } as never)).rejects.toThrow(
+        new TypeError(`event.type: ${type}: events that begin with xstate. or $ are the engine's own`),
+      );
+      expect(await storage.load("b")).toEqual(before);
+      awaitsOutside("b", "b/kid");
+    }),
+  );
+
+  test("D23: a field of an event that begins with $ is refused, from a caller and from an effect", () =>
+    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
+      const jobs = job(async () => ({ event: { type: "DONE", by: "me", $run: 1 } }) as never);
+      const one = await engine({ workflows: [jobs] });
+      one.run();
+      await one.start(jobs, { id: "j", input: { id: "j" } });
+      await expect(one.send(jobs, "j", { type: "DONE", by: "me", $run: 1 } as never)).rejects.toThrow(
+        new TypeError("event.$run: fields that begin with $ are the engine's own"),
+      );
+      await settled();
+      expect(await one.failingTasks()).toMatchObject([
+        { lastError: expect.stringContaining("event.$run: fields that begin with $") as string },
+      ]);
+      await one.stop();
+      awaitsOutside("j");
+    }));
+
+  test.each([
+    ["a text", "DONE", "expected an object"],
+    ["a number", 7, "expected an object"],
+    ["a list", [{ type: "DONE" }], "expected an object"],
+    ["an event in place of an outcome", { type: "DONE", by: "me" }, "outcome.type: not known"],
+    ["a misspelt field", { evnt: { type: "DONE" } }, "outcome.evnt: not known"],
+    ["an event that is a text", { event: "DONE" }, "outcome.event: expected an event"],
+    ["an event without a type", { event: {} }, "outcome.event: expected an event"],
+    ["one start in place of a list", { starts: {} }, "outcome.starts: expected a list"],
+    ["a start without a workflow", { starts: [{ id: "x" }] }, "outcome.starts.0: expected what startOf"],
+    ["one write in place of a list", { writes: {} }, "outcome.writes: expected a list"],
+    [
+      "a version that is a text",
+      { expectedVersion: "1" },
+      "outcome.expectedVersion: expected a whole number",
+    ],
+  ])("D24: an effect that returns %s is listed as failing", (_name, outcome, sentence) =>
+    inWorld(adapter, async ({ engine, settled, pass }) => {
+      let runs = 0;
+      const work: Work = async () =>
+        ++runs === 1 ? (outcome as never) : { event: { type: "DONE", by: "me" } };
+      const jobs = job(work);
+      const one = await engine({ workflows: [jobs] });
+      one.run();
+      await one.start(jobs, { id: "j", input: { id: "j" } });
+      await settled();
+      expect(await one.failingTasks()).toMatchObject([
+        { name: "work", lastError: expect.stringContaining(sentence) as string },
+      ]);
+      await pass(1_000);
+      expect(await one.read("j")).toMatchObject({ status: "done" });
+    }),
+  );
+
+  test("D27: a computed delay that is too long is refused with chart, instance, state and delay", () =>
+    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
+      const patient = workflow(
+        setup({
+          types: {
+            context: {} as { ms: number },
+            input: {} as number,
+            events: {} as { type: "WAIT"; ms: number },
+          },
+          delays: { patience: ({ context }) => context.ms },
+        }).createMachine({
+          id: "patient",
+          context: ({ input }) => ({ ms: input }),
+          initial: "idle",
+          states: {
+            idle: { on: { WAIT: { target: "waiting", actions: assign({ ms: ({ event }) => event.ms }) } } },
+            waiting: { after: { patience: "idle" } },
+          },
+        }),
+      )({ version: 1 });
+      const one = await engine({ workflows: [patient] });
+      await one.start(patient, { id: "p", input: 1 });
+      const before = await storage.load("p");
+      for (const ms of [1e16, Infinity]) {
+        await expect(one.send(patient, "p", { type: "WAIT", ms })).rejects.toThrow(
+          new RegExp(
+            `^patient@1, p in state "idle": the delay of xstate\\.after\\.patience\\.patient\\.waiting.*: it is ${ms} ms`,
+          ),
+        );
+      }
+      expect(await storage.load("p")).toEqual(before);
+      awaitsOutside("p");
+    }));
+});
+
+test("D27: a delay that stands in the chart and is too long is refused by workflow(), with its state", () => {
+  const chart = createMachine({
+    id: "eternal",
+    initial: "waiting",
+    states: { waiting: { after: { 10_000_000_000_000_000: "over" } }, over: { type: "final" } },
+  });
+  expect(() => workflow(chart)({ version: 1 })).toThrow(
+    /workflow "eternal" cannot be registered:\n- state "eternal\.waiting": the delay of 10000000000000000 ms is too long/,
+  );
+});

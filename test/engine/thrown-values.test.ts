@@ -1,0 +1,121 @@
+/** Whatever is thrown, and however a listener fails: the task is listed as failing, and the process goes on. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { fromPromise, setup } from "xstate";
+import { workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld, turns, until } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
+import { job } from "./job.ts";
+
+const throws = (): never => {
+  throw new Error("read me not");
+};
+
+const bare = Object.create(null) as object;
+
+const trap = new Proxy(new Error("behind a trap"), {
+  get: throws,
+  has: throws,
+  getPrototypeOf: throws,
+  ownKeys: throws,
+  getOwnPropertyDescriptor: throws,
+});
+
+const THROWN: readonly (readonly [string, unknown])[] = [
+  ["undefined", undefined],
+  ["a symbol", Symbol("lost")],
+  ["an object without a prototype", Object.assign(Object.create(null), { code: 7 })],
+  ["an object whose toString throws", { toString: throws }],
+  ["an error whose message throws", Object.defineProperty(new Error("gone"), "message", { get: throws })],
+  ["an error whose message is no text", Object.assign(new Error("gone"), { message: bare })],
+  ["a proxy that lets nothing be read", trap],
+  ["a revoked proxy", revoked()],
+];
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+const asking = (what: () => unknown) =>
+  workflow(
+    setup({
+      actors: {
+        ask: fromPromise(async () => {
+          throw what();
+        }),
+      },
+    }).createMachine({
+      id: "asking",
+      initial: "waiting",
+      states: { waiting: { invoke: { src: "ask", onError: "told" } }, told: { type: "final" } },
+    }),
+  )({ version: 1 });
+
+const unhandled: unknown[] = [];
+const note = (reason: unknown): void => void unhandled.push(reason);
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on("unhandledRejection", note);
+});
+afterEach(() => {
+  process.off("unhandledRejection", note);
+});
+
+describe.each(sampled(adapters, "thrown values"))("on $name", (adapter) => {
+  test.each(THROWN)("D16: an effect that throws %s is listed as failing, and tried again", (_name, thrown) =>
+    inWorld(adapter, async ({ engine, settled, pass }) => {
+      let runs = 0;
+      const jobs = job(async () => {
+        runs += 1;
+        if (runs === 1) throw thrown;
+        return { event: { type: "DONE", by: "second" } };
+      });
+      const { start, run, failingTasks, read } = await engine({ workflows: [jobs] });
+      run();
+      await start(jobs, { id: "j", input: { id: "j" } });
+      await settled();
+      expect(await failingTasks()).toMatchObject([{ failures: 1 }]);
+      await pass(1_000);
+      expect(await read("j")).toMatchObject({ status: "done" });
+      expect(unhandled).toEqual([]);
+    }),
+  );
+
+  test.each(THROWN)("D16: a chart with onError is told of %s", (_name, thrown) =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const asked = asking(() => thrown);
+      const { start, run, read } = await engine({ workflows: [asked] });
+      run();
+      await start(asked, { id: "a", input: undefined });
+      await settled();
+      expect(await read("a")).toMatchObject({ value: "told" });
+      expect(unhandled).toEqual([]);
+    }),
+  );
+
+  test("D16: a subscriber whose promise rejects is logged, and disturbs nobody", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const lines: string[] = [];
+      const logger = {
+        debug() {},
+        info() {},
+        warn() {},
+        error: (_: object, line: string) => lines.push(line),
+      };
+      const jobs = job(async () => ({ event: { type: "DONE", by: "one" } }));
+      const one = await engine({ workflows: [jobs], logger });
+      const failing = async (): Promise<void> => {
+        await turns(1);
+        throw bare as unknown;
+      };
+      one.subscribe(failing);
+      one.run();
+      await one.start(jobs, { id: "j", input: { id: "j" } });
+      await settled();
+      await until(() => lines.length === 2);
+      expect(lines).toEqual(["a subscriber failed", "a subscriber failed"]);
+      expect(unhandled).toEqual([]);
+    }));
+});
