@@ -41,7 +41,7 @@ test("a database of a newer paystate is left alone", async () => {
 test("a database from before callers brought their tables is left alone", async () => {
   await (await sqliteStorage(path)).close();
   const database = new Database(path);
-  database.prepare(`update paystateMigrations set name = '0001-initial'`).run();
+  database.prepare(`update paystateMigrations set name = '0001-initial' where name = '0001-engine'`).run();
   const { code, message } = await refusal(sqliteStorage(path));
   expect(code).toBe("old_schema");
   expect(message).toContain("give this one a new file");

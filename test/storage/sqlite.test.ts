@@ -138,7 +138,7 @@ describe("locks", () => {
       expect(await storage.load("i")).toBeNull();
       await storage.close();
     }
-    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(1);
+    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(2);
     other.close();
   });
 
@@ -392,7 +392,7 @@ test("G8: an item is not judged beside what a refused item of its batch has left
   const late = { step: stepOf("j", 1), arms: [{ task: taskOf("t") }] };
   expect(await storage.commit([refused, late])).toEqual([
     { ok: false, conflict: "write", index: 0 },
-    { ok: false, conflict: "version" },
+    { ok: false, conflict: "step" },
   ]);
   await storage.close();
 });
