@@ -1,5 +1,5 @@
 /** What the engine's own tables hold, in one place for all adapters: the kind of each field, and what identifies a row. */
-import type { HistoryRecord, InstanceRecord, WatchRecord } from "./storage.ts";
+import type { CommitParts, HistoryRecord, InstanceRecord, WatchRecord } from "./storage.ts";
 import type { ColumnOf } from "./table.ts";
 
 /** A table of the engine. Unlike a caller's it may have a key of several fields. */
@@ -81,12 +81,15 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
       workflow: "text",
       hash: "text",
       version: "integer",
+      stamp: "text",
+      life: "text",
+      parent: "text?",
       status: "text",
       snapshot: "text",
       createdAt: "integer",
       updatedAt: "integer",
     },
-    lookups: ["workflow"],
+    lookups: ["workflow", "parent"],
   },
   tasks: {
     columns: {
@@ -115,7 +118,14 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
     lookups: ["instance"],
   },
   watches: {
-    columns: { kind: "text", key: "text", instance: "text", workflow: "text", shard: "integer" },
+    columns: {
+      kind: "text",
+      key: "text",
+      instance: "text",
+      life: "text",
+      workflow: "text",
+      shard: "integer",
+    },
     key: ["kind", "key", "instance"],
     lookups: ["kind", "instance"],
   },
@@ -128,6 +138,7 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
     columns: {
       instance: "text",
       version: "integer",
+      stamp: "text",
       at: "integer",
       event: "text",
       value: "text",
@@ -137,3 +148,8 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
     lookups: ["instance"],
   },
 };
+
+/** An instance as its start leaves it. */
+export function startedInstance(start: NonNullable<CommitParts["starts"]>[number]): InstanceRecord {
+  return { version: 1, life: start.stamp, updatedAt: start.createdAt, ...start };
+}

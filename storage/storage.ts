@@ -1,7 +1,7 @@
 /**
  * The storage port: all that the engine needs, over any tables that its caller brings. Every adapter passes the published contract suite whole, which tests these promises:
  *
- * G1 a commit is atomic · G2 one writer wins per instance version · G3 a task is consumed once · G4 a claim's token is
+ * G1 a commit is atomic · G2 one writer wins after each stamp · G3 a task is consumed once · G4 a claim's token is
  * larger than any before it · G5 a resolved commit survives kill -9 (durable adapters) · G6 every due task is claimed
  * in the end: neither poison, nor a full key, nor slow effects, nor an unknown workflow version starves another ·
  * G7 a load sees what was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour ·
@@ -20,8 +20,14 @@ export interface InstanceRecord {
   readonly workflow: string;
   /** Structural hash of that chart, so that an edit without a new version is noticed. */
   readonly hash: string;
-  /** Steps committed so far; 1 after creation. */
+  /** Counts the committed steps, for people and for the history; 1 after creation. */
   readonly version: number;
+  /** That of its last step: only who names it makes the next one. */
+  readonly stamp: string;
+  /** The stamp of its start, which tells it from another instance that had this id before, or has it later. */
+  readonly life: string;
+  /** The instance that has begun this one as its child, which stays for as long as this one is active; null for none. */
+  readonly parent: string | null;
   /** `done` once the machine has reached a final state: it takes no more events. */
   readonly status: "active" | "done";
   /** JSON text of `{ value, context, status }`. */
@@ -51,7 +57,7 @@ export interface Limit {
 
 /** Work due at a time. */
 export interface TaskRecord {
-  /** `instance:version:index` of the step that armed it. */
+  /** `instance:stamp:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
   /**
@@ -175,6 +181,8 @@ export interface WatchRecord {
   /** What is watched, such as a signature. Unique together with kind and instance. */
   readonly key: string;
   readonly instance: string;
+  /** The life of the instance for which it is watched: what is found out is told to no other. */
+  readonly life: string;
   readonly workflow: string;
   /** 0 … shards − 1 of its kind; one holder at a time polls a shard. */
   readonly shard: number;
@@ -184,6 +192,8 @@ export interface WatchRecord {
 export interface HistoryRecord {
   readonly instance: string;
   readonly version: number;
+  /** That of the step. The stamp of the first row is the life of the instance. */
+  readonly stamp: string;
   readonly at: number;
   /** JSON text of the event; the first row's is `{ "type": "$started", "input": … }`. */
   readonly event: string;
@@ -196,8 +206,10 @@ export interface HistoryRecord {
 /** The next state of an existing instance. */
 export interface StepRecord {
   readonly id: string;
-  /** The version this step was computed from; it becomes `expectedVersion + 1`. */
-  readonly expectedVersion: number;
+  /** The stamp of the step that this one was computed from. The version of the instance grows by one. */
+  readonly after: string;
+  /** Made for this step: an id that begins with the time, and that nobody else makes. */
+  readonly stamp: string;
   readonly workflow: string;
   readonly hash: string;
   readonly status: "active" | "done";
@@ -359,8 +371,8 @@ export interface AnyCommit extends CommitParts {
 /** What a commit does besides its writes. */
 export interface CommitParts {
   readonly step?: StepRecord;
-  /** New instances, at version 1. Refused when the id exists. */
-  readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt">[];
+  /** New instances, at version 1; their stamp is their life. Refused when the id exists. */
+  readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt" | "life">[];
   /**
    * The task this commit brings to its end. Refused unless the token is that of its latest claim, and by nothing else: a
    * lease that ran out and was not taken again still counts, and so does that of a task which was given back or set aside
@@ -376,10 +388,11 @@ export interface CommitParts {
   readonly drops?: readonly string[];
   /**
    * Ended instances to remove with their history, by an operator's command or because they are old enough; their ids are
-   * free again. Refused with `version` when one is absent, is active, or still has a task or a watch, a dead letter and a
-   * message that waits for it among them. Of racing commits that remove one instance one is carried out.
+   * free again. Refused with `step` when one is absent or of another life, is active, has a child that is, or still has a
+   * task or a watch, a dead letter and a message that waits for it among them. Of racing commits that remove one instance
+   * one is carried out.
    */
-  readonly removes?: readonly string[];
+  readonly removes?: readonly Pick<InstanceRecord, "id" | "life">[];
   /**
    * Tasks to arm. A message belongs to its target: where that is there, the task takes over the workflow of the target,
    * not the one in its record.
@@ -402,14 +415,14 @@ export interface CommitParts {
 }
 
 /**
- * How one commit of a batch ended: durable, or refused whole. `version`: the stepped instance is absent or has moved
- * on. `exists`: `starts[index]` is there already. `token`: the task is gone or has another holder, or a task to retry or
+ * How one commit of a batch ended: durable, or refused whole. `step`: the instance is absent or has made another step,
+ * or one to remove cannot be. `exists`: `starts[index]` is there already. `token`: the task is gone or has another holder, or a task to retry or
  * to drop cannot be. `write`:
- * `writes[index]` was refused. Checked in this order: token, version, exists, write.
+ * `writes[index]` was refused. Checked in this order: token, step, exists, write.
  */
 export type CommitResult =
   | { readonly ok: true }
-  | { readonly ok: false; readonly conflict: "version" | "token" }
+  | { readonly ok: false; readonly conflict: "step" | "token" }
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
 
 /**

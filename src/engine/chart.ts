@@ -14,6 +14,8 @@ export interface ParentLink {
   readonly id: string;
   /** Counts the children that the parent has started under this id; the first is 1. */
   readonly run: number;
+  /** The life of the parent: what is told to it reaches no other instance of its id. Absent in what was stored before stamps. */
+  readonly life?: string;
 }
 
 /** A child actor of an instance, as long as its parent has not stopped it. */

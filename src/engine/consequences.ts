@@ -137,19 +137,19 @@ class Collector {
       this.#arms.push(invocationTask(this.#facts, action, index));
       return;
     }
-    const { id, workflow } = this.#facts;
+    const { id, workflow, life } = this.#facts;
     this.#children.push({
       workflow: childWorkflow(workflow, src),
       id: childInstance(id, childId, run),
       input,
-      parent: { instance: id, workflow: workflow.key, id: childId, run },
+      parent: { instance: id, workflow: workflow.key, id: childId, run, life },
       index,
     });
   }
 
   #stopChild({ id: childId, run }: Action<"stopChild">, index: number): void {
     if (run === undefined) return this.#disarm(invocationName(childId));
-    const { id, workflow, step, before } = this.#facts;
+    const { id, workflow, step, before, life: parentLife } = this.#facts;
     const instance = childInstance(id, childId, run);
     const unborn = this.#children.findIndex((child) => child.id === instance);
     if (unborn >= 0) {
@@ -158,19 +158,20 @@ class Collector {
       return;
     }
     const child = childWorkflow(workflow, linkedChild(childId, before, step.after)?.src);
-    this.#tell({ instance, workflow: child.key }, { event: STOP }, index);
+    this.#tell({ instance, workflow: child.key, parentLife }, { event: STOP }, index);
   }
 
   /** Null for a promise, which takes no events. */
   #recipient(to: EventAddress): Recipient | null {
-    const { id, workflow, step, before } = this.#facts;
-    if (to === "self") return { instance: id, workflow: workflow.key };
+    const { id, workflow, life, step, before } = this.#facts;
+    if (to === "self") return { instance: id, workflow: workflow.key, life };
     if (to === "parent") return step.after.parent ?? null;
     const link = linkedChild(to.child, step.after, before);
     if (link?.run === undefined) return null;
     return {
       instance: childInstance(id, to.child, link.run),
       workflow: childWorkflow(workflow, link.src).key,
+      parentLife: life,
     };
   }
 }

@@ -2,16 +2,16 @@
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { consumptionOf, endTaskOrThrow, throwRefusal, unlessTaken, type TaskRun } from "./end-task.ts";
-import { messageFromText, messageTask, type Message } from "./messages.ts";
+import { messageFromText, messageTask, type Meant, type Message } from "./messages.ts";
 import { nameOf, versionOf } from "./workflow-key.ts";
 
 /** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
 export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Promise<void> {
-  const { known = false, start, event, otherwise } = messageFromText(task.payload);
+  const { known = false, start, event, otherwise, ...meant } = messageFromText(task.payload);
   // A start and an event in one message would be two steps; the engine's own actions never ask for both.
   if (start !== undefined) return startTarget(run, task, start);
   if (event === undefined) return endTaskOrThrow(run, task, {});
-  const told = await tellTarget(run, task, event);
+  const told = await tellTarget(run, task, { ...meant, event });
   if (told === "taken") return;
   // Its start may still be on the way; the message waits for it.
   if (told === "absent" && !known) {
@@ -50,9 +50,9 @@ async function startTarget<W>(
 async function tellTarget<W>(
   run: TaskRun<W>,
   task: ClaimedTask,
-  event: EventObject,
+  { event, ...meant }: Meant & { readonly event: EventObject },
 ): Promise<"taken" | "absent" | "ended"> {
-  const sent = await run.steps.send(task.instance, event, await consumptionOf(run, task));
+  const sent = await run.steps.send(task.instance, event, { ...(await consumptionOf(run, task)), meant });
   switch (sent.kind) {
     case "stepped":
       return "taken";

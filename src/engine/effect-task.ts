@@ -51,7 +51,7 @@ function startMessage(facts: StepFacts, { machine, id, input }: StartParams, ind
 
 function tellMessage(facts: StepFacts, params: TellParams, index: number): TaskRecord {
   const { machine, id, event, otherwise } = params;
-  const sender = { instance: facts.id, workflow: facts.workflow.key };
+  const sender = { instance: facts.id, workflow: facts.workflow.key, life: facts.life };
   const bounce = otherwise === undefined ? {} : { otherwise: { ...sender, event: otherwise } };
   const to = { instance: id, workflow: facts.workflows.named(machine).key };
   return messageTask({ id: taskIdOf(facts, index), dueAt: facts.at }, to, { event, ...bounce });

@@ -28,7 +28,7 @@ export interface EngineOptions<W> {
   readonly watchers?: Readonly<Record<string, Watcher>>;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
-  /** Default: the operating system's. Names this process among the holders of leases. */
+  /** Default: the operating system's. Names this process among the holders of leases, and makes stamps of steps unlike all others. */
   readonly random?: Random;
   /** Default: warnings and errors go to stderr, the rest nowhere. */
   readonly logger?: Logger;

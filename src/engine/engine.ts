@@ -44,8 +44,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
     start: { readonly id: string; readonly input: InputFrom<M> },
   ): Promise<CommitResult>;
   /**
-   * Hands an event to an instance and resolves when the step it makes is durable. Of racing senders one wins each
-   * version and the others decide again, so that only the chart decides what an event may do.
+   * Hands an event to an instance and resolves when the step it makes is durable. Of racing senders one wins after
+   * each step and the others decide again, so that only the chart decides what an event may do.
    *
    * Rejects with `UnknownWorkflow` where this engine does not have the workflow, and for an instance of another one; with
    * a TypeError for an event of the engine's own: its type begins with `xstate.` or `$`, or a field of it with `$`.
@@ -153,6 +153,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     storage,
     workflows,
     clock,
+    random,
     hands: worker,
     charts,
     onCommitted(committed) {
@@ -164,7 +165,11 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     },
   });
   const performing = { steps, workflows, clock, storage };
-  const send: WatchSend = (id, event, watch) => steps.send(id, givenEvent(event), { cause: { watch } });
+  const send: WatchSend = ({ instance, event }, { kind, life }) =>
+    steps.send(instance, givenEvent(event), {
+      cause: { watch: kind },
+      ...(life !== undefined && { meant: { life } }),
+    });
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
   const keepMs = keep?.finished ?? null;
@@ -218,7 +223,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   };
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
   const commands = taskCommands(commanded, () => clock.now());
-  const instances = instanceCommands(commanded, send, reads);
+  const instances = instanceCommands(commanded, send);
   const onCommit = (listener: () => void): (() => void) => subscribers.add(listener);
   const { workflows, log } = inspecting;
   const stopInstance = (id: string): Promise<StopResult> => instances.stopInstance(id);

@@ -5,7 +5,6 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import { STOP } from "./chart.ts";
 import type { SendResult } from "./steps.ts";
 import { ranTaskRemovals } from "./ran-tasks.ts";
-import type { InstanceReads } from "./reading/reads.ts";
 
 /** How `stopInstance` ended: `ended` when the instance had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
@@ -42,7 +41,6 @@ export interface InstanceCommands {
 export function instanceCommands(
   storage: Pick<EngineStorage, "commit" | "load" | "find">,
   send: (id: string, event: EventObject) => Promise<SendResult>,
-  reads: Pick<InstanceReads, "pending">,
 ): InstanceCommands {
   return {
     async stopInstance(id) {
@@ -50,25 +48,21 @@ export function instanceCommands(
       // An active instance always takes it.
       return kind === "absent" || kind === "ended" ? kind : "stopped";
     },
-    removeInstance: (id) => removeInstance(storage, reads, id),
+    removeInstance: (id) => removeInstance(storage, id),
   };
 }
 
 /** `removeInstance` over any storage: no chart is needed for it. */
 export async function removeInstance(
   storage: Pick<EngineStorage, "commit" | "load" | "find">,
-  reads: Pick<InstanceReads, "pending">,
   id: string,
 ): Promise<RemoveResult> {
-  // Once an instance has ended it begins no child, so what is seen here still holds in the commit.
-  const { children } = await reads.pending(id);
-  if (children.some(({ status }) => status === "active")) {
-    const record = await storage.load(id);
-    return record?.status === "active" ? "active" : "pending";
-  }
-  const removed = await commitOne(storage, { removes: [id], writes: await ranTaskRemovals(storage, id) });
-  if (removed.ok) return "removed";
   const record = await storage.load(id);
   if (record === null) return "absent";
-  return record.status === "active" ? "active" : "pending";
+  if (record.status === "active") return "active";
+  const { life } = record;
+  const writes = await ranTaskRemovals(storage, id);
+  const removed = await commitOne(storage, { removes: [{ id, life }], writes });
+  if (removed.ok) return "removed";
+  return (await storage.load(id))?.life === life ? "pending" : "absent";
 }

@@ -1,5 +1,4 @@
 /** Polls the watches of one kind in the shards that this process holds: several looks at once, each within its time. */
-import type { EventObject } from "xstate";
 import type { EngineStorage, WatchRecord } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
@@ -9,8 +8,11 @@ import { Turns } from "./turns.ts";
 import { WatchTurns } from "./watch-turns.ts";
 import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 
-/** Hands an event to an instance, with the kind of the watcher that tells it. */
-export type WatchSend = (id: string, event: EventObject, watch: string) => Promise<SendResult>;
+/** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
+export type WatchSend = (
+  told: WatchEvent,
+  watch: { readonly kind: string; readonly life: string | undefined },
+) => Promise<SendResult>;
 
 /** What the polling of every kind shares. */
 export interface PollingSurroundings {
@@ -150,7 +152,7 @@ export class KindPolling {
 
   async #look(batch: readonly WatchRecord[]): Promise<void> {
     const { clock } = this.#around;
-    const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events);
+    const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events, batch);
     const ended = await lookAtBatch(this.#watcher, batch, { clock, signal: this.#stopping.signal, tell });
     this.#turns.end(ended, clock.now());
     if (ended.error === null) this.#warnAt = 0;
@@ -166,23 +168,24 @@ export class KindPolling {
     else log.debug(fields, "a look at watches found nothing out, again");
   }
 
-  async #tell(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
+  async #tell(events: readonly WatchEvent[], batch: readonly WatchRecord[]): Promise<readonly WatchEvent[]> {
     if (this.#isClosed) return events;
+    const lives = new Map(batch.map(({ instance, life }) => [instance, life]));
     const untold = await Promise.all(
-      events.map(async (each) => ((await this.#handOver(each)) ? [] : [each])),
+      events.map(async (each) => ((await this.#handOver(each, lives.get(each.instance))) ? [] : [each])),
     );
     return untold.flat();
   }
 
   /** False when the instance could not take it. */
-  async #handOver({ instance, event }: WatchEvent): Promise<boolean> {
+  async #handOver(told: WatchEvent, life: string | undefined): Promise<boolean> {
     try {
-      const { kind } = await this.#around.send(instance, event, this.#kind);
+      const { kind } = await this.#around.send(told, { kind: this.#kind, life });
       if (kind === "stepped") this.#moves += 1;
       return kind !== "refused";
     } catch (err) {
       this.#around.log.warn(
-        { kind: this.#kind, instance, err },
+        { kind: this.#kind, instance: told.instance, err },
         "an instance could not be told what a look found out",
       );
       return false;

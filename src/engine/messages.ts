@@ -8,13 +8,20 @@ import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./v
 export interface Recipient {
   readonly instance: string;
   readonly workflow: string;
+  /** Which instance of this id is meant: a message for another life than that which it finds is dropped. */
+  readonly life?: string;
+  /** The same of a child, by the life of its parent. */
+  readonly parentLife?: string;
 }
+
+/** What tells the one instance that a message is for. */
+export type Meant = Pick<Recipient, "life" | "parentLife">;
 
 /**
  * What a message says: start its target when it is absent, then hand it an event. When the target has already ended,
  * `otherwise` goes back to the sender instead, so that the sender does not wait for an answer that cannot come.
  */
-export interface Message {
+export interface Message extends Meant {
   /**
    * Its target has been there: a parent, a child, a sender. Where that is absent now it was removed after its end, and the
    * message is dropped, as it is by one that has ended. Without this, a message waits for its target to be started.
@@ -46,12 +53,14 @@ export interface TellParams {
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
-  { instance, workflow }: Recipient,
+  { instance, workflow, life, parentLife }: Recipient,
   message: Message,
 ): TaskRecord {
   const { known, start, event, otherwise } = message;
   const payload = {
     ...(known === undefined ? {} : { known }),
+    ...(life === undefined ? {} : { life }),
+    ...(parentLife === undefined ? {} : { parentLife }),
     ...(start === undefined ? {} : { start: { ...start, input: toJson(start.input, "input") } }),
     ...(event === undefined ? {} : { event: eventToJson(event) }),
     ...(otherwise === undefined ? {} : { otherwise: { ...otherwise, event: eventToJson(otherwise.event) } }),
@@ -71,9 +80,9 @@ export function messageTask(
 
 /** The message that `messageTask` was given. */
 export function messageFromText(text: string): Message {
-  const { known, start, event, otherwise } = JSON.parse(text) as Message;
+  const { start, event, otherwise, ...meant } = JSON.parse(text) as Message;
   return {
-    ...(known === undefined ? {} : { known }),
+    ...meant,
     ...(start === undefined ? {} : { start: { ...start, input: fromJson(start.input) } }),
     ...(event === undefined ? {} : { event: eventFromJson(event) }),
     ...(otherwise === undefined

@@ -8,6 +8,7 @@ import { MigrationFailed, type InstanceBefore, type Migrated, type MigrationStep
 import { planArrival, type PlannedArrival, type StepCommit } from "./plan-step.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { StepMoment } from "./stamps.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
@@ -23,13 +24,13 @@ export interface MigratingInstance {
 /** The commit of the migration, and the first steps of children that the new version begins. Throws `MigrationFailed`. */
 export function planMigration(
   migrating: MigratingInstance,
-  at: number,
+  moment: StepMoment,
   workflows: RegisteredWorkflows,
 ): StepCommit[] {
   const { instance, workflow } = migrating;
   const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
   try {
-    return planArrival(new MovedInstance(migrating, step, at), at, workflows);
+    return planArrival(new MovedInstance(migrating, step, moment.at), moment, workflows);
   } catch (thrown) {
     const error = withoutTraps(thrown);
     if (error instanceof MigrationFailed) throw error;
@@ -49,10 +50,8 @@ type Result = Required<Omit<Migrated, "writes">> & {
 
 /** An instance on its way. */
 class MovedInstance implements PlannedArrival {
-  readonly id: string;
   readonly workflow: AnyWorkflow;
-  readonly expectedVersion: number;
-  readonly from: string;
+  readonly instance: KnownInstance;
   readonly before: ChartSnapshot;
   readonly step: ArrivalStep;
   readonly writes: readonly Write<never>[];
@@ -63,10 +62,8 @@ class MovedInstance implements PlannedArrival {
   readonly #at: number;
 
   constructor({ instance, workflow, pending }: MigratingInstance, step: MigrationStep, at: number) {
-    this.id = instance.id;
     this.workflow = workflow;
-    this.expectedVersion = instance.version;
-    this.from = instance.workflow;
+    this.instance = instance;
     this.before = snapshotFromText(instance.snapshot);
     this.unwatches = pending.watches;
     this.#step = step;
@@ -105,7 +102,7 @@ class MovedInstance implements PlannedArrival {
       named: [],
     };
     let isChanged = false;
-    for (let version = versionOf(this.from); version < this.workflow.version; version++) {
+    for (let version = versionOf(instance.workflow); version < this.workflow.version; version++) {
       const migration = this.workflow.migrations.get(version);
       if (migration === undefined) throw this.#failed(`migrate.${version}`, "it is missing");
       if (migration === null) continue;
@@ -129,7 +126,7 @@ class MovedInstance implements PlannedArrival {
   #seen(version: number, { value, context, timers, children, effects }: Result): InstanceBefore {
     const links = Object.entries(this.#renamed(children)).map(([id, { src }]) => [id, src]);
     return {
-      id: this.id,
+      id: this.instance.id,
       version,
       value,
       context: context as InstanceBefore["context"],

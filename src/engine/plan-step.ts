@@ -14,18 +14,21 @@ import { childFailed, MIGRATED, type ChartSnapshot, type ChartStep, type ParentL
 import type { ChildStart } from "./child-instances.ts";
 import { consequencesOf, type Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
+import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
-import type { StepFacts } from "./step-facts.ts";
+import type { StepMoment } from "./stamps.ts";
+import { taskIdOf, type StepFacts } from "./step-facts.ts";
 import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** The parts of a commit that one step fills. */
 export interface StepCommit {
   readonly after: ChartSnapshot;
+  readonly life: string;
   /** The first step of an instance is in `start`, every other one in `step`. */
-  readonly start: Omit<InstanceRecord, "version" | "updatedAt"> | null;
+  readonly start: Omit<InstanceRecord, "version" | "updatedAt" | "life"> | null;
   readonly step: StepRecord | null;
   readonly history: HistoryRecord;
   readonly follows: Consequences;
@@ -43,8 +46,7 @@ export interface PlannedStart extends StartRequest {
 /** An event at an instance as it stands. */
 export interface ArrivedEvent {
   readonly workflow: AnyWorkflow;
-  readonly id: string;
-  readonly version: number;
+  readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
 }
@@ -52,10 +54,7 @@ export interface ArrivedEvent {
 /** An instance that comes from another version of its chart. */
 export interface PlannedArrival {
   readonly workflow: AnyWorkflow;
-  readonly id: string;
-  readonly expectedVersion: number;
-  /** The version that it comes from, as `name@version`. */
-  readonly from: string;
+  readonly instance: KnownInstance;
   readonly before: ChartSnapshot;
   readonly step: ChartStep;
   readonly writes: readonly Write<never>[];
@@ -65,21 +64,43 @@ export interface PlannedArrival {
 }
 
 /** The first step of a new instance, and those of the children it starts. */
-export function planStart(start: PlannedStart, at: number, workflows: RegisteredWorkflows): StepCommit[] {
+export function planStart(
+  start: PlannedStart,
+  moment: StepMoment,
+  workflows: RegisteredWorkflows,
+): StepCommit[] {
   const step = (): string => `${start.workflow.key}, start of ${start.id}`;
-  return withStep(step, () => plannedStart(start, at, workflows));
+  return withStep(step, () => plannedStart(start, moment, workflows));
 }
 
-function plannedStart(start: PlannedStart, at: number, workflows: RegisteredWorkflows): StepCommit[] {
+function plannedStart(
+  start: PlannedStart,
+  { at, stamp }: StepMoment,
+  workflows: RegisteredWorkflows,
+): StepCommit[] {
   const { workflow, id, input, parent, cause = null } = start;
   const step = workflow.chart.start(input, parent);
   const { after } = step;
-  const facts: StepFacts = { workflow, id, version: 1, before: null, step, event: null, at, workflows };
+  const facts: StepFacts = {
+    workflow,
+    id,
+    version: 1,
+    life: stamp,
+    stamp,
+    before: null,
+    step,
+    event: null,
+    at,
+    workflows,
+  };
   const event = parent === undefined ? { type: "$started", input } : { type: "$started", input, parent };
   const first: StepCommit = {
     after,
+    life: stamp,
     start: {
       id,
+      stamp,
+      parent: parent?.instance ?? null,
       workflow: workflow.key,
       hash: workflow.hash,
       status: storedStatus(after),
@@ -100,37 +121,41 @@ function plannedStart(start: PlannedStart, at: number, workflows: RegisteredWork
  */
 export function planStep(
   arrived: ArrivedEvent,
-  at: number,
+  moment: StepMoment,
   workflows: RegisteredWorkflows,
 ): StepCommit[] | null {
-  const { workflow, id, snapshot } = arrived;
-  const standing = (): string => `${workflow.key}, ${id} in state ${JSON.stringify(snapshot.value)}`;
+  const { workflow, instance, snapshot } = arrived;
+  const standing = (): string => `${workflow.key}, ${instance.id} in state ${JSON.stringify(snapshot.value)}`;
   // A program without types, or an outcome that was read from somewhere, may give anything.
   const event = arrived.event as Partial<EventObject> | null;
   if (typeof event?.type !== "string" || event.type === "") {
     throw new TypeError(`${standing()}: event.type: expected the name of an event`);
   }
-  return withStep(standing, () => plannedStep(arrived, at, workflows));
+  return withStep(standing, () => plannedStep(arrived, moment, workflows));
 }
 
-function plannedStep(arrived: ArrivedEvent, at: number, workflows: RegisteredWorkflows): StepCommit[] | null {
-  const { workflow, id, version: expectedVersion, snapshot: before, event } = arrived;
+function plannedStep(
+  arrived: ArrivedEvent,
+  moment: StepMoment,
+  workflows: RegisteredWorkflows,
+): StepCommit[] | null {
+  const { workflow, instance, snapshot: before, event } = arrived;
   const step = workflow.chart.step(before, event);
   if (step === null) return null;
   const { after } = step;
-  const facts: StepFacts = { workflow, id, version: expectedVersion + 1, before, step, event, at, workflows };
+  const facts: StepFacts = {
+    workflow,
+    ...following(instance, moment),
+    before,
+    step,
+    event,
+    workflows,
+  };
   const next: StepCommit = {
     after,
+    life: instance.life,
     start: null,
-    step: {
-      id,
-      expectedVersion,
-      workflow: workflow.key,
-      hash: workflow.hash,
-      status: storedStatus(after),
-      snapshot: snapshotToText(after),
-      at,
-    },
+    step: stepRecord(facts, instance.stamp),
     history: historyRow(facts, event),
     follows: consequencesOf(facts),
   };
@@ -138,22 +163,23 @@ function plannedStep(arrived: ArrivedEvent, at: number, workflows: RegisteredWor
 }
 
 /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
-export function planArrival(moved: PlannedArrival, at: number, workflows: RegisteredWorkflows): StepCommit[] {
-  const { workflow, id, expectedVersion, before, step, writes, amends } = moved;
-  const { key, hash } = workflow;
+export function planArrival(
+  moved: PlannedArrival,
+  moment: StepMoment,
+  workflows: RegisteredWorkflows,
+): StepCommit[] {
+  const { workflow, instance, before, step, writes, amends } = moved;
+  const { key } = workflow;
   const { after } = step;
-  const event = { type: MIGRATED, from: moved.from, to: key, snapshot: after };
-  const version = expectedVersion + 1;
+  const event = { type: MIGRATED, from: instance.workflow, to: key, snapshot: after };
   // The rows of this commit are those of the migration: `project` has not seen the step that led here.
   const project = (): typeof writes => writes;
   const facts: StepFacts = {
     workflow: { ...workflow, project },
-    id,
-    version,
+    ...following(instance, moment),
     before,
     step,
     event,
-    at,
     workflows,
   };
   const follows = consequencesOf(facts);
@@ -161,34 +187,48 @@ export function planArrival(moved: PlannedArrival, at: number, workflows: Regist
     follows.watches.some((watch) => watch.kind === kind && watch.key === of);
   const next: StepCommit = {
     after,
+    life: instance.life,
     start: null,
-    step: {
-      id,
-      expectedVersion,
-      workflow: key,
-      hash,
-      status: storedStatus(after),
-      snapshot: snapshotToText(after),
-      at,
-    },
+    step: stepRecord(facts, instance.stamp),
     history: historyRow(facts, event),
     follows: { ...follows, unwatches: moved.unwatches.filter((watch) => !isWatched(watch)) },
-    moves: { adopts: [{ instance: id, workflow: key }], amends },
+    moves: { adopts: [{ instance: instance.id, workflow: key }], amends },
   };
   return withFirstSteps(next, workflows);
+}
+
+/** What a later step of an instance is known by. */
+function following(
+  { id, version, life }: KnownInstance,
+  moment: StepMoment,
+): Pick<StepFacts, "id" | "version" | "life" | "stamp" | "at"> {
+  return { id, version: version + 1, life, ...moment };
+}
+
+function stepRecord({ id, stamp, at, workflow, step: { after } }: StepFacts, before: string): StepRecord {
+  return {
+    id,
+    after: before,
+    stamp,
+    workflow: workflow.key,
+    hash: workflow.hash,
+    status: storedStatus(after),
+    snapshot: snapshotToText(after),
+    at,
+  };
 }
 
 /** The step of a parent, followed by the first steps of the children it starts. */
 function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows): StepCommit[] {
   const { children } = parent.follows;
   if (children.length === 0) return [parent];
-  const { instance, version: step } = parent.history;
-  const cause = causeOfParent({ instance, step });
+  const { instance, stamp, at } = parent.history;
+  const cause = causeOfParent({ instance, stamp });
   const born: StepCommit[] = [];
   const arms = [...parent.follows.arms];
   for (const child of children) {
     try {
-      born.push(...planStart({ ...child, cause }, parent.history.at, workflows));
+      born.push(...planStart({ ...child, cause }, { at, stamp }, workflows));
     } catch (error) {
       // What cannot be stored is a fault of the chart that its author has to see.
       if (error instanceof UnstorableValue) throw error;
@@ -199,9 +239,10 @@ function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows): Ste
 }
 
 /** Tells the parent that a child could not begin: its context or an entry action threw. */
-function notBegun({ parent, index }: ChildStart, error: unknown, { version, at }: HistoryRecord): TaskRecord {
+function notBegun({ parent, index }: ChildStart, error: unknown, { stamp, at }: HistoryRecord): TaskRecord {
   const event = childFailed(parent.id, error, parent.run);
-  return messageTask({ id: `${parent.instance}:${version}:${index}`, dueAt: at }, parent, { event });
+  const id = taskIdOf({ id: parent.instance, stamp }, index);
+  return messageTask({ id, dueAt: at }, parent, { event });
 }
 
 /** In the store an instance takes events or it does not; the snapshot says how it ended. */
@@ -210,7 +251,7 @@ function storedStatus({ status }: ChartSnapshot): InstanceRecord["status"] {
 }
 
 /** Its cause is known to the commit alone. */
-function historyRow({ id, version, at, step }: StepFacts, event: EventObject): HistoryRecord {
+function historyRow({ id, version, stamp, at, step }: StepFacts, event: EventObject): HistoryRecord {
   const value = JSON.stringify(step.after.value);
-  return { instance: id, version, at, event: eventToText(event), value, cause: null };
+  return { instance: id, version, stamp, at, event: eventToText(event), value, cause: null };
 }

@@ -3,6 +3,7 @@
  * whose process died, or that took long. Nearly every task ends at once, and leaves none.
  */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
+import { STEP_PATTERN } from "./stamps.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 
 const TABLE = "paystateRanTasks";
@@ -28,7 +29,7 @@ export type RanTaskWrite = Insert<{ paystateRanTasks: RanTaskRow }>;
 
 /** How a task went that has ended. */
 export interface RanTask extends Omit<RanTaskRow, "id"> {
-  /** `instance:version:index` of the step that armed it, with an addition where it came of another task. */
+  /** `instance:stamp:index` of the step that armed it, with an addition where it came of another task. */
   readonly task: string;
 }
 
@@ -107,8 +108,8 @@ async function rowsOf(storage: Pick<EngineStorage, "find">, instance: string): P
   return found.filter(({ id }) => OF_STEP.test(id.slice(prefix.length)));
 }
 
-/** The rest of an id: version and index, perhaps what came of it, and the time. */
-const OF_STEP = /^\d+:\d+(?::sent(?::\d+)?|:back)*@\d+$/;
+/** The rest of an id: stamp and index, perhaps what came of it, and the time. */
+const OF_STEP = new RegExp(String.raw`^${STEP_PATTERN}:\d+(?::sent(?::\d+)?|:back)*@\d+$`);
 
 function taskOf(id: string): string {
   return id.slice(0, id.lastIndexOf("@"));

@@ -1,11 +1,12 @@
 /** What made a step: kept as a short text beside its history row, and read back for people. */
-import type { TaskRecord } from "../../storage/storage.ts";
+import type { HistoryRecord, TaskRecord } from "../../storage/storage.ts";
+import { STEP_PATTERN } from "./stamps.ts";
 
 /** Where a task came from: the step that armed it. Null for a task whose id does not tell. */
 export interface TaskOrigin {
   readonly instance: string;
-  /** The version of the instance after that step. */
-  readonly step: number;
+  /** The stamp of that step, as its history has it; of a step from before stamps the version that it led to. */
+  readonly step: string;
 }
 
 /** What made a step. */
@@ -29,6 +30,23 @@ export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name">;
 /** What the steps of one commit are made by: a task, or a watcher of this kind. */
 export type CommitCause = CausingTask | { readonly watch: string };
 
+/** The number of the step of this instance that is meant, where it is among these rows of its history; else null. */
+export function stepNumber({ instance, step }: TaskOrigin, history: readonly HistoryStep[]): number | null {
+  if (BEFORE_STAMPS.test(step)) return Number(step);
+  return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
+}
+
+/** Whether this step has armed the task, or another task that it came of. */
+export function isOfStep(task: string, { instance, version, stamp }: HistoryStep): boolean {
+  return task.startsWith(`${instance}:${stamp}:`) || task.startsWith(`${instance}:${version}:`);
+}
+
+/** A step as its history tells it. */
+export type HistoryStep = Pick<HistoryRecord, "instance" | "version" | "stamp">;
+
+/** No stamp is as short. */
+const BEFORE_STAMPS = /^\d{1,16}$/;
+
 /** The text for a step of this instance. A task of its own is named without the id of the instance. */
 export function causeText(cause: CommitCause, instance: string): string {
   if ("watch" in cause) return `watch ${cause.watch}`;
@@ -41,16 +59,16 @@ export function causeText(cause: CommitCause, instance: string): string {
 }
 
 /** The text for the first step of a child machine, which begins in the commit of this step of its parent. */
-export function causeOfParent({ instance, step }: TaskOrigin): string {
-  return `parent ${instance}:${step}`;
+export function causeOfParent({ instance, stamp }: Pick<HistoryRecord, "instance" | "stamp">): string {
+  return `parent ${instance}:${stamp}`;
 }
 
 const OF_OWN_TASK = /^(effect|timer|invocation|message)@([^ ]+)(?: (.*))?$/s;
 const OF_TASK = /^(effect|timer|invocation|message) (.*)$/s;
 const OF_WATCH = /^watch (.*)$/s;
-const OF_PARENT = /^parent (.*):(\d+)$/s;
-/** An id of a task: instance, version and index of the step that armed it, perhaps with what came of it. */
-const TASK_ID = /^(.*):(\d+):\d+(?::sent(?::\d+)?|:back)*$/s;
+const OF_PARENT = new RegExp(`^parent (.*):(${STEP_PATTERN})$`, "s");
+/** An id of a task: instance, stamp and place in the step that armed it, perhaps with what came of it. */
+const TASK_ID = new RegExp(String.raw`^(.*):(${STEP_PATTERN}):\d+(?::sent(?::\d+)?|:back)*$`, "s");
 
 /** The cause that a text tells of a step of this instance; null where it tells none. */
 export function causeFromText(text: string | null, instance: string): StepCause | null {
@@ -58,7 +76,7 @@ export function causeFromText(text: string | null, instance: string): StepCause 
   const [, watch] = OF_WATCH.exec(text) ?? [];
   if (watch !== undefined) return { kind: "watch", watch };
   const [, parent, step] = OF_PARENT.exec(text) ?? [];
-  if (parent !== undefined) return { kind: "parent", from: { instance: parent, step: Number(step) } };
+  if (parent !== undefined && step !== undefined) return { kind: "parent", from: { instance: parent, step } };
   const [, kind, place, name] = OF_OWN_TASK.exec(text) ?? [];
   if (kind !== undefined) return ofTask(kind, `${instance}:${place}`, name);
   const [, other, task] = OF_TASK.exec(text) ?? [];
@@ -73,5 +91,5 @@ function ofTask(kind: string, task: string, name?: string): StepCause {
 
 function originOf(task: string): TaskOrigin | null {
   const [, instance, step] = TASK_ID.exec(task) ?? [];
-  return instance === undefined ? null : { instance, step: Number(step) };
+  return instance === undefined || step === undefined ? null : { instance, step };
 }

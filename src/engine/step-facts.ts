@@ -9,6 +9,10 @@ export interface StepFacts {
   readonly id: string;
   /** The version of the instance after the step. */
   readonly version: number;
+  /** The stamp of its first step. */
+  readonly life: string;
+  /** The stamp of this step. */
+  readonly stamp: string;
   /** Null for the first step of an instance, like `event`. */
   readonly before: ChartSnapshot | null;
   readonly step: ChartStep;
@@ -20,6 +24,6 @@ export interface StepFacts {
 }
 
 /** The id of the task that the action at this place of the step arms. */
-export function taskIdOf({ id, version }: StepFacts, index: number): string {
-  return `${id}:${version}:${index}`;
+export function taskIdOf({ id, stamp }: Pick<StepFacts, "id" | "stamp">, index: number): string {
+  return `${id}:${stamp}:${index}`;
 }

@@ -9,18 +9,20 @@ import type {
   TaskRecord,
   Write,
 } from "../../storage/storage.ts";
-import { isTurnOver, nextTurn, type Clock } from "../runtime.ts";
+import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
 import type { Hands } from "./hands.ts";
+import type { Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
 import { planStart, planStep, type StepCommit } from "./plan-step.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
+import { newMoment, type StepMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
@@ -33,7 +35,7 @@ import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
-  /** The step must follow this version of its instance: after any other one the event is refused. */
+  /** The step must follow this version of its instance, as it was read: after any other one the event is refused. */
   readonly expectedVersion?: number;
 };
 
@@ -45,6 +47,8 @@ export type StepCompanions<W> = Companions<W> & {
   readonly workflow?: AnyWorkflow;
   /** What makes the steps of the commit; absent where that is a caller. */
   readonly cause?: CommitCause;
+  /** The instance that the event is for; absent where it is for whichever has this id. */
+  readonly meant?: Meant;
 };
 
 /** How sending an event to an instance ended. */
@@ -79,6 +83,8 @@ export interface StepsSurroundings<W> {
   readonly storage: Pick<EngineStorage, "load" | "pending" | "commit">;
   readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
+  /** Makes stamps. */
+  readonly random: Random;
   readonly hands: Hands;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
@@ -91,33 +97,32 @@ export class Steps<W> {
   readonly #storage: Pick<EngineStorage, "load" | "pending">;
   readonly #queue: CommitQueue<W>;
   readonly #workflows: RegisteredWorkflows;
-  readonly #clock: Clock;
+  readonly #moment: () => StepMoment;
   readonly #hands: Hands;
   readonly #charts: StepsSurroundings<W>["charts"];
   readonly #onCommitted: (committed: CommittedStep<W>) => void;
   readonly #turns = new Turns();
-  readonly #recent: RecentInstances;
+  readonly #recent = new RecentInstances();
   readonly #failed: FailedMigrations;
 
-  constructor({ storage, workflows, clock, hands, charts, onCommitted }: StepsSurroundings<W>) {
+  constructor({ storage, workflows, clock, random, hands, charts, onCommitted }: StepsSurroundings<W>) {
     this.#storage = storage;
     this.#queue = new CommitQueue<W>(storage);
     this.#workflows = workflows;
-    this.#clock = clock;
+    this.#moment = () => newMoment(clock, random);
     this.#hands = hands;
     this.#charts = charts;
     this.#onCommitted = onCommitted;
-    this.#recent = new RecentInstances(clock);
     this.#failed = new FailedMigrations(clock);
   }
 
   /** Starts instances together with writes and the end of a task, in one commit. */
   async commit(companions: StepCompanions<W>): Promise<CommitResult> {
     if (!this.#charts.isDone) await this.#charts.check();
-    return this.#commit([], companions, this.#clock.now());
+    return this.#commit([], companions, this.#moment());
   }
 
-  /** Hands an event to an instance. Of racing senders one wins each version; the others decide again. */
+  /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
   send(id: string, event: EventObject, companions: StepCompanions<W> = {}): Promise<SendResult> {
     return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
@@ -129,7 +134,8 @@ export class Steps<W> {
   async checkKnown(task: ClaimedTask): Promise<void> {
     const { instance: id } = task;
     const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
-    if (instance !== null && instance.workflow !== task.workflow) await this.#moved(task, instance.workflow);
+    // The cached instance may be of an earlier life.
+    if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
   /** Throws `TaskMoved` when the storage says that the instance of the task has another workflow than the task. */
@@ -175,7 +181,7 @@ export class Steps<W> {
     };
     this.#failed.throwRemembered(step);
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
-    const at = this.#clock.now();
+    const moment = this.#moment();
     let parts: readonly StepCommit[];
     try {
       if (pending.tasks.length === MAX_MOVED) {
@@ -185,13 +191,13 @@ export class Steps<W> {
           `there are ${MAX_MOVED} or more, too many to migrate at once`,
         );
       }
-      parts = planMigration({ instance, workflow, pending }, at, this.#workflows);
+      parts = planMigration({ instance, workflow, pending }, moment, this.#workflows);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;
     }
-    const result = await this.#commit(parts, {}, at);
-    if (!result.ok && result.conflict !== "version") {
+    const result = await this.#commit(parts, {}, moment);
+    if (!result.ok && result.conflict !== "step") {
       throw new Error(`the migration of ${instance.id} was refused: ${JSON.stringify(result)}`);
     }
   }
@@ -207,6 +213,11 @@ export class Steps<W> {
       if (instance === null) return { kind: "absent" };
       if (meant !== undefined) checkMeant(instance, meant);
       const snapshot = snapshotFromText(instance.snapshot);
+      if (!isMeant(companions.meant, instance, snapshot)) {
+        // The cached instance may be of an earlier life.
+        if (known !== undefined) continue;
+        return { kind: "absent" };
+      }
       if (instance.status === "done") return { kind: "ended", snapshot };
       const successor = this.#workflows.successorOf(instance.workflow);
       if (successor !== undefined) {
@@ -217,20 +228,19 @@ export class Steps<W> {
       if (instance.version !== expectedVersion) {
         // The cached instance may be out of date.
         if (known !== undefined) continue;
-        return { kind: "refused", result: { ok: false, conflict: "version" } };
+        return { kind: "refused", result: { ok: false, conflict: "step" } };
       }
-      const at = this.#clock.now();
+      const moment = this.#moment();
       const workflow = this.#workflows.of(instance);
-      const arrived = { workflow, id, version: instance.version, snapshot, event };
-      const step = planStep(arrived, at, this.#workflows);
+      const step = planStep({ workflow, instance, snapshot, event }, moment, this.#workflows);
       if (step === null) {
         // The cached instance may be out of date, and the event may change the stored one.
         if (known !== undefined) continue;
         return { kind: "unchanged", snapshot };
       }
-      const result = await this.#commit(step, companions, at);
+      const result = await this.#commit(step, companions, moment);
       if (result.ok) return { kind: "stepped", snapshot: (step[0] as StepCommit).after };
-      if (result.conflict !== "version") return { kind: "refused", result };
+      if (result.conflict !== "step") return { kind: "refused", result };
     }
     throw tooManyRaces(id);
   }
@@ -238,12 +248,13 @@ export class Steps<W> {
   async #commit(
     step: readonly StepCommit[],
     companions: StepCompanions<W>,
-    at: number,
+    moment: StepMoment,
   ): Promise<CommitResult> {
+    const { at } = moment;
     const { consumes, writes = [], starts = [], arms: companionArms = [], ran } = companions;
     const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
       const workflow = this.#workflows.of({ id, workflow: key, hash });
-      return planStart({ workflow, id, input }, at, this.#workflows);
+      return planStart({ workflow, id, input }, moment, this.#workflows);
     });
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const follows = together(parts);
@@ -289,9 +300,9 @@ export class Steps<W> {
     return result;
   }
 
-  #remember({ step, start }: StepCommit): void {
-    if (step !== null) this.#recent.keep({ version: step.expectedVersion + 1, ...step });
-    if (start !== null) this.#recent.keep({ version: 1, ...start });
+  #remember({ step, start, life, history: { version } }: StepCommit): void {
+    const made = step ?? start;
+    if (made !== null) this.#recent.keep({ life, version, ...made });
   }
 }
 
@@ -299,6 +310,16 @@ function checkMeant(instance: KnownInstance, { name }: AnyWorkflow): void {
   if (nameOf(instance.workflow) === name) return;
   const { id, workflow } = instance;
   throw new UnknownWorkflow(instance, `instance ${id} is one of ${workflow}, and not of ${name}`);
+}
+
+/** Whether this is the instance that an event is for, and no other that has its id now. */
+function isMeant(
+  { life, parentLife }: Meant = {},
+  instance: KnownInstance,
+  { parent }: ChartSnapshot,
+): boolean {
+  const isOfParent = parentLife === undefined || parent?.life === undefined || parent.life === parentLife;
+  return isOfParent && (life === undefined || life === instance.life);
 }
 
 function tooManyRaces(id: string): Error {
@@ -321,8 +342,8 @@ function firstThenChildren(
 /** The step of a child, which begins in the commit of its parent's step, has its cause already. */
 function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryRecord {
   if (cause === undefined || row.cause !== null) return row;
-  const { instance, version, at, event, value } = row;
-  return { instance, version, at, event, value, cause: causeText(cause, instance) };
+  const { instance, version, stamp, at, event, value } = row;
+  return { instance, version, stamp, at, event, value, cause: causeText(cause, instance) };
 }
 
 /** What follows from all parts of a commit. Nearly every commit has a single part, whose lists are handed on as they are. */

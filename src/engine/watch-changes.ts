@@ -22,7 +22,7 @@ export function watchChanges(facts: StepFacts): WatchChanges {
 }
 
 function watchesOf(
-  { workflow, id }: StepFacts,
+  { workflow, id, life }: StepFacts,
   { context }: ChartSnapshot,
   meta: StateMeta | null,
 ): WatchRecord[] {
@@ -30,7 +30,7 @@ function watchesOf(
     const key = workflow.watches[kind]?.(context as never);
     return key === undefined
       ? []
-      : [{ kind, key, instance: id, workflow: workflow.key, shard: shardOf(key) }];
+      : [{ kind, key, instance: id, life, workflow: workflow.key, shard: shardOf(key) }];
   });
 }
 

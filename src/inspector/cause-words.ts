@@ -1,5 +1,5 @@
 /** What made a step, in words: for the timeline of the pages and of the command. */
-import type { StepCause, TaskOrigin } from "../engine/step-cause.ts";
+import { stepNumber, type HistoryStep, type StepCause, type TaskOrigin } from "../engine/step-cause.ts";
 
 /** The words, and the step that they link to at their end, if any. */
 export interface CauseWords {
@@ -32,12 +32,18 @@ export function causeWords(cause: StepCause | null, instance: string): CauseWord
 }
 
 /** The same as one text, with the step that it came from. */
-export function causeSentence(cause: StepCause | null, instance: string): string {
+export function causeSentence(
+  cause: StepCause | null,
+  instance: string,
+  history: readonly HistoryStep[],
+): string {
   const { words, from } = causeWords(cause, instance);
-  return from === null ? words : `${words} ${originWords(from, instance)}`;
+  return from === null ? words : `${words} ${originWords(from, instance, history)}`;
 }
 
-/** The name of the step that a cause came from: without the instance where that is the same. */
-export function originWords({ instance: from, step }: TaskOrigin, instance: string): string {
-  return from === instance ? `step ${step}` : `${from}, step ${step}`;
+/** The name of the step that a cause came from: its number where that is known, and its instance where that is another one. */
+export function originWords(from: TaskOrigin, instance: string, history: readonly HistoryStep[]): string {
+  const number = stepNumber(from, history);
+  if (from.instance === instance) return number === null ? "an earlier step" : `step ${number}`;
+  return number === null ? from.instance : `${from.instance}, step ${number}`;
 }

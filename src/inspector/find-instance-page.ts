@@ -53,7 +53,7 @@ export class InstancePages {
 
   async instance(links: Links, query: URLSearchParams): Promise<FoundPage> {
     const id = query.get("id")?.trim() ?? "";
-    const step = stepIn(query);
+    const step = await this.#stepIn(id, query);
     const found = await this.#parts.reads.find(id, step);
     if (found === null) return absent(links, `No instance has the id “${id}”.`);
     if (step !== null && step > found.instance.version) {
@@ -64,7 +64,7 @@ export class InstancePages {
 
   async whatIf(links: Links, query: URLSearchParams): Promise<FoundPage> {
     const id = query.get("id")?.trim() ?? "";
-    const found = await this.#parts.reads.find(id, stepIn(query));
+    const found = await this.#parts.reads.find(id, await this.#stepIn(id, query));
     if (found === null) return absent(links, `No instance has the id “${id}”.`);
     const { inspected, charts, clock, redact } = this.#parts;
     const { instance, history } = found;
@@ -76,16 +76,20 @@ export class InstancePages {
     if (event === null) return absent(links, NO_EVENT);
     if (isDamaged(instance)) return absent(links, `What is stored of “${id}” cannot be read.`);
     const fold = await this.#foldOf(found, known);
-    const step = stepIn(query) ?? instance.version;
+    const step = (await this.#stepIn(id, query)) ?? instance.version;
     const snapshot =
       step === instance.version ? snapshotFromText(instance.snapshot) : fold?.steps.get(step)?.after;
     if (snapshot === undefined) {
       return absent(links, `What stood after step ${step} cannot be computed again. ${fold?.problem ?? ""}`);
     }
-    const imagined = imagine({ workflow: known.workflow, id, version: step, snapshot }, event, {
-      workflows: inspected.workflows,
-      at: clock.now(),
-    });
+    const imagined = imagine(
+      { workflow: known.workflow, instance: { ...instance, version: step }, snapshot },
+      event,
+      {
+        workflows: inspected.workflows,
+        at: clock.now(),
+      },
+    );
     const upTo = history.filter(({ version }) => version <= step);
     const { value } = snapshot;
     return present(
@@ -100,6 +104,19 @@ export class InstancePages {
         redact,
       }),
     );
+  }
+
+  /** The step that is asked for, by its number or its stamp. */
+  async #stepIn(id: string, query: URLSearchParams): Promise<number | null> {
+    const text = query.get("step") ?? "";
+    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+    for (let after = 0; text !== "";) {
+      const page = await this.#parts.inspected.storage.history(id, { after, limit: HISTORY_PAGE });
+      const row = page.find(({ stamp }) => stamp === text);
+      if (row !== undefined || page.length < HISTORY_PAGE) return row?.version ?? null;
+      after = page.at(-1)?.version ?? 0;
+    }
+    return null;
   }
 
   async #shown(found: FoundInstance, step: number | null): Promise<ShownInstance> {
@@ -154,12 +171,9 @@ export class InstancePages {
   }
 }
 
-const NO_EVENT = 'Expected the type of an event, or JSON such as {"type":"PAY"}.';
+const HISTORY_PAGE = 1_000;
 
-function stepIn(query: URLSearchParams): number | null {
-  const text = query.get("step") ?? "";
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null;
-}
+const NO_EVENT = 'Expected the type of an event, or JSON such as {"type":"PAY"}.';
 
 /** An event as a person types it: its type alone, or JSON. */
 function eventOf(text: string): EventObject | null {

@@ -10,7 +10,7 @@ import type {
   NewestPage,
 } from "../storage.ts";
 import { failed } from "../commit-answers.ts";
-import { engineTables } from "../engine-tables.ts";
+import { engineTables, startedInstance } from "../engine-tables.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { Journal, MemoryTable } from "./table.ts";
@@ -85,10 +85,10 @@ export class MemoryDatabase {
       return { ok: false, conflict: "token" };
     }
     if (!this.tasks.command(commit)) return { ok: false, conflict: "token" };
-    if (step !== undefined && !this.#step(step)) return { ok: false, conflict: "version" };
-    if (!removes.every((id) => this.#remove(id))) return { ok: false, conflict: "version" };
+    if (step !== undefined && !this.#step(step)) return { ok: false, conflict: "step" };
+    if (!removes.every((each) => this.#remove(each))) return { ok: false, conflict: "step" };
     for (const [index, start] of starts.entries()) {
-      const isNew = this.instances.insert({ ...start, version: 1, updatedAt: start.createdAt });
+      const isNew = this.instances.insert(startedInstance(start));
       if (!isNew) return { ok: false, conflict: "exists", index };
     }
     for (const [index, change] of writes.entries()) {
@@ -99,16 +99,17 @@ export class MemoryDatabase {
     return { ok: true };
   }
 
-  #step({ id, expectedVersion, at, ...next }: NonNullable<AnyCommit["step"]>): boolean {
+  #step({ id, after, at, ...next }: NonNullable<AnyCommit["step"]>): boolean {
     const instance = this.instances.get(id);
-    if (instance?.version !== expectedVersion) return false;
-    return this.instances.put({ ...instance, ...next, version: expectedVersion + 1, updatedAt: at });
+    if (instance?.stamp !== after) return false;
+    return this.instances.put({ ...instance, ...next, version: instance.version + 1, updatedAt: at });
   }
 
-  /** False where the instance is absent or active, or something is still to be done for it. */
-  #remove(id: string): boolean {
+  /** False where the instance is absent or active, a child of it is, or something is still to be done for it. */
+  #remove({ id, life }: NonNullable<AnyCommit["removes"]>[number]): boolean {
     const instance = this.instances.get(id);
-    if (instance?.status !== "done") return false;
+    if (instance?.status !== "done" || instance.life !== life) return false;
+    if (this.instances.under("parent", id).some(({ status }) => status === "active")) return false;
     if (this.tasks.of(id, 1).length > 0 || this.watches.ofInstance(id, 1).length > 0) return false;
     this.instances.remove(instance);
     for (const row of this.history.under("instance", id)) this.history.remove(row);

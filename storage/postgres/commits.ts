@@ -1,6 +1,6 @@
 /** Commits to PostgreSQL: a group is one round trip and one transaction, and each item is kept or taken back on its own. */
 import pRetry from "p-retry";
-import { engineTables } from "../engine-tables.ts";
+import { engineTables, startedInstance } from "../engine-tables.ts";
 import { encodeRow } from "../sql/codecs.ts";
 import type { GivenTables } from "../sql/given-table.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
@@ -218,9 +218,7 @@ export class Commits {
       amends: amends?.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt) })),
       unwatches,
       retries: retries?.map(({ task, dueAt }) => ({ task, dueAt, visibleAt: clock.stored(dueAt) })),
-      starts: commit.starts?.map((start) =>
-        encodeRow(engineTables.instances, { version: 1, updatedAt: start.createdAt, ...start }),
-      ),
+      starts: commit.starts?.map((start) => encodeRow(engineTables.instances, startedInstance(start))),
       writes: commit.writes?.map((write) => writes.prepare(write)),
       arms: commit.arms?.map(({ task, lease }) => {
         const row = encodeRow(engineTables.tasks, storedTask(task, lease));
@@ -257,7 +255,7 @@ function answerOf(told: Told): CommitAnswer {
   const [conflict, index] = told.split("/");
   if (conflict === "ok") return { ok: true };
   if (conflict === "exists" || conflict === "write") return { ok: false, conflict, index: Number(index) };
-  return { ok: false, conflict: conflict === "version" ? "version" : "token" };
+  return { ok: false, conflict: conflict === "step" ? "step" : "token" };
 }
 
 /** The connection was lost behind a group that was sent, and the server could not be asked what became of it. */

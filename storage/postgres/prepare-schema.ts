@@ -70,7 +70,7 @@ export async function assertWritten(database: Database, schema: string): Promise
 
 /** What became of groups of commits: one short row for each connection that writes, changed in place. */
 const WRITERS = `
-  create table "paystateWriters" (
+  create table if not exists "paystateWriters" (
     id text collate "C" primary key, number bigint not null, results text, "usedAt" bigint not null
   ) with (fillfactor = 40)`;
 

@@ -2,20 +2,10 @@
 import { type Kysely, sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables } from "../engine-tables.ts";
-import type { InstancePage } from "../storage.ts";
+import type { InstancePage, InstanceRecord, StepRecord } from "../storage.ts";
 import type { FinishedValues } from "./finished-values.ts";
 import type { Schema } from "./schema.ts";
 import { pick, statement } from "./statement.ts";
-
-interface StepRow {
-  id: string;
-  expectedVersion: number;
-  workflow: string;
-  hash: string;
-  status: "active" | "done";
-  snapshot: string;
-  at: number;
-}
 
 export function instanceStatements(db: Kysely<Schema>) {
   return { ...stepStatements(db), ...instanceReads(db), ...removalStatements(db) };
@@ -30,12 +20,12 @@ function stepStatements(db: Kysely<Schema>) {
         .values(pick(row, columnsOf(engineTables.instances)))
         .onConflict((conflict) => conflict.doNothing()),
     ),
-    step: statement<StepRow>()(({ id, expectedVersion, workflow, hash, status, snapshot, at }) =>
+    step: statement<StepRecord>()(({ id, after, stamp, workflow, hash, status, snapshot, at }) =>
       db
         .updateTable("instances")
-        .set({ workflow, hash, status, snapshot, updatedAt: at, version: sql`version + 1` })
+        .set({ stamp, workflow, hash, status, snapshot, updatedAt: at, version: sql`version + 1` })
         .where("id", "=", id)
-        .where("version", "=", expectedVersion),
+        .where("stamp", "=", after),
     ),
     record: statement<Schema["history"]>()((row) =>
       db.insertInto("history").values(pick(row, columnsOf(engineTables.history))),
@@ -104,11 +94,23 @@ function removalStatements(db: Kysely<Schema>) {
         .orderBy("id")
         .limit(limit),
     ),
-    remove: statement<{ id: string }>()(({ id }) =>
+    remove: statement<Pick<InstanceRecord, "id" | "life">>()(({ id, life }) =>
       db
         .deleteFrom("instances")
         .where("id", "=", id)
+        .where("life", "=", life)
         .where(sql<boolean>`status = 'done'`)
+        .where((eb) =>
+          eb.not(
+            eb.exists(
+              eb
+                .selectFrom("instances as child")
+                .select("child.id")
+                .whereRef("child.parent", "=", "instances.id")
+                .where(sql<boolean>`child.status = 'active'`),
+            ),
+          ),
+        )
         .where((eb) =>
           eb.not(
             eb.exists(
@@ -142,7 +144,7 @@ function watchedStatements(db: Kysely<Schema>) {
         .onConflict((conflict) =>
           conflict
             .columns(["kind", "key", "instance"])
-            .doUpdateSet({ workflow: row.workflow, shard: row.shard }),
+            .doUpdateSet({ life: row.life, workflow: row.workflow, shard: row.shard }),
         ),
     ),
     unwatch: statement<{ kind: string; key: string; instance: string }>()(({ kind, key, instance }) =>

@@ -4,7 +4,7 @@ import { encodeRow } from "../sql/codecs.ts";
 import { instanceStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
-import { engineTables } from "../engine-tables.ts";
+import { engineTables, startedInstance } from "../engine-tables.ts";
 import type { AnyCommit, CommitAnswer, CommitResult } from "../storage.ts";
 import { Uncertain, type Connection, type PreparedAll } from "./connection.ts";
 import { explained } from "./explain.ts";
@@ -162,14 +162,14 @@ export class Commits {
     if (consumes !== undefined && !tasks.consume(consumes)) return { ok: false, conflict: "token" };
     if (!tasks.command(commit)) return { ok: false, conflict: "token" };
     if (step !== undefined && this.#instances.step.run({ ...step }) === 0) {
-      return { ok: false, conflict: "version" };
+      return { ok: false, conflict: "step" };
     }
-    for (const id of removes) {
-      if (this.#instances.remove.run({ id }) === 0) return { ok: false, conflict: "version" };
+    for (const { id, life } of removes) {
+      if (this.#instances.remove.run({ id, life }) === 0) return { ok: false, conflict: "step" };
       this.#instances.forget.run({ id });
     }
     for (const [index, start] of starts.entries()) {
-      const row = encodeRow(engineTables.instances, { version: 1, updatedAt: start.createdAt, ...start });
+      const row = encodeRow(engineTables.instances, startedInstance(start));
       if (this.#instances.start.run(row as unknown as Schema["instances"]) === 0) {
         return { ok: false, conflict: "exists", index };
       }

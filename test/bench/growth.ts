@@ -42,6 +42,8 @@ interface Batch {
 
 const instance = (id: string) => ({
   id,
+  stamp: "1",
+  parent: null,
   workflow: WORKFLOW,
   hash: "h",
   status: "active" as const,
@@ -62,6 +64,7 @@ const task = (id: string, version: number, dueAt: number) => ({
 const row = (id: string, version: number) => ({
   instance: id,
   version,
+  stamp: "s",
   at: NOW,
   event: "{}",
   value: '"waiting"',
@@ -87,7 +90,8 @@ async function fill(storage: PaymentStorage, from: number, to: number): Promise<
 const stepped = (id: string, version: number): Commit<PaymentTables> => ({
   step: {
     id,
-    expectedVersion: version,
+    after: String(version),
+    stamp: String(version + 1),
     workflow: WORKFLOW,
     hash: "h",
     status: "active",

@@ -11,6 +11,7 @@ import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { leaveNothing, runCommand, startCommand } from "./command.ts";
 import { wrongCall } from "./wrong-call.ts";
+import { taskIdAt } from "../kit/task-ids.ts";
 
 afterAll(leaveNothing);
 
@@ -104,7 +105,9 @@ test("show tells the state, and what an instance waits for", async ({ paystate, 
   expect(code).toBe(0);
   expect(stdout).toMatch(/^id {8}bad\nworkflow {2}job@1\nstate {5}working\n/);
   expect(stdout).toContain('context   {"id":"bad"}\n');
-  expect(stdout).toMatch(/effect +work +tried again +\S+Z +work has failed \d+ times: .* +bad:1:0\n$/);
+  expect(stdout).toMatch(
+    /effect +work +tried again +\S+Z +work has failed \d+ times: .* +bad:[0-9a-v]+:0\n$/,
+  );
   expect(await json("show", "good")).toMatchObject({ instance: { status: "done" }, pending: { tasks: [] } });
 });
 
@@ -121,13 +124,14 @@ test("show tells what made each step, and at which attempt an effect ended, with
   expect(stdout).toMatch(/^ +1 {2}\S+Z {2}started → working \(by a caller\)$/m);
   expect(stdout).toMatch(/^ {8}work ended at attempt 3, .*it had failed with “no \?\[31mpaper”$/m);
   expect(stdout).toMatch(/^ +2 {2}\S+Z {2}DONE → done \(by its effect work of step 1\)$/m);
+  const task = await taskIdAt(engine, "late");
   expect(await json("show", "late")).toMatchObject({
-    ran: [{ task: "late:1:0", name: "work", failures: 2 }],
+    ran: [{ task, name: "work", failures: 2 }],
   });
   expect(await json("show", "good")).toMatchObject({ ran: [] });
   expect(await json("history", "late")).toMatchObject([
     { cause: null },
-    { cause: { kind: "effect", task: "late:1:0", from: { instance: "late", step: 1 }, name: "work" } },
+    { cause: { kind: "effect", task, from: { instance: "late", step: task.split(":")[1] }, name: "work" } },
   ]);
 });
 
@@ -160,9 +164,10 @@ test("history gives the steps with what made each, page by page", async ({ payst
 
 test("retry makes what has failed due now, and says so when nothing has", async ({ engine, paystate }) => {
   const before = (await engine.pending("bad")).tasks[0];
-  expect((await paystate("retry", "bad")).stdout).toBe("Due now: bad:1:0. A process at work does it.\n");
+  const task = await taskIdAt(engine, "bad");
+  expect((await paystate("retry", "bad")).stdout).toBe(`Due now: ${task}. A process at work does it.\n`);
   const { tasks } = await engine.pending("bad");
-  expect(tasks[0]).toMatchObject({ id: "bad:1:0", failures: before?.failures });
+  expect(tasks[0]).toMatchObject({ id: task, failures: before?.failures });
   expect(tasks[0]?.dueAt).not.toBe(before?.dueAt);
   expect((await paystate("retry", "good")).stdout).toBe(
     "Nothing of good has failed, or it is being done right now.\n",
@@ -206,9 +211,10 @@ test("drop removes what was set aside, and nothing that is tried again", async (
   for (let claim = 1; claim <= 3; claim++) {
     await storage.claim({ ...limits, now: 2_000_000_000_000 + claim * 10_000, maxCrashes: 2 });
   }
-  expect((await engine.deadLetters()).map(({ id }) => id)).toEqual(["bad:1:0"]);
+  const task = await taskIdAt(engine, "bad");
+  expect((await engine.deadLetters()).map(({ id }) => id)).toEqual([task]);
   expect((await paystate("ps")).stdout).toContain("work is set aside after 2 crashes");
-  expect(await json("drop", "bad")).toEqual({ dropped: ["bad:1:0"] });
+  expect(await json("drop", "bad")).toEqual({ dropped: [task] });
   expect(await engine.pending("bad")).toMatchObject({ tasks: [] });
 });
 
@@ -218,13 +224,20 @@ test("an instance whose chart no process has is counted, listed with that, and s
   paystate,
 }) => {
   await engine.stop();
-  await engine.retry("bad:1:0");
+  await engine.retry(await taskIdAt(engine, "bad"));
   const strange = createEngine({ storage, workflows: [] });
   expect(await strange.troubles()).toEqual({ deadLetters: 0, failingTasks: 1, unknownInstances: 1 });
   const { instances } = await strange.list({ unknown: true, status: "active" });
   expect(instances.map(({ id }) => id)).toEqual(["bad"]);
   // The other one fails; this one only waits for a process, and has done so since the first day of 2026.
-  const waits = { id: "waits", workflow: "job@1", hash: "h", status: "active" } as const;
+  const waits = {
+    id: "waits",
+    stamp: "s",
+    parent: null,
+    workflow: "job@1",
+    hash: "h",
+    status: "active",
+  } as const;
   const snapshot = JSON.stringify({ value: "working", context: {}, status: "active" });
   await storage.commit([{ starts: [{ ...waits, snapshot, createdAt: 1 }] }]);
   expect((await paystate("ps")).stdout).toMatch(
@@ -238,6 +251,8 @@ test.for(["drop", "stop", "remove"])(
   async (command, { storage, paystate }) => {
     const transfer = {
       id: "t",
+      stamp: "s",
+      parent: null,
       workflow: "wallet-transfer@1",
       hash: "h",
       status: "active",

@@ -81,23 +81,33 @@ describe.each(sampled(adapters, "causes"))("causes on $name", (adapter) => {
       await one.send(errands, "e 1", { type: "GO" });
       await pass(5 * 60_000);
       expect(await one.read("e 1")).toMatchObject({ value: "done" });
-      const from = (step: number, instance = "e 1") => ({ instance, step });
+      const stampsOf = async (id: string) => (await one.history(id)).map(({ stamp }) => stamp);
+      const stamps = new Map([
+        ["e 1", await stampsOf("e 1")],
+        ["e 1/talk", await stampsOf("e 1/talk")],
+      ]);
+      const from = (step: number, instance = "e 1") => ({
+        instance,
+        step: stamps.get(instance)?.[step - 1] ?? "",
+      });
+      const task = (step: number, index: number, instance = "e 1"): string =>
+        `${instance}:${from(step, instance).step}:${index}`;
       expect(causesOf(await one.history("e 1"))).toEqual([
         null,
         null,
-        { kind: "effect", task: "e 1:2:0", from: from(2), name: "ask" },
-        { kind: "timer", task: "e 1:3:0", from: from(3) },
-        { kind: "invocation", task: "e 1:4:1", from: from(4) },
+        { kind: "effect", task: task(2, 0), from: from(2), name: "ask" },
+        { kind: "timer", task: task(3, 0), from: from(3) },
+        { kind: "invocation", task: task(4, 1), from: from(4) },
         { kind: "watch", watch: "post" },
-        { kind: "message", task: "e 1/talk:2:0", from: from(2, "e 1/talk") },
+        { kind: "message", task: task(2, 0, "e 1/talk"), from: from(2, "e 1/talk") },
       ]);
       expect(causesOf(await one.history("e 1/talk"))).toEqual([
         { kind: "parent", from: from(6) },
-        { kind: "message", task: "e 1:6:0", from: from(6) },
+        { kind: "message", task: task(6, 0), from: from(6) },
       ]);
       expect((await one.history("helper"))[0]?.cause).toEqual({
         kind: "effect",
-        task: "e 1:2:0",
+        task: task(2, 0),
         from: from(2),
       });
       // In the commit of each step: a row names the task that its commit ends.
@@ -115,7 +125,7 @@ test("any id and name come back as they were written, and what is no cause is no
   for (const instance of ids) {
     for (const sender of ids) {
       const task = `${sender}:7:2:sent:0:back`;
-      const from = { instance: sender, step: 7 };
+      const from = { instance: sender, step: "7" };
       const message = causeText({ id: task, kind: "message", name: "TOLD" }, instance);
       expect(causeFromText(message, instance)).toEqual({ kind: "message", task, from });
     }
@@ -123,7 +133,7 @@ test("any id and name come back as they were written, and what is no cause is no
     expect(causeFromText(own, instance)).toEqual({
       kind: "effect",
       task: `${instance}:3:0`,
-      from: { instance, step: 3 },
+      from: { instance, step: "3" },
       name: "say it :1",
     });
   }

@@ -6,6 +6,7 @@ import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
+import { taskIdAt } from "../kit/task-ids.ts";
 
 const LEASE = 15_000;
 
@@ -42,7 +43,8 @@ describe.each(sampled(adapters, "leases"))("leases on $name", (adapter) => {
       expect((await storage.history("j", { after: 1, limit: 10 })).map(({ event }) => event)).toEqual([
         '{"type":"DONE","by":"alive"}',
       ]);
-      expect(log.commits.filter(({ commit }) => commit.consumes?.task === "j:1:0")).toHaveLength(1);
+      const task = await taskIdAt(storage, "j");
+      expect(log.commits.filter(({ commit }) => commit.consumes?.task === task)).toHaveLength(1);
     }));
 
   test("a holder that learns that its lease is lost aborts what it still does", () =>
@@ -173,7 +175,9 @@ describe.each(sampled(adapters, "leases"))("leases on $name", (adapter) => {
         clock.advance(LEASE);
       }
       expect(seen).toEqual([0, 1, 2, 3, 4]);
-      expect((await storage.deadLetters(10)).map(({ id }) => id)).toEqual(["poison:1:0"]);
+      expect((await storage.deadLetters(10)).map(({ id }) => id)).toEqual([
+        await taskIdAt(storage, "poison"),
+      ]);
       const survivor = await engine({ workflows: [deadly] });
       survivor.run();
       await survivor.start(deadly, { id: "harmless", input: { id: "harmless" } });

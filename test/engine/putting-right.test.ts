@@ -8,6 +8,7 @@ import { gate, inWorld } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
+import { taskIdAt } from "../kit/task-ids.ts";
 
 const LEASE = 15_000;
 
@@ -75,25 +76,26 @@ describe.each(sampled(adapters, "putting right"))("putting right on $name", (ada
       clock.advance(LEASE);
       await living.settled();
       const [letter] = await living.deadLetters();
+      const task = await taskIdAt(living, "j");
       expect(letter).toMatchObject({
-        id: "j:1:0",
+        id: task,
         instance: "j",
         name: "work",
         crashes: 1,
         since: clock.now(),
       });
-      expect((await living.pending("j")).tasks).toMatchObject([{ id: "j:1:0", deadAt: clock.now() }]);
+      expect((await living.pending("j")).tasks).toMatchObject([{ id: task, deadAt: clock.now() }]);
       expect((await living.list({ failing: true })).instances).toMatchObject([{ id: "j" }]);
       clock.advance(10 * LEASE);
       await living.settled();
       expect(await living.read("j")).toMatchObject({ value: "working" });
 
       isPoison = false;
-      expect(await living.retry("j:1:0")).toBe(true);
+      expect(await living.retry(task)).toBe(true);
       await living.settled();
       expect(await living.read("j")).toMatchObject({ value: "done" });
       expect(await living.deadLetters()).toEqual([]);
-      expect(await living.retry("j:1:0")).toBe(false);
+      expect(await living.retry(task)).toBe(false);
       hanging.open();
       await settled();
       expect(await living.history("j")).toHaveLength(2);
@@ -110,16 +112,17 @@ describe.each(sampled(adapters, "putting right"))("putting right on $name", (ada
       });
       const one = await engine({ workflows: [jobs] });
       await one.start(jobs, { id: "j", input: { id: "j" } });
-      expect(await one.retry("j:1:0")).toBe(false);
+      const task = await taskIdAt(one, "j");
+      expect(await one.retry(task)).toBe(false);
       expect(await one.failingTasks()).toEqual([]);
       one.run();
       await pass(60_000);
       expect(await one.failingTasks()).toMatchObject([
-        { id: "j:1:0", failures, lastError: expect.stringContaining("no paper") as string },
+        { id: task, failures, lastError: expect.stringContaining("no paper") as string },
       ]);
-      expect(await one.drop("j:1:0")).toBe(false);
+      expect(await one.drop(task)).toBe(false);
       isBroken = false;
-      expect(await one.retry("j:1:0")).toBe(true);
+      expect(await one.retry(task)).toBe(true);
       await one.settled();
       expect(await one.read("j")).toMatchObject({ value: "done" });
     }));
@@ -146,8 +149,9 @@ describe.each(sampled(adapters, "putting right"))("putting right on $name", (ada
       await one.start(broken, { id: "j", input: { id: "j" } });
       await one.start(caller, { id: "c", input: { id: "c" } });
       await pass(10 * 60_000);
-      expect(warnings.map(({ task }) => String(task)).toSorted()).toEqual(["c:1:0", "j:1:0"]);
-      expect((await one.failingTasks()).map(({ id }) => id).toSorted()).toEqual(["c:1:0", "j:1:0"]);
+      const tasks = [await taskIdAt(one, "c"), await taskIdAt(one, "j")];
+      expect(warnings.map(({ task }) => String(task)).toSorted()).toEqual(tasks);
+      expect((await one.failingTasks()).map(({ id }) => id).toSorted()).toEqual(tasks);
       awaitsOutside("j", "c", "absent");
     }));
 

@@ -6,6 +6,7 @@ import { ranTasks, ranTasksOf } from "../../src/engine/ran-tasks.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
+import { taskIdAt } from "../kit/task-ids.ts";
 
 const machine = setup({
   types: { events: {} as { type: "SENT" } },
@@ -57,7 +58,9 @@ describe("an effect that failed before it succeeded", () => {
     const { engine, storage } = await posted(twice, 5);
     expect((await engine.read("l1"))?.status).toBe("done");
     const rows = await ranTasksOf(storage, "l1");
-    expect(rows).toMatchObject([{ task: "l1:1:0", name: "post", failures: 2, crashes: 0 }]);
+    expect(rows).toMatchObject([
+      { task: await taskIdAt(storage, "l1"), name: "post", failures: 2, crashes: 0 },
+    ]);
     expect(rows[0]?.error).toContain("the box is full");
     expect(JSON.stringify(rows)).not.toContain("abcdef0123456789");
     await engine.stop();
@@ -93,7 +96,7 @@ test("all rows of an instance go with it, however many its tasks have left", asy
 test("an effect that took long leaves how long it took", async () => {
   const { engine, storage } = await posted(async (clock) => clock.advance(1_500), 0);
   expect(await ranTasksOf(storage, "l1")).toMatchObject([
-    { task: "l1:1:0", tookMs: 1_500, failures: 0, crashes: 0, error: null },
+    { task: await taskIdAt(storage, "l1"), tookMs: 1_500, failures: 0, crashes: 0, error: null },
   ]);
   await engine.stop();
 });

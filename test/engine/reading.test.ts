@@ -215,7 +215,16 @@ test("a rare state among very many is found in calls that each look at 1,000 ins
       context: {},
       status: "active",
     });
-    return { id, workflow: "w@1", hash: "h", status: "active" as const, snapshot, createdAt: 1 };
+    return {
+      id,
+      stamp: "s",
+      parent: null,
+      workflow: "w@1",
+      hash: "h",
+      status: "active" as const,
+      snapshot,
+      createdAt: 1,
+    };
   });
   await storage.commit([{ starts }]);
   const found: string[] = [];

@@ -190,6 +190,8 @@ describe.each(sampled(adapters, "retention"))("retention on $name", (adapter) =>
       const keeping = await engine({ workflows: [jobs], keep: { finished: "1h" } });
       const record = {
         id: "d",
+        stamp: "s",
+        parent: null,
         workflow: "gone@1",
         hash: "h",
         status: "done",
@@ -409,10 +411,10 @@ describe("retention and its end", () => {
           pending: await database.pending(id, 1),
           parent: id.includes("/") ? await database.load(id.slice(0, id.indexOf("/"))) : null,
         });
-        for (const { removes = [] } of items) for (const id of removes) before.set(id, await facts(id));
+        for (const { removes = [] } of items) for (const { id } of removes) before.set(id, await facts(id));
         const results = await database.commit(items);
         items.forEach(({ removes = [] }, index) => {
-          for (const id of results[index]?.ok === true ? removes : []) {
+          for (const { id } of results[index]?.ok === true ? removes : []) {
             const { record, pending, parent } = before.get(id) ?? {};
             expect(record?.status).toBe("done");
             expect(clock.now() - (record?.updatedAt ?? Infinity)).toBeGreaterThanOrEqual(HOUR);

@@ -10,6 +10,7 @@ import { createEngine } from "paystate/engine";
 import { sqliteStorage } from "../kit/storages.ts";
 import { program } from "../programs/programs.ts";
 import { job } from "./job.ts";
+import { taskIdAt } from "../kit/task-ids.ts";
 
 let folder: string;
 let path: string;
@@ -59,12 +60,12 @@ test(
     const lives: string[][] = [await life("deadly", 40)];
     while (lives.length < 9 && lives.at(-1)?.includes("j07") === true) lives.push(await life("deadly", 0));
     expect(lives.map((begun) => begun.includes("j07"))).toEqual([true, true, true, false]);
-    expect(await standing()).toEqual({ done: 39, dead: ["j07:1:0"] });
+    expect(await standing()).toEqual({ done: 39, dead: [expect.stringMatching(/^j07:/)] });
     const storage = await sqliteStorage(path);
     const mended = job(async ({ id }) => ({ event: { type: "DONE", by: id } }));
     const engine = createEngine({ storage, workflows: [mended] });
     engine.run();
-    expect(await engine.retry("j07:1:0")).toBe(true);
+    expect(await engine.retry(await taskIdAt(engine, "j07"))).toBe(true);
     await engine.settled();
     await engine.stop();
     await storage.close();

@@ -5,6 +5,7 @@ import { gate, inWorld, turns, until, type EngineWorld } from "../kit/engine-wor
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { sampled } from "../kit/thorough.ts";
 import { job, type Job } from "./job.ts";
+import { taskIdAt } from "../kit/task-ids.ts";
 
 const LEASE = 15_000;
 
@@ -87,14 +88,15 @@ describe.each(sampled(adapters, "suspects"))("suspects on $name", (adapter) => {
       const survivor = await engine({ workflows: [deadlyJob().deadly] });
       survivor.run();
       await survivor.settled();
-      expect(await survivor.deadLetters()).toMatchObject([{ id: "j07:1:0", crashes: 5 }]);
+      const task = await taskIdAt(survivor, "j07");
+      expect(await survivor.deadLetters()).toMatchObject([{ id: task, crashes: 5 }]);
       const healthy = [...names.filter((id) => id !== "j07"), "new1", "new2", "new3", "new4"];
       for (const id of healthy) expect(await survivor.read(id)).toMatchObject({ value: "done" });
       const mended = await engine({
         workflows: [job(async ({ id }) => ({ event: { type: "DONE", by: id } }))],
       });
       await survivor.stop();
-      expect(await mended.retry("j07:1:0")).toBe(true);
+      expect(await mended.retry(task)).toBe(true);
       mended.run();
       await mended.settled();
       expect(await mended.read("j07")).toMatchObject({ value: "done" });

@@ -6,6 +6,7 @@ import type { Logger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { parcels } from "./parcel.ts";
+import { taskIdAt } from "../kit/task-ids.ts";
 
 const AT = "http://127.0.0.1:3210/_inspector";
 const SAME = { origin: "http://127.0.0.1:3210", "content-type": "application/x-www-form-urlencoded" };
@@ -56,7 +57,9 @@ test("what fails is tried again, and an instance is stopped", async () => {
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
   await engine.settled();
   expect(await get("/instance?id=p1")).toContain("Try label again …");
-  expect((await post({ id: "p1", do: "retry p1:2:1" })).status).toBe(200);
+  expect(
+    (await post({ id: "p1", do: `retry ${await taskIdAt(engine, "p1", { step: 2, index: 1 })}` })).status,
+  ).toBe(200);
   expect((await post({ id: "p1", do: "stop" })).status).toBe(200);
   expect((await engine.read("p1"))?.status).toBe("stopped");
   const again = await post({ id: "p1", do: "stop" });

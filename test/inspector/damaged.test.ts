@@ -16,8 +16,16 @@ async function withDamage({ engine, storage, workflow }: ParcelWorld): Promise<v
     {
       starts: [{ ...start, id, snapshot: good.snapshot.slice(0, -7) }],
       history: [
-        { instance: id, version: 1, at, event: '{"type":"$start', value: '{"pack', cause: "effect" },
-        { instance: id, version: 2, at, event: "null", value: "null", cause: null },
+        {
+          instance: id,
+          version: 1,
+          stamp: "s",
+          at,
+          event: '{"type":"$start',
+          value: '{"pack',
+          cause: "effect",
+        },
+        { instance: id, version: 2, stamp: "t", at, event: "null", value: "null", cause: null },
       ],
     },
   ]);

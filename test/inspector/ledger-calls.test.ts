@@ -75,7 +75,11 @@ test("a send tells which effect asked the ledger what, when and how it ended, an
 });
 
 test("a task is followed beside others at once, a failure is told by its name, and the oldest calls go first", async () => {
-  expect(await seenByATask({ isFollowed: true })).toMatchObject({ id: "j:1:0", instance: "j", name: "work" });
+  expect(await seenByATask({ isFollowed: true })).toMatchObject({
+    id: expect.stringMatching(/^j:/) as string,
+    instance: "j",
+    name: "work",
+  });
   const clock = virtualClock();
   const calls = new LedgerCalls(clock);
   calls.begin();
@@ -105,7 +109,10 @@ test("a task is followed beside others at once, a failure is told by its name, a
     {
       number: 1,
       method: "broadcast",
-      task: expect.objectContaining({ id: "fails:1:0", name: "work" }) as unknown,
+      task: expect.objectContaining({
+        id: expect.stringMatching(/^fails:/) as string,
+        name: "work",
+      }) as unknown,
       at: clock.now(),
       durationMs: 0,
       outcome: "NodeGone",

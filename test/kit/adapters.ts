@@ -30,8 +30,8 @@ const postgres: Adapter = {
   },
 };
 
-/** For `describe.each(adapters)("… on $name", ({ make }) => …)`. */
-export const adapters: readonly Adapter[] = [
+/** Those that need no server. */
+const withoutServer: readonly Adapter[] = [
   {
     name: "memory",
     async make() {
@@ -49,6 +49,14 @@ export const adapters: readonly Adapter[] = [
       };
     },
   },
+];
+
+/** All of them, for suites that make few calls. */
+export const everyAdapter: readonly Adapter[] = [...withoutServer, ...(HAS_POSTGRES ? [postgres] : [])];
+
+/** For `describe.each(adapters)("… on $name", ({ make }) => …)`. */
+export const adapters: readonly Adapter[] = [
+  ...withoutServer,
   // Every call takes a round trip, and these suites make hundreds of thousands.
   ...(HAS_POSTGRES && THOROUGH ? [postgres] : []),
 ];

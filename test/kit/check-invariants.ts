@@ -22,15 +22,19 @@ export interface RunAtRest {
 
 /** One sentence per broken invariant, each beginning with its number; empty when all hold. */
 export async function brokenInvariants(run: RunAtRest): Promise<readonly string[]> {
-  const ids = run.log.commits.reduce((left, { commit }) => {
-    for (const id of commit.removes ?? []) left.delete(id);
-    for (const { id } of commit.starts ?? []) left.add(id);
-    return left;
-  }, new Set<string>());
+  const ids = new Set<string>();
+  const armed = new Set<string>();
+  for (const { commit } of run.log.commits) {
+    for (const { id } of commit.removes ?? []) {
+      ids.delete(id);
+      for (const task of armed) if (placeOf(task)?.instance === id) armed.delete(task);
+    }
+    for (const { id } of commit.starts ?? []) ids.add(id);
+    for (const { task } of commit.arms ?? []) armed.add(task.id);
+  }
   const instances = await Promise.all([...ids].map((id) => readInstance(run.storage, id)));
-  const armed = run.log.commits.flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task.id));
   return [
-    ...instances.flatMap((read) => checkHistory(run.workflows.flatMap(withChildren), read, new Set(armed))),
+    ...instances.flatMap((read) => checkHistory(run.workflows.flatMap(withChildren), read, armed)),
     ...(await checkRest(run, instances)),
     ...checkConsumption(run.log),
     ...checkTimers(run.log),
@@ -126,22 +130,22 @@ function checkHistory(
   const broken: string[] = [];
   let state: ChartSnapshot | null = null;
   // What an older version of the chart has armed is not judged: only the present one is registered.
-  const forget = (version: number): void => {
+  const forget = (stamp: string): void => {
     for (const task of armed) {
       const place = placeOf(task);
-      if (place?.instance === id && place.version === version) armed.delete(task);
+      if (place?.instance === id && place.stamp === stamp) armed.delete(task);
     }
   };
   const migrated = history.findLastIndex(({ event }) => eventFromText(event).type === MIGRATED);
   for (const [index, row] of history.entries()) {
     if (index < migrated) {
-      forget(row.version);
+      forget(row.stamp);
       continue;
     }
     if (index === migrated) {
       const { snapshot } = eventFromText(row.event) as EventObject & { snapshot: ChartSnapshot };
       state = snapshot;
-      forget(row.version);
+      forget(row.stamp);
       continue;
     }
     if (row.version !== index + 1) return [`I1: row ${index + 1} of ${id} has version ${row.version}`];
@@ -153,14 +157,14 @@ function checkHistory(
       broken.push(`I1: step ${row.version} of ${id} folds to ${text(state.value)}, not ${row.value}`);
     }
     step.actions.forEach(({ kind }, action) => {
-      const task = `${id}:${row.version}:${action}`;
+      const task = `${id}:${row.stamp}:${action}`;
       const isKnown = everArmed === null || kind !== "effect" || armed.delete(task);
       if (!isKnown) broken.push(`I2: the effect ${task} was not armed`);
       // A timer that was armed and left within one step never gets a row; what is sent may have nobody to go to.
       if (kind !== "effect") armed.delete(task);
     });
     // The news of its end, for a parent.
-    armed.delete(`${id}:${row.version}:${step.actions.length}`);
+    armed.delete(`${id}:${row.stamp}:${step.actions.length}`);
   }
   if (instance.version !== history.length) broken.push(`I1: ${id} has ${history.length} rows of history`);
   const folded = state === null ? "nothing" : snapshotToText(state);
@@ -175,10 +179,10 @@ function checkHistory(
   return broken;
 }
 
-/** The step that armed a task, read from its id `instance:version:index`; null for an answer (`…:back`). */
-function placeOf(task: string): { readonly instance: string; readonly version: number } | null {
-  const [, instance, version] = /^(.*):(\d+):\d+$/s.exec(task) ?? [];
-  return instance === undefined ? null : { instance, version: Number(version) };
+/** The step that armed a task, read from its id `instance:stamp:index`; null for an answer (`…:back`). */
+function placeOf(task: string): { readonly instance: string; readonly stamp: string } | null {
+  const [, instance, stamp] = /^(.*):([0-9a-v]+):\d+$/s.exec(task) ?? [];
+  return instance === undefined || stamp === undefined ? null : { instance, stamp };
 }
 
 /** The version of the step that a commit makes of this instance, if it does. */
@@ -202,16 +206,24 @@ function timerLives(log: StorageLog): TimerLife[] {
       }),
     ),
   );
+  const versions = new Map<string, number>(
+    log.commits.flatMap(({ commit }) =>
+      (commit.history ?? []).map(
+        ({ instance, stamp, version }) => [`${instance}:${stamp}`, version] as const,
+      ),
+    ),
+  );
+  const armedIn = (task: string): string => task.slice(0, task.lastIndexOf(":"));
   return log.commits
     .flatMap(({ commit }) => commit.arms ?? [])
     .filter(({ task }) => task.kind === "timer" || task.kind === "invocation")
     .map(({ task }) => {
-      const since = placeOf(task.id)?.version ?? 0;
-      const versions = disarms
+      const since = versions.get(armedIn(task.id)) ?? 0;
+      const ended = disarms
         .filter(({ instance, timer }) => instance === task.instance && (timer ?? task.name) === task.name)
         .filter(({ version, fired }) => version > since && fired !== task.id)
         .map(({ version }) => version);
-      return { task, disarmed: Math.min(...versions) };
+      return { task, disarmed: Math.min(...ended) };
     });
 }
 

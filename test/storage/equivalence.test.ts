@@ -12,6 +12,7 @@ import type { PaymentStorage, PaymentWrite } from "../../src/payments/payment-st
 import {
   hit,
   type PaymentCommit,
+  stampOf,
   startOf,
   stepOf,
   taskOf,
@@ -141,6 +142,7 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
       fc.record({
         instance,
         version: number(50),
+        stamp: fc.constant("s"),
         at: number(9),
         event: fc.json(),
         value: fc.json(),
@@ -153,7 +155,10 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
     arbitrary: some(fc.record({ task: taskId, dueAt: number(60) })).map((retries) => ({ retries })),
   },
   { weight: 1, arbitrary: some(taskId).map((drops) => ({ drops })) },
-  { weight: 1, arbitrary: some(instance).map((removes) => ({ removes })) },
+  {
+    weight: 1,
+    arbitrary: some(instance).map((ids) => ({ removes: ids.map((id) => ({ id, life: stampOf(1) })) })),
+  },
   {
     weight: 1,
     arbitrary: some(fc.record({ instance, workflow: one(...workflows) })).map((adopts) => ({ adopts })),
@@ -246,6 +251,7 @@ function crowdItem(given: CrowdMember): PaymentCommit {
       {
         instance: id,
         version: version + (given.isStart ? 0 : 50),
+        stamp: "s",
         at: 1,
         event: "{}",
         value: "{}",

@@ -78,6 +78,7 @@ async function fill(storage: EngineStorage): Promise<void> {
       history: range(700).map((index) => ({
         instance: `i${index % 7}`,
         version: 1 + Math.floor(index / 7),
+        stamp: "s",
         at: index,
         event: "{}",
         value: `"é"`,

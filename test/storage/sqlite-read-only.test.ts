@@ -21,7 +21,18 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const starting = (id: string): AnyCommit => ({
-  starts: [{ id, workflow: "a@1", hash: "h", status: "active", snapshot: "{}", createdAt: 1 }],
+  starts: [
+    {
+      id,
+      stamp: "s",
+      parent: null,
+      workflow: "a@1",
+      hash: "h",
+      status: "active",
+      snapshot: "{}",
+      createdAt: 1,
+    },
+  ],
 });
 
 /** Every file of the folder with its bytes; the index of the log holds locks alone. */

@@ -390,7 +390,7 @@ test("G8: an item is not judged beside what a refused item of its batch has left
   const late = { step: stepOf("j", 1), arms: [{ task: taskOf("t") }] };
   expect(await storage.commit([refused, late])).toEqual([
     { ok: false, conflict: "write", index: 0 },
-    { ok: false, conflict: "version" },
+    { ok: false, conflict: "step" },
   ]);
   await storage.close();
 });

@@ -145,9 +145,10 @@ function standingOf({ deadAt, isHeld, isSuspect, failures }: PendingTask): strin
 
 /** The steps of this instance, and from where the next page goes on. */
 export function historyPage(instance: string, steps: readonly HistoryEntry[], limit: number): string {
+  const named = steps.map(({ version, stamp }) => ({ instance, version, stamp }));
   const rows = steps.map(({ version, at, event: { type, ...data }, value, cause }) => {
     // A migration tells in its event what made it.
-    const made = type === MIGRATED ? "" : causeSentence(cause, instance);
+    const made = type === MIGRATED ? "" : causeSentence(cause, instance, named);
     return [String(version), time(at), type, stateText(value), made, plainJson(data)].map(cell);
   });
   const page = table(["step", "at", "event", "state", "cause", "data"], rows, "No step follows.");

@@ -57,8 +57,12 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<PutR
   const { tasks } = await instanceReads(open.storage).pending(id);
   const isAsked = tasks.some(({ kind, name }) => kind === "message" && name === STOP.type);
   if (!isAsked) {
-    const asked = { id: `${id}:${record.version}:stop`, dueAt: systemClock.now() };
-    const task = messageTask(asked, { instance: id, workflow: record.workflow }, { event: STOP });
+    const asked = { id: `${id}:${record.stamp}:stop`, dueAt: systemClock.now() };
+    const task = messageTask(
+      asked,
+      { instance: id, workflow: record.workflow, life: record.life },
+      { event: STOP },
+    );
     await commitOne(open.storage, { arms: [{ task }] });
   }
   return {
@@ -71,7 +75,7 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<PutR
 export async function removeEnded(open: OpenDatabase, id: string): Promise<PutRight> {
   await checkNotOfService(open, id, "paystate attention");
   const storage = withTables(open.storage, [ranTasks]);
-  const done = await removeInstance(storage, instanceReads(open.storage), id);
+  const done = await removeInstance(storage, id);
   if (done === "absent") throw noInstance(id, open);
   if (done === "active") throw new Error(`${id} has not ended: stop it first`);
   if (done === "pending") {

@@ -5,7 +5,7 @@ import { withTables } from "../../../storage/with-tables.ts";
 import { MIGRATED } from "../../engine/chart.ts";
 import type { InstanceView } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
-import { causeFromText } from "../../engine/step-cause.ts";
+import { causeFromText, isOfStep } from "../../engine/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { indentedList } from "../../inspector/chart/indented-list.ts";
 import { Charts, type KnownChart } from "../../inspector/charts.ts";
@@ -103,9 +103,9 @@ function steps({ instance, history, ran }: FoundInstance): string {
   const last = history.slice(-MAX_STEPS);
   const lines = last.flatMap((row) => {
     const { type } = JSON.parse(row.event) as { readonly type: string };
-    const what = `${shownEvent(type)} → ${stateWords(JSON.parse(row.value))}${causeOf(row, type)}`;
+    const what = `${shownEvent(type)} → ${stateWords(JSON.parse(row.value))}${causeOf(row, type, history)}`;
     const line = `${String(row.version).padStart(6)}  ${new Date(row.at).toISOString()}  ${what}`;
-    const ends = ran.filter(({ task }) => task.startsWith(`${instance.id}:${row.version}:`));
+    const ends = ran.filter(({ task }) => isOfStep(task, row));
     return [line, ...ends.map((end) => `${" ".repeat(8)}${end.name} ${wentWords(end, redact)}`)];
   });
   const more = instance.version > last.length ? [`        … paystate history ${instance.id}`] : [];
@@ -113,7 +113,11 @@ function steps({ instance, history, ran }: FoundInstance): string {
 }
 
 /** Who or what made a step, behind it. A migration tells that itself. */
-function causeOf({ instance, cause }: HistoryRecord, type: string): string {
+function causeOf(
+  { instance, cause }: HistoryRecord,
+  type: string,
+  history: readonly HistoryRecord[],
+): string {
   if (type === MIGRATED) return "";
-  return ` (${causeSentence(causeFromText(cause, instance), instance)})`;
+  return ` (${causeSentence(causeFromText(cause, instance), instance, history)})`;
 }

@@ -141,9 +141,10 @@ async function childrenOf(
   );
 }
 
-function historyEntry({ instance, version, at, event, value, cause }: HistoryRecord): HistoryEntry {
+function historyEntry({ instance, version, stamp, at, event, value, cause }: HistoryRecord): HistoryEntry {
   return {
     version,
+    stamp,
     at,
     event: eventFromText(event),
     value: JSON.parse(value) as unknown,

@@ -10,6 +10,8 @@ export interface InstanceView extends ChartSnapshot {
   readonly id: string;
   /** Its chart and version, as `name@version`. */
   readonly workflow: string;
+  /** The stamp of its start: it tells this instance from others that had its id, or will have it. */
+  readonly life: string;
   /** Steps committed so far, 1 after its start: the number of its last history row. */
   readonly steps: number;
   readonly createdAt: number;
@@ -68,6 +70,8 @@ export interface PendingWork {
 export interface HistoryEntry {
   /** Counts the steps of an instance from 1. */
   readonly version: number;
+  /** Names this step and no other, also of another instance that has this id; that of the first is the life of the instance. */
+  readonly stamp: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
   readonly event: EventObject;
@@ -87,8 +91,8 @@ export interface HistoryPage {
 
 /** The record as readers are shown it. @throws DamagedSnapshot */
 export function instanceView(record: InstanceRecord): InstanceView {
-  const { id, workflow, version, snapshot, createdAt, updatedAt } = record;
-  return { ...snapshotFromText(snapshot), id, workflow, steps: version, createdAt, updatedAt };
+  const { id, workflow, life, version, snapshot, createdAt, updatedAt } = record;
+  return { ...snapshotFromText(snapshot), id, workflow, life, steps: version, createdAt, updatedAt };
 }
 
 /** The same in a list, which one damaged snapshot does not keep from being shown. */
@@ -97,8 +101,8 @@ export function listedView(record: InstanceRecord): InstanceView {
     return instanceView(record);
   } catch (error) {
     if (!(error instanceof DamagedSnapshot)) throw error;
-    const { id, workflow, status, version: steps, createdAt, updatedAt } = record;
+    const { id, workflow, life, status, version: steps, createdAt, updatedAt } = record;
     const damaged = error.message;
-    return { value: null, context: {}, status, id, workflow, steps, createdAt, updatedAt, damaged };
+    return { value: null, context: {}, status, id, workflow, life, steps, createdAt, updatedAt, damaged };
   }
 }

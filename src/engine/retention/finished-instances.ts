@@ -46,10 +46,11 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
     after = page.at(-1) ?? null;
     if (after === null) return;
     const free = await keepOnly(page, (record) => isNeededByNone(storage, record));
-    const records = await Promise.all(free.map((record) => withHistory(storage, record)));
+    const read = await Promise.all(free.map((record) => withHistory(storage, record)));
+    const records = read.filter(isOfOneLife);
     await archived({ clock, deadlineMs: ARCHIVE_DEADLINE_MS }, archive, records);
-    const removals = free.map(async ({ id }) => ({
-      removes: [id],
+    const removals = records.map(async ({ id, life }) => ({
+      removes: [{ id, life }],
       writes: await ranTaskRemovals(storage, id),
     }));
     const results = await commitEach(storage, await Promise.all(removals));
@@ -86,6 +87,11 @@ async function isNeededByNone(
     if ((await storage.load(relative))?.status === "active") return false;
   }
   return true;
+}
+
+/** Whether nobody has removed the instance while its history was read, and begun another under its id. */
+function isOfOneLife({ life, stamp, history }: ArchivedInstance): boolean {
+  return history.length === 0 || (history[0]?.stamp === life && history.at(-1)?.stamp === stamp);
 }
 
 async function withHistory(

@@ -142,7 +142,7 @@ export class KeepLoop {
     if (await this.#leased()) return true;
     const kind = this.#kind;
     if ((await storage.watches({ kind, shards: [SHARD] })).length > 0) return false;
-    const watch = { kind, key: "turn", instance: kind, workflow: kind, shard: SHARD };
+    const watch = { kind, key: "turn", instance: kind, life: "", workflow: kind, shard: SHARD };
     await commitOne(storage, { watches: [watch] });
     return this.#leased();
   }

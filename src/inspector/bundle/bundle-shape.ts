@@ -24,6 +24,9 @@ const instance = z.object({
   workflow: text,
   hash: text,
   version: count,
+  stamp: text,
+  life: text,
+  parent: text.nullable(),
   status: z.enum(["active", "done"]),
   snapshot: json,
   createdAt: time,
@@ -33,6 +36,7 @@ const instance = z.object({
 const step = z.object({
   instance: text,
   version: count,
+  stamp: text,
   at: time,
   event: json,
   value: json,
@@ -58,7 +62,7 @@ const task = z.object({
   deadAt: time.nullable(),
 });
 
-const watch = z.object({ kind: text, key: text, instance: text, workflow: text, shard: count });
+const watch = z.object({ kind: text, key: text, instance: text, life: text, workflow: text, shard: count });
 
 const state: z.ZodType<ChartState> = z.object({
   id: text,

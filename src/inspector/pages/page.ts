@@ -24,7 +24,7 @@ export class Links {
   }
 
   /** With `step`: as it stood after that step. */
-  instance(id: string, step: number | null = null): string {
+  instance(id: string, step: number | string | null = null): string {
     const query = step === null ? { id } : { id, step: String(step) };
     return this.file("instance", query);
   }

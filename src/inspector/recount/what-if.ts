@@ -3,6 +3,7 @@ import type { EventObject } from "xstate";
 import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../../engine/chart.ts";
 import { planStep, type StepCommit } from "../../engine/plan-step.ts";
+import type { KnownInstance } from "../../engine/recent-instances.ts";
 import { RegisteredWorkflows } from "../../engine/registered-workflows.ts";
 import type { AnyWorkflow } from "../../engine/workflow.ts";
 
@@ -35,10 +36,12 @@ export type Imagined =
 /** An instance as it stood, or stands. */
 export interface StandingInstance {
   readonly workflow: AnyWorkflow;
-  readonly id: string;
-  readonly version: number;
+  readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;
 }
+
+/** No step has this stamp: nothing of this is stored. */
+const IMAGINED = "imagined";
 
 /** Pure: the same instance and event always give the same answer. */
 export function imagine(
@@ -47,7 +50,11 @@ export function imagine(
   { workflows, at }: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
 ): Imagined {
   try {
-    const planned = planStep({ ...standing, event }, at, new RegisteredWorkflows(workflows));
+    const planned = planStep(
+      { ...standing, event },
+      { at, stamp: IMAGINED },
+      new RegisteredWorkflows(workflows),
+    );
     const first = planned?.[0];
     return planned === null || first === undefined
       ? { kind: "nothing" }

@@ -159,7 +159,7 @@ async function sentenceOf(
   { id, address }: VouchingRecord,
 ): Promise<string> {
   const isDecided =
-    result.conflict !== "version" || (await storage.vouchings(address)).some((word) => word.id === id);
+    result.conflict !== "step" || (await storage.vouchings(address)).some((word) => word.id === id);
   return isDecided ? `somebody else has just decided about deposit address ${address}` : atWork(address);
 }
 

@@ -74,7 +74,7 @@ async function deliveryRemoval(
     ...ended.flatMap((run) => run.rows),
   ];
   return {
-    removes: ended.map((run) => run.id),
+    removes: ended.map(({ instance }) => instance),
     writes: [
       // Refused where it was begun once more meanwhile.
       { table: "deliveries", remove: id, expected: { status, runs } },

@@ -35,7 +35,7 @@ async function judge(
   // Its notices go first, each in a commit of its own: they may have gone to many webhooks.
   if (!(await areNoticesGone(parts, await parts.storage.notices(transaction.id), until))) return "later";
   const removal = await removalOf(parts, transaction);
-  const whole = { ...removal, removes: [ended.id], rows: [...removal.rows, ...ended.rows] };
+  const whole = { ...removal, removes: [ended.instance], rows: [...removal.rows, ...ended.rows] };
   const [isGone = false] = await carryOut(parts, [whole]);
   return isGone ? "gone" : "later";
 }

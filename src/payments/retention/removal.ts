@@ -1,5 +1,5 @@
 /** What goes together: some rows and instances, in one commit that refuses where one of them is another by now. */
-import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
+import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Archive } from "../../engine/index.ts";
 import { ranTaskRemovals } from "../../engine/ran-tasks.ts";
 import { archived } from "../../engine/retention/archiving.ts";
@@ -9,7 +9,7 @@ import { archivedRun, type ArchivedRow } from "./archived-rows.ts";
 
 /** What is removed in one commit. */
 export interface Removal {
-  readonly removes: readonly string[];
+  readonly removes: readonly Pick<InstanceRecord, "id" | "life">[];
   readonly writes: readonly PaymentWrite[];
   readonly rows: readonly ArchivedRow[];
 }
@@ -40,7 +40,7 @@ export async function carryOut(
     removals.flatMap(({ rows }) => rows),
   );
   const commits = removals.map(async ({ removes, writes }) => {
-    const ran = await Promise.all(removes.map((id) => ranTaskRemovals(ranStorage, id)));
+    const ran = await Promise.all(removes.map(({ id }) => ranTaskRemovals(ranStorage, id)));
     return { removes, writes: [...writes, ...ran.flat()] };
   });
   const results = await ranStorage.commit(await Promise.all(commits));
@@ -51,7 +51,7 @@ const HISTORY_PAGE = 1_000;
 
 /** An instance that has ended, as it is archived. */
 export interface EndedRun {
-  readonly id: string;
+  readonly instance: Pick<InstanceRecord, "id" | "life">;
   readonly rows: readonly ArchivedRow[];
 }
 
@@ -70,7 +70,10 @@ export async function endedRuns(
     if (tasks.length > 0 || watches.length > 0) return null;
     if (instance === null) continue;
     if (instance.status === "active" || instance.updatedAt > until) return null;
-    runs.push({ id, rows: archivedRun(instance, await historyOf(storage, id)) });
+    runs.push({
+      instance: { id, life: instance.life },
+      rows: archivedRun(instance, await historyOf(storage, id)),
+    });
   }
   return runs;
 }

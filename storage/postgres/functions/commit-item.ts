@@ -70,20 +70,21 @@ begin
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
   end loop;
 
-  place := 'version';
+  place := 'step';
   if item ? 'step' then
     each := item->'step';
-    update instances set workflow = each->>'workflow', hash = each->>'hash', status = each->>'status',
+    update instances set stamp = each->>'stamp', workflow = each->>'workflow', hash = each->>'hash', status = each->>'status',
         snapshot = each->>'snapshot', "updatedAt" = (each->>'at')::bigint, version = version + 1
-      where id = each->>'id' and version = (each->>'expectedVersion')::bigint;
+      where id = each->>'id' and stamp = each->>'after';
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
   end if;
   for each in select * from jsonb_array_elements(item->'removes') loop
-    delete from instances where id = each#>>'{}' and status = 'done'
-      and not exists (select 1 from tasks where instance = each#>>'{}')
-      and not exists (select 1 from watches where instance = each#>>'{}');
+    delete from instances where id = each->>'id' and life = each->>'life' and status = 'done'
+      and not exists (select 1 from instances child where child.parent = each->>'id' and child.status = 'active')
+      and not exists (select 1 from tasks where instance = each->>'id')
+      and not exists (select 1 from watches where instance = each->>'id');
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
-    delete from history where instance = each#>>'{}';
+    delete from history where instance = each->>'id';
   end loop;
 
   for each in select * from jsonb_array_elements(item->'starts') loop
@@ -136,7 +137,7 @@ begin
   end loop;
   for each in select * from jsonb_array_elements(item->'watches') loop
     insert into watches select * from jsonb_populate_record(null::watches, each)
-      on conflict (kind, key, instance) do update set workflow = excluded.workflow, shard = excluded.shard;
+      on conflict (kind, key, instance) do update set life = excluded.life, workflow = excluded.workflow, shard = excluded.shard;
   end loop;
   if item ? 'history' then
     insert into history select * from jsonb_populate_recordset(null::history, item->'history');

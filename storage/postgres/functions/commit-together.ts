@@ -48,11 +48,11 @@ begin
     changed := changed || opened;
   end if;
   if batch ? 'steps' then
-    update instances i set workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
+    update instances i set stamp = s.stamp, workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
         "updatedAt" = s.at, version = i.version + 1
-      from jsonb_to_recordset(batch->'steps') as s(id text, "expectedVersion" bigint, workflow text, hash text,
+      from jsonb_to_recordset(batch->'steps') as s(id text, after text, stamp text, workflow text, hash text,
         status text, snapshot text, at bigint)
-      where i.id = s.id and i.version = s."expectedVersion";
+      where i.id = s.id and i.stamp = s.after;
     get diagnostics counted = row_count;
     ${refuseUnless("counted = jsonb_array_length(batch->'steps')")}
   end if;
@@ -96,7 +96,7 @@ begin
   end if;
   if batch ? 'watches' then
     insert into watches select * from jsonb_populate_recordset(null::watches, batch->'watches')
-      on conflict (kind, key, instance) do update set workflow = excluded.workflow, shard = excluded.shard;
+      on conflict (kind, key, instance) do update set life = excluded.life, workflow = excluded.workflow, shard = excluded.shard;
   end if;
   if batch ? 'history' then
     insert into history select * from jsonb_populate_recordset(null::history, batch->'history');

@@ -89,7 +89,7 @@ export const adoptionCases: readonly StorageContractCase[] = [
       adopts: [{ instance: "i", workflow: "sample@2" }],
       amends: [{ task: "t", name: "other", payload: "1", dueAt: 0 }],
     });
-    assert.deepEqual(refused, { ok: false, conflict: "version" });
+    assert.deepEqual(refused, { ok: false, conflict: "step" });
     const { workflow, name, token } = await claimOne(storage, 0);
     assert.deepEqual({ workflow, name, token }, { workflow: "sample@1", name: "work", token: 1 });
   }),

@@ -15,6 +15,7 @@ import {
   put,
   range,
   startOf,
+  stampOf,
   stepOf,
   taskOf,
   watchOf,
@@ -45,7 +46,9 @@ async function beforeFullCommit(storage: PaymentStorage): Promise<PaymentCommit>
       },
     ],
     watches: [watchOf("old", { instance: "parent" })],
-    history: [{ instance: "parent", version: 1, at: 1, event: "{}", value: `"new"`, cause: null }],
+    history: [
+      { instance: "parent", version: 1, stamp: "s", at: 1, event: "{}", value: `"new"`, cause: null },
+    ],
     writes: [
       { table: "facts", insert: { id: "known", value: "before" } },
       { table: "limitHits", insert: hit("old", 5) },
@@ -61,8 +64,16 @@ async function beforeFullCommit(storage: PaymentStorage): Promise<PaymentCommit>
     unwatches: [{ kind: "signature", key: "old", instance: "parent" }],
     watches: [watchOf("new", { instance: "parent", shard: 1 })],
     history: [
-      { instance: "parent", version: 2, at: 2, event: "{}", value: `"stepped"`, cause: "effect@1:0 do" },
-      { instance: "child", version: 1, at: 2, event: "{}", value: `"new"`, cause: null },
+      {
+        instance: "parent",
+        version: 2,
+        stamp: "s",
+        at: 2,
+        event: "{}",
+        value: `"stepped"`,
+        cause: "effect@1:0 do",
+      },
+      { instance: "child", version: 1, stamp: "s", at: 2, event: "{}", value: `"new"`, cause: null },
     ],
     writes: [
       { table: "facts", id: "known", set: { value: "after" } },
@@ -79,7 +90,7 @@ const refusals: readonly (readonly [string, (full: PaymentCommit) => PaymentComm
     (full) => ({ ...full, consumes: { task: "parent:1:0", token: 9 } }),
     { ok: false, conflict: "token" },
   ],
-  ["a stale version", (full) => ({ ...full, step: stepOf("parent", 7) }), { ok: false, conflict: "version" }],
+  ["a stale stamp", (full) => ({ ...full, step: stepOf("parent", 7) }), { ok: false, conflict: "step" }],
   [
     "an instance that exists",
     (full) => ({ ...full, starts: [startOf("child"), startOf("parent")] }),
@@ -100,17 +111,34 @@ export const commitCases: readonly StorageContractCase[] = [
   promise("G1: a commit does all it holds", async ({ storage, other }) => {
     await put(storage, await beforeFullCommit(storage));
     assert.deepEqual(await everythingOf(other), {
-      parent: { ...startOf("parent"), snapshot: `{"value":"stepped"}`, version: 2, updatedAt: 2 },
-      child: { ...startOf("child"), version: 1, updatedAt: 1 },
+      parent: {
+        ...startOf("parent"),
+        life: stampOf(1),
+        stamp: stampOf(2),
+        snapshot: `{"value":"stepped"}`,
+        version: 2,
+        updatedAt: 2,
+      },
+      child: { ...startOf("child"), life: stampOf(1), version: 1, updatedAt: 1 },
       nextDue: 50,
       timerDue: null,
       laterDue: 50,
       watches: [watchOf("new", { instance: "parent", shard: 1 })],
       history: [
-        { instance: "parent", version: 1, at: 1, event: "{}", value: `"new"`, cause: null },
-        { instance: "parent", version: 2, at: 2, event: "{}", value: `"stepped"`, cause: "effect@1:0 do" },
+        { instance: "parent", version: 1, stamp: "s", at: 1, event: "{}", value: `"new"`, cause: null },
+        {
+          instance: "parent",
+          version: 2,
+          stamp: "s",
+          at: 2,
+          event: "{}",
+          value: `"stepped"`,
+          cause: "effect@1:0 do",
+        },
       ],
-      childHistory: [{ instance: "child", version: 1, at: 2, event: "{}", value: `"new"`, cause: null }],
+      childHistory: [
+        { instance: "child", version: 1, stamp: "s", at: 2, event: "{}", value: `"new"`, cause: null },
+      ],
       facts: ["after", "after"],
       window: { count: 1, oldest: 20 },
     });
@@ -147,7 +175,7 @@ export const commitCases: readonly StorageContractCase[] = [
       const token: PaymentCommit = { ...version, consumes: { task: "none", token: 1 } };
       assert.deepEqual(await storage.commit([token, version, exists, { writes }]), [
         { ok: false, conflict: "token" },
-        { ok: false, conflict: "version" },
+        { ok: false, conflict: "step" },
         { ok: false, conflict: "exists", index: 0 },
         { ok: false, conflict: "write", index: 0 },
       ]);
@@ -160,7 +188,7 @@ export const commitCases: readonly StorageContractCase[] = [
       { step: stepOf("i", 1) },
       { step: stepOf("i", 2, { snapshot: "{}" }) },
     ]);
-    assert.deepEqual(results, [ok, ok, { ok: false, conflict: "version" }, ok]);
+    assert.deepEqual(results, [ok, ok, { ok: false, conflict: "step" }, ok]);
     assert.equal((await storage.load("i"))?.version, 3);
     assert.deepEqual(await storage.commit([]), []);
   }),

@@ -138,7 +138,7 @@ const rows: readonly StorageContractCase[] = [
     await storage.commit([{ starts: [startOf("i")] }]);
     const together = (version: number, number: string) =>
       storage.commit([{ step: stepOf("i", version), writes: [placing(number)] }]);
-    assert.deepEqual(await together(9, "1"), [{ ok: false, conflict: "version" }]);
+    assert.deepEqual(await together(9, "1"), [{ ok: false, conflict: "step" }]);
     assert.equal(await storage.get(orders, "1"), null);
     assert.deepEqual(await together(1, "1"), [{ ok: true }]);
     assert.deepEqual(await together(2, "1"), [{ ok: false, conflict: "write", index: 0 }]);

@@ -10,6 +10,7 @@ import {
   ok,
   put,
   range,
+  stampOf,
   startOf,
   stepOf,
   taskOf,
@@ -17,7 +18,7 @@ import {
   WORKFLOW,
 } from "./samples.ts";
 
-const refused = { ok: false, conflict: "version" } as const;
+const refused = { ok: false, conflict: "step" } as const;
 
 /** More than anything here has. */
 const ALL = 100;
@@ -153,11 +154,14 @@ const waits: readonly StorageContractCase[] = [
   ),
 ];
 
+const ended = (id: string) => ({ id, life: stampOf(1) });
+
 const removals: readonly StorageContractCase[] = [
   promise("an ended instance goes with its history, and its id is free again", async ({ storage, other }) => {
     const row = (instance: string) => ({
       instance,
       version: 1,
+      stamp: "s",
       at: 1,
       event: "{}",
       value: `"done"`,
@@ -167,7 +171,7 @@ const removals: readonly StorageContractCase[] = [
       starts: [startOf("i", { status: "done" }), startOf("j", { status: "done" })],
       history: [row("i"), row("j")],
     });
-    assert.deepEqual(await commit(storage, { removes: ["i"] }), ok);
+    assert.deepEqual(await commit(storage, { removes: [ended("i")] }), ok);
     assert.equal(await other.load("i"), null);
     assert.deepEqual(await other.history("i", { after: 0, limit: ALL }), []);
     assert.equal((await other.history("j", { after: 0, limit: ALL })).length, 1);
@@ -186,14 +190,14 @@ const removals: readonly StorageContractCase[] = [
       await arm(storage, taskOf("t", { instance: "tasked", dueAt: 9_000 }));
       for (const id of ["none", "active", "tasked", "watched"]) {
         assert.deepEqual(
-          await commit(storage, { removes: ["free", id], starts: [startOf("new")] }),
+          await commit(storage, { removes: [ended("free"), ended(id)], starts: [startOf("new")] }),
           refused,
           id,
         );
         assert.equal(await storage.load("new"), null);
         assert.notEqual(await storage.load("free"), null);
       }
-      assert.deepEqual(await commit(storage, { removes: ["free", "free"] }), refused);
+      assert.deepEqual(await commit(storage, { removes: [ended("free"), ended("free")] }), refused);
     },
   ),
 ];

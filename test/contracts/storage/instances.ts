@@ -1,7 +1,19 @@
 /** The storage contract on instances, their history, and records as copies: G2, G7. */
 import assert from "node:assert/strict";
 import { promise, type StorageContractCase } from "./contract.ts";
-import { claim, commit, either, ok, put, range, startOf, stepOf, taskOf, webhookOf } from "./samples.ts";
+import {
+  claim,
+  commit,
+  either,
+  ok,
+  put,
+  range,
+  stampOf,
+  startOf,
+  stepOf,
+  taskOf,
+  webhookOf,
+} from "./samples.ts";
 
 /** Instances: one winner per version, loads that see the last commit, history in order. */
 export const instanceCases: readonly StorageContractCase[] = [
@@ -29,14 +41,16 @@ export const instanceCases: readonly StorageContractCase[] = [
         step: stepOf("i", 1, { snapshot: `{"by":${index}}` }),
         // Both name their tasks after the version they make: the loser's must not stand in anybody's way.
         arms: [{ task: taskOf("i:2:0") }],
-        history: [{ instance: "i", version: 2, at: index, event: "{}", value: "{}", cause: null }],
+        history: [
+          { instance: "i", version: 2, stamp: "s", at: index, event: "{}", value: "{}", cause: null },
+        ],
       }),
     );
     const results = await Promise.all(race);
     const winner = results.findIndex((result) => result.ok);
     assert.deepEqual(
       results,
-      range(20).map((index) => (index === winner ? ok : { ok: false, conflict: "version" })),
+      range(20).map((index) => (index === winner ? ok : { ok: false, conflict: "step" })),
     );
     assert.equal((await storage.load("i"))?.snapshot, `{"by":${winner}}`);
     assert.equal((await storage.load("i"))?.version, 2);
@@ -45,11 +59,35 @@ export const instanceCases: readonly StorageContractCase[] = [
   promise(
     "G2: a step of an absent instance is refused, and one from a future version too",
     async ({ storage }) => {
-      assert.deepEqual(await commit(storage, { step: stepOf("i", 1) }), { ok: false, conflict: "version" });
+      assert.deepEqual(await commit(storage, { step: stepOf("i", 1) }), { ok: false, conflict: "step" });
       await put(storage, { starts: [startOf("i")] });
-      assert.deepEqual(await commit(storage, { step: stepOf("i", 2) }), { ok: false, conflict: "version" });
+      assert.deepEqual(await commit(storage, { step: stepOf("i", 2) }), { ok: false, conflict: "step" });
     },
   ),
+  promise(
+    "D13: of an id that was removed and started again neither a step nor a removal of its old life is accepted, whatever its version",
+    async ({ storage, other }) => {
+      await put(storage, { starts: [startOf("i", { status: "done" })] });
+      await put(storage, { removes: [{ id: "i", life: stampOf(1) }] });
+      await put(other, { starts: [startOf("i", { stamp: "later", status: "done" })] });
+      const refused = { ok: false, conflict: "step" };
+      assert.deepEqual(await commit(storage, { step: stepOf("i", 1) }), refused);
+      assert.deepEqual(await commit(storage, { removes: [{ id: "i", life: stampOf(1) }] }), refused);
+      const { life, stamp, version } = (await storage.load("i")) ?? {};
+      assert.deepEqual({ life, stamp, version }, { life: "later", stamp: "later", version: 1 });
+      await put(storage, { removes: [{ id: "i", life: "later" }] });
+    },
+  ),
+  promise("D13: an instance is not removed while one that it has begun is active", async ({ storage }) => {
+    await put(storage, {
+      starts: [startOf("i", { status: "done" }), startOf("i/child", { parent: "i" })],
+    });
+    const removes = [{ id: "i", life: stampOf(1) }];
+    assert.deepEqual(await commit(storage, { removes }), { ok: false, conflict: "step" });
+    await put(storage, { step: stepOf("i/child", 1, { status: "done" }) });
+    assert.equal((await storage.load("i/child"))?.parent, "i");
+    await put(storage, { removes });
+  }),
   promise("G2: a step replaces all but the id and the time of creation", async ({ storage }) => {
     await put(storage, { starts: [startOf("i")] });
     const next = {
@@ -59,7 +97,16 @@ export const instanceCases: readonly StorageContractCase[] = [
       snapshot: `{"ü":"\\u0000💸"}`,
     } as const;
     await put(storage, { step: stepOf("i", 1, { ...next, at: 77 }) });
-    assert.deepEqual(await storage.load("i"), { id: "i", ...next, version: 2, createdAt: 1, updatedAt: 77 });
+    assert.deepEqual(await storage.load("i"), {
+      id: "i",
+      parent: null,
+      ...next,
+      version: 2,
+      life: stampOf(1),
+      stamp: stampOf(2),
+      createdAt: 1,
+      updatedAt: 77,
+    });
   }),
   promise("G2: of twenty starts of one id one wins, also within one commit", async ({ storage, other }) => {
     const race = range(20).map((index) =>
@@ -97,6 +144,7 @@ export const instanceCases: readonly StorageContractCase[] = [
       const rows = causes.map((cause, index) => ({
         instance: "i",
         version: index + 1,
+        stamp: "s",
         at: index,
         event: "{}",
         value: "{}",
@@ -110,6 +158,7 @@ export const instanceCases: readonly StorageContractCase[] = [
     const row = (version: number) => ({
       instance: "i",
       version,
+      stamp: "s",
       at: version * 10,
       event: `{ "type":  "E${version} \\ud800 ü" }`,
       value: `"${version}"`,

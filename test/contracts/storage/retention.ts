@@ -12,6 +12,7 @@ import {
   range,
   refusedWrite,
   startOf,
+  stampOf,
   stepOf,
   taskOf,
   webhookOf,
@@ -46,9 +47,9 @@ export const retentionCases: readonly StorageContractCase[] = [
   promise("what was removed is found no more, and neither is its history", async ({ storage }) => {
     await ended(storage, { a: 1, b: 2 });
     await put(storage, {
-      history: [{ instance: "a", version: 1, at: 1, event: "{}", value: "{}", cause: null }],
+      history: [{ instance: "a", version: 1, stamp: "s", at: 1, event: "{}", value: "{}", cause: null }],
     });
-    await put(storage, { removes: ["a"] });
+    await put(storage, { removes: [{ id: "a", life: stampOf(1) }] });
     assert.deepEqual(idsOf(await storage.finishedInstances({ until: 9, after: null, limit: 9 })), ["b"]);
     assert.deepEqual(await storage.history("a", { after: 0, limit: 9 }), []);
   }),
@@ -75,16 +76,21 @@ export const retentionCases: readonly StorageContractCase[] = [
         ["d"],
       );
       await put(storage, {
-        watches: [{ kind: "k", key: "x", instance: "watching", workflow: "sample@1", shard: 0 }],
+        watches: [{ kind: "k", key: "x", instance: "watching", life: "", workflow: "sample@1", shard: 0 }],
       });
       for (const id of ["told", "dead", "watching"]) {
-        assert.deepEqual(await commit(storage, { removes: [id] }), { ok: false, conflict: "version" });
+        assert.deepEqual(await commit(storage, { removes: [{ id, life: stampOf(1) }] }), {
+          ok: false,
+          conflict: "step",
+        });
       }
     },
   ),
   promise("G2: of twenty removals of one instance one is carried out", async ({ storage, other }) => {
     await ended(storage, { i: 1 });
-    const race = range(20).map((index) => commit(either(index, storage, other), { removes: ["i"] }));
+    const race = range(20).map((index) =>
+      commit(either(index, storage, other), { removes: [{ id: "i", life: stampOf(1) }] }),
+    );
     assert.equal((await Promise.all(race)).filter((result) => result.ok).length, 1);
   }),
   promise("a row is removed, and its key and unique values are free again", async ({ storage, other }) => {
@@ -127,7 +133,7 @@ export const retentionCases: readonly StorageContractCase[] = [
     const { id } = fullRows.quotes;
     const results = await storage.commit([
       {
-        removes: ["i"],
+        removes: [{ id: "i", life: stampOf(1) }],
         writes: [
           { table: "quotes", remove: id },
           { table: "quotes", remove: "none" },

@@ -27,10 +27,15 @@ export const WORKFLOW = "sample@1";
 
 export const LEASE = 1_000;
 
-type Start = Omit<InstanceRecord, "version" | "updatedAt">;
+type Start = Omit<InstanceRecord, "version" | "updatedAt" | "life">;
+
+/** The stamp of the step that makes this version of a sample. */
+export const stampOf = (version: number): string => `s${version}`;
 
 export const startOf = (id: string, changes: Partial<Start> = {}): Start => ({
   id,
+  stamp: stampOf(1),
+  parent: null,
   workflow: WORKFLOW,
   hash: "hash",
   status: "active",
@@ -39,13 +44,11 @@ export const startOf = (id: string, changes: Partial<Start> = {}): Start => ({
   ...changes,
 });
 
-export const stepOf = (
-  id: string,
-  expectedVersion: number,
-  changes: Partial<StepRecord> = {},
-): StepRecord => ({
+/** The step after this version. */
+export const stepOf = (id: string, version: number, changes: Partial<StepRecord> = {}): StepRecord => ({
   id,
-  expectedVersion,
+  after: stampOf(version),
+  stamp: stampOf(version + 1),
   workflow: WORKFLOW,
   hash: "hash",
   status: "active",
@@ -77,6 +80,7 @@ export const watchOf = (key: string, changes: Partial<WatchRecord> = {}): WatchR
   kind: "signature",
   key,
   instance: "i",
+  life: stampOf(1),
   workflow: WORKFLOW,
   shard: 0,
   ...changes,

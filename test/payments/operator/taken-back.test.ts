@@ -108,10 +108,10 @@ test("M29: a step that the address makes after its money was read refuses the re
   const step = async (): Promise<void> => {
     const stored = await world.storage.load(order.address);
     if (stored === null) throw new Error("the address has an instance");
-    const { id, version: expectedVersion, workflow, hash, snapshot } = stored;
+    const { id, stamp: after, workflow, hash, snapshot } = stored;
     const at = world.clock.now();
     await world.storage.commit([
-      { step: { id, expectedVersion, workflow, hash, status: "active", snapshot, at } },
+      { step: { id, after, stamp: `${after}.next`, workflow, hash, status: "active", snapshot, at } },
     ]);
   };
   // It is read when all is known that the word says.

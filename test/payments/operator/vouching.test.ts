@@ -103,7 +103,8 @@ async function asReleasedByFirstVersion(
   const workflow = "deposit-address@1";
   const step = {
     id: address,
-    expectedVersion: instance.version,
+    after: instance.stamp,
+    stamp: `${instance.stamp}.next`,
     workflow,
     hash: "db58ff826a12229d",
     status: "active",

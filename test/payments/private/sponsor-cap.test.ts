@@ -52,7 +52,7 @@ async function costsOf(
 async function allow({ storage, clock }: Scene, { address }: Ordered, allowance: bigint): Promise<void> {
   const instance = await storage.load(address);
   if (instance === null) throw new Error("the address has an instance");
-  const { workflow, hash, version: expectedVersion } = instance;
+  const { workflow, hash, stamp: after } = instance;
   const stored = JSON.parse(instance.snapshot) as { readonly context: object };
   const snapshot = JSON.stringify({
     ...stored,
@@ -60,7 +60,8 @@ async function allow({ storage, clock }: Scene, { address }: Ordered, allowance:
   });
   const step = {
     id: address,
-    expectedVersion,
+    after,
+    stamp: `${after}.next`,
     workflow,
     hash,
     status: "active",

@@ -70,6 +70,7 @@ async function look(
     kind: "attempts",
     key,
     instance: `pay_${key}`,
+    life: "",
     workflow: "payment@1",
     shard: 0,
   };

@@ -68,7 +68,7 @@ export async function watchedWorld(
   const clock = virtualClock();
   const watches = Array.from({ length: count }, (_, index): WatchRecord => {
     const key = addressAt(index);
-    return { kind: "deposits", key, instance: key, workflow: "deposit-address@1", shard: 0 };
+    return { kind: "deposits", key, instance: key, life: "", workflow: "deposit-address@1", shard: 0 };
   });
   const inserts = watches.map(({ key }, index): DepositRecord => ({
     id: knownAddress(key),

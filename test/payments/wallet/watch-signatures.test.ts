@@ -88,6 +88,7 @@ function watchesOf(...signatures: readonly string[]): WatchRecord[] {
     kind: "landing",
     key,
     instance: `tx_${key}`,
+    life: "",
     workflow: "wallet-transfer@1",
     shard: 0,
   }));

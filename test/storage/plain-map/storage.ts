@@ -160,7 +160,7 @@ class Commits {
   #carryOut(item: AnyCommit): CommitResult {
     if (!this.#endTasks(item)) return { ok: false, conflict: "token" };
     this.#disarm(item);
-    if (!this.#step(item) || !this.#remove(item)) return { ok: false, conflict: "version" };
+    if (!this.#step(item) || !this.#remove(item)) return { ok: false, conflict: "step" };
     const exists = this.#start(item);
     if (exists !== null) return { ok: false, conflict: "exists", index: exists };
     const refused = (item.writes ?? []).findIndex((write) => !this.#tables.write(write));
@@ -205,20 +205,25 @@ class Commits {
 
   #step({ step }: AnyCommit): boolean {
     if (step === undefined) return true;
-    const { expectedVersion, at, ...next } = step;
+    const { after, at, ...next } = step;
     const instance = this.#database.instances.get(step.id);
-    if (instance?.version !== expectedVersion) return false;
-    const stepped = { ...instance, ...next, version: expectedVersion + 1, updatedAt: at };
+    if (instance?.stamp !== after) return false;
+    const stepped = { ...instance, ...next, version: instance.version + 1, updatedAt: at };
     this.#database.instances.set(step.id, copyRow(engineTables.instances, stepped));
     return true;
   }
 
   #remove({ removes = [] }: AnyCommit): boolean {
     const { instances, history, watches } = this.#database;
-    return removes.every((id) => {
-      const isWatched = [...watches.values()].some(({ instance }) => instance === id);
-      if (instances.get(id)?.status !== "done" || !this.#tasks.isIdle(id) || isWatched) return false;
-      for (const [key, { instance }] of history) if (instance === id) history.delete(key);
+    return removes.every(({ id, life }) => {
+      const instance = instances.get(id);
+      const hasChild = [...instances.values()].some(
+        ({ parent, status }) => parent === id && status === "active",
+      );
+      const isWatched = [...watches.values()].some((watch) => watch.instance === id);
+      if (instance?.status !== "done" || instance.life !== life) return false;
+      if (hasChild || isWatched || !this.#tasks.isIdle(id)) return false;
+      for (const [key, row] of history) if (row.instance === id) history.delete(key);
       return instances.delete(id);
     });
   }
@@ -227,7 +232,7 @@ class Commits {
   #start({ starts = [] }: AnyCommit): number | null {
     for (const [index, start] of starts.entries()) {
       if (this.#database.instances.has(start.id)) return index;
-      const instance = { ...start, version: 1, updatedAt: start.createdAt };
+      const instance = { ...start, version: 1, life: start.stamp, updatedAt: start.createdAt };
       this.#database.instances.set(start.id, copyRow(engineTables.instances, instance));
     }
     return null;

@@ -1,7 +1,7 @@
 /** The timeline of an instance: each step with its cause and what it asked for, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import type { ChartAction } from "../../../engine/chart.ts";
-import { causeFromText } from "../../../engine/step-cause.ts";
+import { causeFromText, isOfStep, stepNumber } from "../../../engine/step-cause.ts";
 import { causeWords, originWords } from "../../cause-words.ts";
 import { childInstance } from "../../../engine/child-instances.ts";
 import { durationWords } from "../../chart/words.ts";
@@ -90,7 +90,7 @@ function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine)
     </td>
     <td>
       ${actions.flatMap((action, index) => {
-        const ran = shown.ran.find(({ task }) => task === `${instance.id}:${row.version}:${index}`);
+        const ran = shown.ran.find(({ task }) => isOfStep(task, row) && task.endsWith(`:${index}`));
         const end = ran === undefined ? null : html` <small>${wentWords(ran, redact)}</small>`;
         return asked(links, instance.id, action).map((line) => html`<div>${line}${end}</div>`);
       })}
@@ -153,8 +153,8 @@ function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
   const child = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(type)?.[1];
   const told = child === undefined ? words : `${invocationWords(shown, child, row)}, ${words}`;
   if (from === null) return html`<small>${told}</small>`;
-  const link = links.instance(from.instance, from.step);
-  return html`<small>${told} <a href="${link}">${originWords(from, id)}</a></small>`;
+  const link = links.instance(from.instance, stepNumber(from, shown.history) ?? from.step);
+  return html`<small>${told} <a href="${link}">${originWords(from, id, shown.history)}</a></small>`;
 }
 
 /** How long an invocation or a child took, from the step that began it. */

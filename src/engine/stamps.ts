@@ -1,0 +1,30 @@
+/** Stamps: each commit that makes steps makes one, and its steps have it in their ids of tasks, in their history and in the instance. */
+import type { Clock, Random } from "../runtime.ts";
+
+/** When a commit was decided, and what tells its steps from all others. */
+export interface StepMoment {
+  /** In milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly stamp: string;
+}
+
+/** Of digits and the letters a to v. Enough for the milliseconds of a thousand years. */
+const RADIX = 32;
+const TIME_DIGITS = 9;
+/** Two numbers of 25 bits: no two processes draw the same for one instance in one millisecond. */
+const CHANCE_BYTES = 8;
+const CHANCE_DIGITS = 5;
+const SPARE_BITS = 7;
+
+/** What stands for a step in the ids of its tasks: its stamp, or the version that it led to where it was made before stamps. */
+export const STEP_PATTERN = String.raw`(?:[0-9a-v]{19}|\d{1,16})`;
+
+/** The present moment, with a stamp of its own. Stamps are ordered as texts by the time at which they were made. */
+export function newMoment(clock: Clock, random: Random): StepMoment {
+  const at = clock.now();
+  const chance = new DataView(Uint8Array.from(random.bytes(CHANCE_BYTES)).buffer);
+  const digits = (offset: number): string =>
+    (chance.getUint32(offset) >>> SPARE_BITS).toString(RADIX).padStart(CHANCE_DIGITS, "0");
+  const time = Math.max(0, Math.floor(at)).toString(RADIX).padStart(TIME_DIGITS, "0");
+  return { at, stamp: `${time}${digits(0)}${digits(4)}` };
+}
