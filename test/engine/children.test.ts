@@ -115,7 +115,7 @@ describe.each(sampled(adapters, "children"))("a child machine on $name", (adapte
       const before = await history("p");
       // The word of the first child, as if it had been on its way when it was stopped.
       const late = { type: "xstate.done.actor.kid", actorId: "kid", output: { result: "old" }, $run: 1 };
-      const word = { id: "p/kid:2:0", dueAt: clock.now() };
+      const word = { id: "p/kid:late", dueAt: clock.now() };
       const task = messageTask(word, { instance: "p", workflow: parents.key }, { known: true, event: late });
       await commitOne(storage, { arms: [{ task }] });
       await settled();

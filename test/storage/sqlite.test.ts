@@ -138,7 +138,7 @@ describe("locks", () => {
       expect(await storage.load("i")).toBeNull();
       await storage.close();
     }
-    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(2);
+    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(3);
     other.close();
   });
 
