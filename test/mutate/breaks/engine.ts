@@ -58,8 +58,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "no secret stands in the last error of a task",
     file: IN_HAND,
-    text: "redactionOf(log)(error instanceof Error ? error.message : String(error))",
-    replacement: "error instanceof Error ? error.message : String(error)",
+    text: "redactionOf(log)(thrownText(error))",
+    replacement: "thrownText(error)",
     tests: ["engine/putting-right.test.ts"],
   },
   {
