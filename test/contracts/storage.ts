@@ -14,6 +14,7 @@ import { instanceListCases } from "./storage/instance-lists.ts";
 import { instanceCases } from "./storage/instances.ts";
 import { groupCases } from "./storage/groups.ts";
 import { laneCases } from "./storage/lanes.ts";
+import { leaseCases } from "./storage/leases.ts";
 import { listCases } from "./storage/lists.ts";
 import { queueCases } from "./storage/queue.ts";
 import { suspectCases } from "./storage/suspects.ts";
@@ -52,6 +53,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...suspectCases,
   ...adoptionCases,
   ...laneCases,
+  ...leaseCases,
   ...groupCases,
   ...watchCases,
   ...givenTableCases,

@@ -3,9 +3,10 @@ import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
 import { engine } from "./0001-engine.ts";
 import { stamps } from "./0002-stamps.ts";
+import { leases } from "./0003-leases.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
-const migrations = { "0001-engine": engine, "0002-stamps": stamps };
+const migrations = { "0001-engine": engine, "0002-stamps": stamps, "0003-leases": leases };
 
 /** What a database has that holds the tables of payments beside those of the engine, as none has been released. */
 const BEFORE_TABLES = "0001-initial";

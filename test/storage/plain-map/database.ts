@@ -1,6 +1,6 @@
 /** Plain Maps of records, and the way back: what a commit has done to them is undone by putting copies of the Maps back. */
 import type { HistoryRecord, InstanceRecord, WatchRecord } from "paystate/engine";
-import { compareTexts, type ShardLease, type StoredTable, type StoredTask } from "paystate/storage";
+import { compareTexts, type StoredLease, type StoredTable, type StoredTask } from "paystate/storage";
 
 /** A row of a table that the caller brought. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export class Database {
   /** The lanes that give fewer, with the cap that they have instead. */
   narrowed = new Map<string, number>();
   watches = new Map<string, WatchRecord>();
-  shards = new Map<string, ShardLease>();
+  leases = new Map<string, StoredLease>();
   installed = new Map<string, StoredTable>();
   rows = new Map<string, Map<string, Row>>();
 
@@ -40,7 +40,7 @@ export class Database {
       lanes: new Map(this.lanes),
       narrowed: new Map(this.narrowed),
       watches: new Map(this.watches),
-      shards: new Map(this.shards),
+      leases: new Map(this.leases),
       installed: new Map(this.installed),
       rows: new Map([...this.rows].map(([name, rows]) => [name, new Map(rows)])),
     };
