@@ -1,5 +1,5 @@
 /** What the engine's own tables hold, in one place for all adapters: the kind of each field, and what identifies a row. */
-import type { CommitParts, HistoryRecord, InstanceRecord, WatchRecord } from "./storage.ts";
+import type { CommitParts, HistoryRecord, InstanceRecord, Lease, WatchRecord } from "./storage.ts";
 import type { ColumnOf } from "./table.ts";
 
 /** A table of the engine. Unlike a caller's it may have a key of several fields. */
@@ -47,12 +47,10 @@ export interface StoredTask {
   readonly deadAt: number | null;
 }
 
-/** Who polls a shard of a watch kind, and until when. */
-export interface ShardLease {
-  readonly kind: string;
-  readonly shard: number;
-  readonly holder: string;
-  readonly leaseUntil: number;
+/** A lease as it is kept. */
+export interface StoredLease extends Lease {
+  /** For how long it was given: what seems to last longer was given before the clock was set back. */
+  readonly ms: number;
 }
 
 /** The engine's own tables. */
@@ -60,7 +58,7 @@ export interface EngineTables {
   instances: InstanceRecord;
   tasks: StoredTask;
   watches: WatchRecord;
-  watchShards: ShardLease;
+  paystateLeases: StoredLease;
   history: HistoryRecord;
 }
 
@@ -129,10 +127,9 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
     key: ["kind", "key", "instance"],
     lookups: ["kind", "instance"],
   },
-  watchShards: {
-    columns: { kind: "text", shard: "integer", holder: "text", leaseUntil: "integer" },
-    key: ["kind", "shard"],
-    lookups: ["kind"],
+  paystateLeases: {
+    columns: { name: "text", holder: "text", until: "integer", ms: "integer" },
+    key: ["name"],
   },
   history: {
     columns: {

@@ -42,8 +42,7 @@ export function memoryStorage(): EngineStorage {
         .toSorted((a, b) => a.version - b.version)
         .slice(0, limit)
         .map((row) => history.copy(row)),
-    claimShards: async (claim) => journal.atomically(() => watches.claim(claim)),
-    releaseShards: async (holder) => journal.atomically(() => watches.release(holder)),
+    lease: async (request) => journal.atomically(() => database.lease(request)),
     watches: async ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: async () => watches.kinds(),
     instanceWorkflows: async () => database.instanceWorkflows(),

@@ -9,6 +9,7 @@ import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained } from "./postgres/explain.ts";
 import { instanceReads } from "./postgres/instance-reads.ts";
+import { Leases } from "./postgres/leases.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { Tables } from "./postgres/tables.ts";
@@ -108,7 +109,8 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
   const db = compiler();
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, db, clock);
-  const watches = new WatchList(database, db, clock);
+  const leases = new Leases(database, clock);
+  const watches = new WatchList(database, db);
   const tables = new Tables(database, db);
   const commits = new Commits(database, tables.given, clock);
   return {
@@ -139,8 +141,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       return isReleased;
     },
     nextDue: (...asked) => tasks.nextDue(...asked),
-    claimShards: (request) => watches.claim(request),
-    releaseShards: (holder) => watches.release(holder),
+    lease: (request) => leases.lease(request),
     watches: ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: () => watches.kinds(),
     ...instanceReads(database, db),

@@ -5,6 +5,7 @@ import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
 import { instanceReads } from "./sqlite/instance-reads.ts";
+import { Leases } from "./sqlite/leases.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { retentionReads } from "./sqlite/retention-reads.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
@@ -100,6 +101,7 @@ function storageOn(
   { elapsed, close }: StorageParts,
 ): EngineStorage {
   const tasks = new TaskQueue(connection, db);
+  const leases = new Leases(connection, db);
   const watches = new WatchList(connection, db);
   const tables = new Tables(connection, db);
   const commits = new Commits(connection, db, { tasks, watches, tables, elapsed });
@@ -114,8 +116,7 @@ function storageOn(
     heartbeat: (request) => tasks.heartbeat(request),
     release: (request) => tasks.release(request),
     nextDue: (...asked) => tasks.nextDue(...asked),
-    claimShards: (request) => watches.claim(request),
-    releaseShards: (holder) => watches.release(holder),
+    lease: (request) => leases.lease(request),
     watches: ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: () => watches.kinds(),
     ...instanceReads(connection, db),

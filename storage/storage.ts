@@ -184,7 +184,7 @@ export interface WatchRecord {
   /** The life of the instance for which it is watched: what is found out is told to no other. */
   readonly life: string;
   readonly workflow: string;
-  /** 0 … shards − 1 of its kind; one holder at a time polls a shard. */
+  /** 0 … shards − 1 of its kind; those who poll divide the shards among themselves. */
   readonly shard: number;
 }
 
@@ -456,6 +456,22 @@ export interface ClaimRequest {
   readonly maxCrashes: number;
 }
 
+/** A name that one holder has, until a time. What only one process may do is done under such a name. */
+export interface Lease {
+  readonly name: string;
+  readonly holder: string;
+  readonly until: number;
+}
+
+/** Who wants names, and for how long. */
+export interface LeaseRequest {
+  readonly names: readonly string[];
+  readonly holder: string;
+  readonly now: number;
+  /** 0 gives them up. */
+  readonly leaseMs: number;
+}
+
 /** All that `paystate/engine` needs. `install` adds tables besides the engine's. */
 export interface EngineStorage {
   /**
@@ -531,19 +547,12 @@ export interface EngineStorage {
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly HistoryRecord[]>;
   /**
-   * Leases shards that hold watches of this kind, in fair shares: free ones, those whose lease has ended, and the holder's
-   * own, which it thereby extends; some of them go to another process that claims too and has two fewer, which finds them
-   * at its next claim. Writes nothing where the holder's own leases have more than half of `leaseMs` left, and gives up
-   * all of them where no shard has a watch. See `shareShards`.
+   * Who holds each of these names and until when, in their order; a name that nobody holds is left out. Takes those that are
+   * free or have ended, and extends the holder's own once no more than half of `leaseMs` is left, all in one act: of racing
+   * callers each name goes to one. A lease that would last longer than it was given for has ended: the clock was set back.
+   * With `leaseMs` 0 nothing is taken, and the holder's own are given up. Writes nothing where nothing changes.
    */
-  claimShards(request: {
-    readonly kind: string;
-    readonly holder: string;
-    readonly now: number;
-    readonly leaseMs: number;
-  }): Promise<readonly number[]>;
-  /** Gives up all shards of a holder. */
-  releaseShards(holder: string): Promise<void>;
+  lease(request: LeaseRequest): Promise<readonly Lease[]>;
   /** The watches of some shards, ordered by key, then instance. */
   watches(request: {
     readonly kind: string;

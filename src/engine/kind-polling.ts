@@ -5,6 +5,7 @@ import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
 import { Pause } from "./pause.ts";
 import type { SendResult } from "./steps.ts";
 import { Turns } from "./turns.ts";
+import { WatchShare } from "./watch-shares.ts";
 import { WatchTurns } from "./watch-turns.ts";
 import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 
@@ -16,7 +17,7 @@ export type WatchSend = (
 
 /** What the polling of every kind shares. */
 export interface PollingSurroundings {
-  readonly storage: Pick<EngineStorage, "claimShards" | "watches">;
+  readonly storage: Pick<EngineStorage, "lease" | "watches" | "watchedKinds">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly holder: string;
@@ -31,6 +32,8 @@ const DEFAULT_BATCH_SIZE = 256;
 const MAX_LISTING_PAUSE_MS = 1_000;
 /** Listing takes at most one part in so many of the time, however many watches there are. */
 const LISTING_SHARE = 20;
+/** Where others have yet to give up shards it is looked sooner whether they have. */
+const SHARING_PAUSE_MS = 300;
 /** Looks that fail one after the other are warned of this often. */
 const WARN_AGAIN_MS = 60_000;
 
@@ -46,7 +49,7 @@ export class KindPolling {
   readonly #looks = new Set<Promise<void>>();
   /** Steps made because of what looks found, so far. */
   #moves = 0;
-  #shards: readonly number[] = [];
+  readonly #share: WatchShare;
   #listAt = 0;
   #wasWoken = false;
   #isClosed = false;
@@ -58,6 +61,7 @@ export class KindPolling {
     this.#around = around;
     this.#turns = new WatchTurns(watcher.intervalMs);
     this.#pause = new Pause(around.clock);
+    this.#share = new WatchShare(kind, around);
   }
 
   /** Resolves when it was stopped; looks under way go on until `close`. */
@@ -70,7 +74,8 @@ export class KindPolling {
       this.#wasWoken = false;
       const began = clock.now();
       const isIdle = await this.#list((dueAt) => dueAt <= began);
-      if (!isIdle) await this.#pause.take(began + pauseMs - clock.now(), signal);
+      const waitMs = this.#share.isWhole ? pauseMs : Math.min(pauseMs, SHARING_PAUSE_MS);
+      if (!isIdle) await this.#pause.take(began + waitMs - clock.now(), signal);
       else if (!this.#wasWoken) await this.#pause.untilEnded(signal);
     }
   }
@@ -78,7 +83,7 @@ export class KindPolling {
   /** There are watches of this kind: where it has no shard, it looks whether it can have one. */
   wake(): void {
     this.#wasWoken = true;
-    if (this.#shards.length === 0) this.#pause.end();
+    if (this.#share.shards.length === 0) this.#pause.end();
   }
 
   /** Looks at every watch, now; true when any instance moved because of it, or of a look that was under way. */
@@ -96,10 +101,14 @@ export class KindPolling {
     this.#stopping.abort();
   }
 
-  /** Waits for the looks under way until `patience` ends; after that no event is handed over any more. */
+  /**
+   * Waits for the looks under way until `patience` ends; after that no event is handed over any more, and the shards are
+   * given up.
+   */
   async close(patience: Promise<void>): Promise<void> {
     await Promise.race([this.#ended(), patience]);
     this.#isClosed = true;
+    await this.#share.giveUp(this.#around.clock.now());
   }
 
   /** How this kind is followed now. */
@@ -112,29 +121,42 @@ export class KindPolling {
   }
 
   /**
-   * Takes or renews shards, takes in their watches, and begins to look at those that are due. True when there is nothing
-   * to look at.
+   * Takes or renews shards, takes in their watches, and begins to look at those that are due. True when nothing of this
+   * kind is watched anywhere.
    */
   #list(isDue: (dueAt: number) => boolean): Promise<boolean> {
     return this.#turnsToList.take("list", async () => {
-      const { storage, clock, holder, leaseMs, log } = this.#around;
+      const { storage, clock, log } = this.#around;
       const kind = this.#kind;
       const began = clock.now();
+      const before = this.#share.shards.join();
+      let isIdle = false;
       try {
-        const shards = await storage.claimShards({ kind, holder, now: began, leaseMs });
-        if (began >= this.#listAt || shards.join() !== this.#shards.join()) {
+        if (before === "" && !(await this.#isWatched())) {
+          await this.#share.giveUp(began);
+          return true;
+        }
+        await this.#share.renew(began);
+        const { shards } = this.#share;
+        if (began >= this.#listAt || shards.join() !== before) {
           const watches = shards.length === 0 ? [] : await storage.watches({ kind, shards });
           this.#turns.list(watches, clock.now(), isDue);
           this.#listAt = clock.now() + (clock.now() - began) * LISTING_SHARE;
+          isIdle = watches.length === 0 && !(await this.#isWatched());
+          if (isIdle) await this.#share.giveUp(clock.now());
         }
-        this.#shards = shards;
       } catch (err) {
         log.warn({ kind, err }, "the watches of a kind could not be listed");
         return false;
       }
       this.#fill();
-      return this.#shards.length === 0;
+      return isIdle;
     });
+  }
+
+  /** Whether anything of this kind is watched anywhere: else nobody needs a share of it. */
+  async #isWatched(): Promise<boolean> {
+    return (await this.#around.storage.watchedKinds()).includes(this.#kind);
   }
 
   #fill(): void {

@@ -6,7 +6,7 @@ import type { KindWatching, Watcher } from "./watcher.ts";
 
 /** What polling needs. */
 type Surroundings = PollingSurroundings & {
-  readonly storage: Pick<EngineStorage, "watchedKinds" | "releaseShards">;
+  readonly storage: Pick<EngineStorage, "watchedKinds">;
 };
 
 /** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
@@ -52,13 +52,11 @@ export class WatchPolling {
     this.#kinds = new Map();
     this.#stopping.abort();
     for (const kind of kinds) kind.stop();
-    const { clock, storage, holder } = this.#around;
+    const { clock } = this.#around;
     const impatient = new AbortController();
     const patience = clock.sleep(timeoutMs, impatient.signal);
     await Promise.race([this.#loops, patience]);
-    await Promise.all(kinds.map((kind) => kind.close(patience)));
-    impatient.abort();
-    await storage.releaseShards(holder);
+    await Promise.all(kinds.map((kind) => kind.close(patience))).finally(() => impatient.abort());
   }
 
   /** Looks at every watch of every kind, now; true when any instance moved because of it. */

@@ -7,10 +7,13 @@ import type {
   HistoryRecord,
   InstancePage,
   InstanceRecord,
+  Lease,
+  LeaseRequest,
   NewestPage,
 } from "../storage.ts";
 import { failed } from "../commit-answers.ts";
-import { engineTables, startedInstance } from "../engine-tables.ts";
+import { engineTables, startedInstance, type StoredLease } from "../engine-tables.ts";
+import { planLeases } from "../named-leases.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { Journal, MemoryTable } from "./table.ts";
@@ -31,6 +34,10 @@ export class MemoryDatabase {
   );
   readonly tasks: TaskQueue = new TaskQueue(this.journal);
   readonly watches: WatchList = new WatchList(this.journal);
+  readonly leases: MemoryTable<StoredLease> = new MemoryTable(
+    engineShape(engineTables.paystateLeases),
+    this.journal,
+  );
   readonly tables: Tables = new Tables(this.journal);
 
   instanceWorkflows(): string[] {
@@ -65,6 +72,13 @@ export class MemoryDatabase {
       .toSorted(oldestFirst)
       .slice(0, limit)
       .map((each) => this.instances.copy(each));
+  }
+
+  lease(request: LeaseRequest): readonly Lease[] {
+    const { held, put, remove } = planLeases(request, [...this.leases.all()]);
+    for (const lease of put) this.leases.put(lease);
+    for (const name of remove) this.leases.remove(this.leases.get(name) as StoredLease);
+    return held;
   }
 
   /** Each on its own: one that holds a mistake fails alone. */

@@ -130,12 +130,8 @@ function removalStatements(db: Kysely<Schema>) {
   };
 }
 
-export function watchStatements(db: Kysely<Schema>) {
-  return { ...watchedStatements(db), ...shardStatements(db) };
-}
-
 /** What is watched. */
-function watchedStatements(db: Kysely<Schema>) {
+export function watchStatements(db: Kysely<Schema>) {
   return {
     watch: statement<Schema["watches"]>()((row) =>
       db
@@ -166,42 +162,29 @@ function watchedStatements(db: Kysely<Schema>) {
         .orderBy("key")
         .limit(limit),
     ),
-    /** One seek from shard to shard, however many watches lie between them. */
-    shardAfter: statement<{ kind: string; after: number }>()(({ kind, after }) =>
-      db
-        .selectFrom("watches")
-        .select("shard")
-        .where("kind", "=", kind)
-        .where("shard", ">", after)
-        .orderBy("shard")
-        .limit(sql.lit(1)),
-    ),
-    /** The same from kind to kind. */
+    /** One seek from kind to kind, however many watches lie between them. */
     kindAfter: statement<{ after: string }>()(({ after }) =>
       db.selectFrom("watches").select("kind").where("kind", ">", after).orderBy("kind").limit(sql.lit(1)),
     ),
   };
 }
 
-/** Which process polls which shards. */
-function shardStatements(db: Kysely<Schema>) {
+/** Who holds which names. */
+export function leaseStatements(db: Kysely<Schema>) {
   return {
-    leases: statement<{ kind: string }>()(({ kind }) =>
-      db.selectFrom("watchShards").selectAll().where("kind", "=", kind),
+    named: statement<{ name: string }>()(({ name }) =>
+      db.selectFrom("paystateLeases").selectAll().where("name", "=", name),
     ),
-    lease: statement<Schema["watchShards"]>()((row) =>
+    put: statement<Schema["paystateLeases"]>()((row) =>
       db
-        .insertInto("watchShards")
-        .values(pick(row, columnsOf(engineTables.watchShards)))
+        .insertInto("paystateLeases")
+        .values(pick(row, columnsOf(engineTables.paystateLeases)))
         .onConflict((conflict) =>
-          conflict.columns(["kind", "shard"]).doUpdateSet({ holder: row.holder, leaseUntil: row.leaseUntil }),
+          conflict.column("name").doUpdateSet({ holder: row.holder, until: row.until, ms: row.ms }),
         ),
     ),
-    unlease: statement<{ kind: string; shard: number }>()(({ kind, shard }) =>
-      db.deleteFrom("watchShards").where("kind", "=", kind).where("shard", "=", shard),
-    ),
-    release: statement<{ holder: string }>()(({ holder }) =>
-      db.deleteFrom("watchShards").where("holder", "=", holder),
+    remove: statement<{ name: string }>()(({ name }) =>
+      db.deleteFrom("paystateLeases").where("name", "=", name),
     ),
   };
 }

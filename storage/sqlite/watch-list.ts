@@ -1,9 +1,8 @@
-/** Watches in SQLite, and who polls which shard of them. */
+/** Watches in SQLite. */
 import type { Kysely } from "kysely";
 import { encodeRow } from "../sql/codecs.ts";
 import { watchStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
-import { shareShards, type ShardClaim, type ShardPlan } from "../shard-shares.ts";
 import type { AnyCommit, WatchRecord } from "../storage.ts";
 import { engineTables } from "../engine-tables.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
@@ -25,21 +24,6 @@ export class WatchList {
     }
   }
 
-  async claim(claim: ShardClaim): Promise<readonly number[]> {
-    const found = await this.#connection.read(() => this.#plan(claim));
-    if (found.put.length === 0 && found.remove.length === 0) return found.held;
-    return this.#connection.write(() => {
-      const { held, put, remove } = this.#plan(claim);
-      for (const { kind, shard } of remove) this.#watches.unlease.run({ kind, shard });
-      for (const lease of put) this.#watches.lease.run({ ...lease });
-      return held;
-    });
-  }
-
-  #plan(claim: ShardClaim): ShardPlan {
-    return shareShards(claim, this.#shards(claim.kind), this.#watches.leases.all({ kind: claim.kind }));
-  }
-
   /** The kinds of which there is any watch. */
   kinds(): Promise<string[]> {
     return this.#connection.read(() => {
@@ -56,20 +40,6 @@ export class WatchList {
   /** Within a read: the watches of an instance, by kind, then key. */
   ofInstance(instance: string, limit: number): WatchRecord[] {
     return this.#watches.ofInstance.all({ instance, limit });
-  }
-
-  #shards(kind: string): number[] {
-    const shards: number[] = [];
-    let next = this.#watches.shardAfter.get({ kind, after: -1 });
-    while (next !== undefined) {
-      shards.push(next.shard);
-      next = this.#watches.shardAfter.get({ kind, after: next.shard });
-    }
-    return shards;
-  }
-
-  async release(holder: string): Promise<void> {
-    await this.#connection.write(() => this.#watches.release.run({ holder }));
   }
 
   of(kind: string, shards: readonly number[]): Promise<WatchRecord[]> {

@@ -33,7 +33,7 @@ test("a host commits its own row with a step and reads it back, and its file has
   expect(tables.all()).toEqual([
     ...["history", "instances", "lanes", "narrowedLanes", "parcels"],
     ...["paystateCharts", "paystateMigrationLock", "paystateMigrations"],
-    ...["paystateRanTasks", "paystateTables", "tasks", "watchShards", "watches"],
+    ...["paystateRanTasks", "paystateTables", "tasks", "watches"],
   ]);
   database.close();
 }, 60_000);

@@ -91,14 +91,14 @@ describe.each(sampled(adapters, "shards"))("shards on $name", (adapter) => {
       for (const ship of ships) await first.start(harbour, { id: ship, input: { ship } });
       let isCutOff = false;
       const storage = await open();
-      const claimShards: typeof storage.claimShards = async (claim) => {
+      const lease: typeof storage.lease = async (request) => {
         if (isCutOff) throw new Error("no way to the database");
-        return await storage.claimShards(claim);
+        return await storage.lease(request);
       };
       const victim = await engine({
         workflows: [harbour],
         watchers: { horizon: there.watcher },
-        storage: { ...storage, claimShards },
+        storage: { ...storage, lease },
       });
       first.run();
       victim.run();
@@ -108,6 +108,7 @@ describe.each(sampled(adapters, "shards"))("shards on $name", (adapter) => {
       here.asked.clear();
       await live(clock, LEASE_MS + SOON_MS);
       expect(here.asked.size).toBe(40);
+      isCutOff = false;
       awaitsOutside(...ships);
     }));
 

@@ -144,19 +144,20 @@ describe.each(sampled(adapters, "watches"))("watches on $name", (adapter) => {
   test("E11: of two engines one polls a watch, and when it dies the other takes over", () =>
     inWorld(adapter, async ({ engine, clock, pass, awaitsOutside }) => {
       const skies = [skyOver({}), skyOver({})] as const;
-      const first = await engine({ workflows: [voyage], watchers: { sky: skies[0] } });
-      first.run();
-      await first.start(voyage, { id: "v", input: { place: "south" } });
-      await pass(1_000);
-      const second = await engine({ workflows: [voyage], watchers: { sky: skies[1] } });
-      second.run();
+      const engines = [];
+      for (const sky of skies) engines.push(await engine({ workflows: [voyage], watchers: { sky } }));
+      await engines[0]?.start(voyage, { id: "v", input: { place: "south" } });
+      for (const each of engines) each.run();
       await pass(5_000);
-      expect(skies[0].asked.length).toBeGreaterThan(0);
-      expect(skies[1].asked).toEqual([]);
-      await first.stop();
+      for (const { asked } of skies) asked.length = 0;
+      await pass(5_000);
+      const polling = skies.findIndex(({ asked }) => asked.length > 0);
+      const other = skies[1 - polling];
+      expect(other?.asked).toEqual([]);
+      await engines[polling]?.stop();
       clock.advance(15_000);
       await pass(1_000);
-      expect(skies[1].asked).toContainEqual(["south"]);
+      expect(other?.asked).toContainEqual(["south"]);
       awaitsOutside("v");
     }));
 });

@@ -108,7 +108,6 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "paystateRanTasks",
     "paystateTables",
     "tasks",
-    "watchShards",
     "watches",
   ]);
   database.close();

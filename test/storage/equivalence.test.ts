@@ -309,15 +309,14 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
     {
       arbitrary: fc
         .record({
-          kind: fc.constant("signature"),
+          names: fc.uniqueArray(one("a", "b", "c")),
           holder: one("g", "h"),
           now: number(80),
-          leaseMs: fc.integer({ min: 1, max: 30 }),
+          leaseMs: fc.integer({ min: 0, max: 30 }),
         })
-        .map((request) => ["claimShards", request] as const),
-      weight: 1,
+        .map((request) => ["lease", request] as const),
+      weight: 2,
     },
-    { arbitrary: one("g", "h").map((holder) => ["releaseShards", holder] as const), weight: 1 },
     { arbitrary: known.map((request) => ["nextDue", request] as const), weight: 2 },
   )
   .map(([name, argument]) => ({

@@ -1,6 +1,5 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
-import { commitOne } from "../../../storage/decided.ts";
-import type { EngineStorage } from "../../../storage/storage.ts";
+import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { thrownText } from "../../thrown.ts";
 
@@ -14,7 +13,7 @@ export interface Sweep {
 
 /** What a loop needs. */
 export interface KeepSurroundings {
-  readonly storage: Pick<EngineStorage, "claimShards" | "releaseShards" | "watches" | "commit">;
+  readonly storage: Pick<EngineStorage, "lease">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Names this process among the holders of leases. */
@@ -38,13 +37,12 @@ const PASS_EVERY_MS = 600_000;
 const PAUSE_MS = 20;
 /** Longer than an archive may take, so that a slow one is not called by a second process meanwhile. */
 const LEASE_MS = 180_000;
-const SHARD = 0;
 
 /** From `run` to `stop`. */
 export class KeepLoop {
   readonly #sweeps: readonly Sweep[];
   readonly #around: KeepSurroundings;
-  readonly #kind: string;
+  readonly #name: string;
   readonly #holder: string;
   #running: AbortController | null = null;
   #passing: Promise<void> = Promise.resolve();
@@ -57,7 +55,7 @@ export class KeepLoop {
   constructor(sweeps: readonly Sweep[], around: KeepSurroundings) {
     this.#sweeps = sweeps;
     this.#around = around;
-    this.#kind = `$keep ${around.name}`;
+    this.#name = `keep/${around.name}`;
     // Its own: what else this process holds is given up at other times.
     this.#holder = `${around.holder} ${around.name}`;
   }
@@ -74,11 +72,11 @@ export class KeepLoop {
     if (this.#running === null) return;
     this.#running.abort();
     this.#running = null;
-    const { clock, storage } = this.#around;
+    const { clock } = this.#around;
     const waiting = new AbortController();
     await Promise.race([this.#passing, clock.sleep(timeoutMs, waiting.signal)]);
     waiting.abort();
-    if (this.#leasedAt > 0) await storage.releaseShards(this.#holder);
+    if (this.#leasedAt > 0) await this.#lease(0);
     this.#leasedAt = 0;
   }
 
@@ -136,23 +134,15 @@ export class KeepLoop {
     return isFresh || this.#isMyTurn();
   }
 
-  /** Takes or extends the lease. It is that of a shard of watches, of which there has to be one. */
+  /** Takes or extends the lease. */
   async #isMyTurn(): Promise<boolean> {
-    const { storage } = this.#around;
-    if (await this.#leased()) return true;
-    const kind = this.#kind;
-    if ((await storage.watches({ kind, shards: [SHARD] })).length > 0) return false;
-    const watch = { kind, key: "turn", instance: kind, life: "", workflow: kind, shard: SHARD };
-    await commitOne(storage, { watches: [watch] });
-    return this.#leased();
+    const isMine = (await this.#lease(LEASE_MS)).some(({ holder }) => holder === this.#holder);
+    if (isMine) this.#leasedAt = this.#around.clock.now();
+    return isMine;
   }
 
-  async #leased(): Promise<boolean> {
+  #lease(leaseMs: number): Promise<readonly Lease[]> {
     const { storage, clock } = this.#around;
-    const now = clock.now();
-    const claim = { kind: this.#kind, holder: this.#holder, now, leaseMs: LEASE_MS };
-    const isMine = (await storage.claimShards(claim)).includes(SHARD);
-    if (isMine) this.#leasedAt = now;
-    return isMine;
+    return storage.lease({ names: [this.#name], holder: this.#holder, now: clock.now(), leaseMs });
   }
 }

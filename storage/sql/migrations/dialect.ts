@@ -56,7 +56,7 @@ async function remade(
   db: Kysely<unknown>,
   { table, name, columns, key, rows }: RemadeTable & Pick<SchemaDialect, "table"> & { readonly name: string },
 ): Promise<void> {
-  const next = `next_${name}`;
+  const next = `paystateNext_${name}`;
   await table(db, next, { columns, key }).execute();
   await sql`insert into ${sql.table(next)} ${rows}`.execute(db);
   await db.schema.dropTable(name).execute();
@@ -125,7 +125,9 @@ export const postgresSchema: SchemaDialect = {
   async remade(db, name, parts) {
     await remade(db, { ...parts, name, table: postgresSchema.table });
     // The names of indexes belong to the schema.
-    await sql`alter index ${sql.ref(`next_${name}_key`)} rename to ${sql.ref(`${name}_key`)}`.execute(db);
+    await sql`alter index ${sql.ref(`paystateNext_${name}_key`)} rename to ${sql.ref(`${name}_key`)}`.execute(
+      db,
+    );
   },
   chance: sql`left(replace(gen_random_uuid()::text, '-', ''), 16)`,
   parentOf: (snapshot) => sql`${sql.ref(snapshot)}::json #>> '{parent,instance}'`,

@@ -3,10 +3,16 @@ import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
 import { engine } from "./0001-engine.ts";
 import { stamps } from "./0002-stamps.ts";
-import { limits } from "./0003-limits.ts";
+import { leases } from "./0003-leases.ts";
+import { limits } from "./0004-limits.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
-const migrations = { "0001-engine": engine, "0002-stamps": stamps, "0003-limits": limits };
+const migrations = {
+  "0001-engine": engine,
+  "0002-stamps": stamps,
+  "0003-leases": leases,
+  "0004-limits": limits,
+};
 
 /** What a database has that holds the tables of payments beside those of the engine, as none has been released. */
 const BEFORE_TABLES = "0001-initial";

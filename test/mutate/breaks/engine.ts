@@ -50,9 +50,9 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "a stopped process gives its shards up at once",
-    file: "src/engine/poll-watches.ts",
-    text: "await storage.releaseShards(holder);",
-    replacement: "void [storage, holder];",
+    file: "src/engine/kind-polling.ts",
+    text: "this.#isClosed = true;\n    await this.#share.giveUp(this.#around.clock.now());",
+    replacement: "this.#isClosed = true;",
     tests: ["engine/watches.test.ts", "engine/shards.test.ts"],
   },
   {

@@ -1,6 +1,6 @@
 /** Plain Maps of records, and the way back: what a commit has done to them is undone by putting copies of the Maps back. */
 import type { HistoryRecord, InstanceRecord, WatchRecord } from "paystate/engine";
-import { compareTexts, type ShardLease, type StoredTable, type StoredTask } from "paystate/storage";
+import { compareTexts, type StoredLease, type StoredTable, type StoredTask } from "paystate/storage";
 
 /** A row of a table that the caller brought. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export class Database {
   history = new Map<string, HistoryRecord>();
   tasks = new Map<string, StoredTask>();
   watches = new Map<string, WatchRecord>();
-  shards = new Map<string, ShardLease>();
+  leases = new Map<string, StoredLease>();
   installed = new Map<string, StoredTable>();
   rows = new Map<string, Map<string, Row>>();
 
@@ -34,7 +34,7 @@ export class Database {
       history: new Map(this.history),
       tasks: new Map(this.tasks),
       watches: new Map(this.watches),
-      shards: new Map(this.shards),
+      leases: new Map(this.leases),
       installed: new Map(this.installed),
       rows: new Map([...this.rows].map(([name, rows]) => [name, new Map(rows)])),
     };

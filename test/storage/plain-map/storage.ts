@@ -8,7 +8,7 @@ import type {
   Table,
   WatchRecord,
 } from "paystate/engine";
-import { compareTexts, copyRow, engineTables, shareShards, storedTask } from "paystate/storage";
+import { compareTexts, copyRow, engineTables, planLeases, storedTask } from "paystate/storage";
 import { by, Database, keyOf } from "./database.ts";
 import { Tables } from "./tables.ts";
 import { Tasks } from "./tasks.ts";
@@ -98,20 +98,15 @@ function instanceReads(database: Database): InstanceReads {
   };
 }
 
-type Watching = Pick<EngineStorage, "claimShards" | "releaseShards" | "watches" | "watchedKinds">;
+type Watching = Pick<EngineStorage, "lease" | "watches" | "watchedKinds">;
 
 function watching(database: Database): Watching {
   return {
-    claimShards: async (claim) => {
-      const ofKind = watchesOf(database, ({ kind }) => kind === claim.kind);
-      const leases = [...database.shards.values()].filter(({ kind }) => kind === claim.kind);
-      const plan = shareShards(claim, [...new Set(ofKind.map(({ shard }) => shard))], leases);
-      for (const { kind, shard } of plan.remove) database.shards.delete(keyOf(kind, shard));
-      for (const lease of plan.put) database.shards.set(keyOf(lease.kind, lease.shard), lease);
-      return plan.held;
-    },
-    releaseShards: async (holder) => {
-      for (const [key, lease] of database.shards) if (lease.holder === holder) database.shards.delete(key);
+    lease: async (request) => {
+      const { held, put, remove } = planLeases(request, [...database.leases.values()]);
+      for (const lease of put) database.leases.set(lease.name, lease);
+      for (const name of remove) database.leases.delete(name);
+      return held;
     },
     watches: async ({ kind, shards }) =>
       watchesOf(database, (watch) => watch.kind === kind && shards.includes(watch.shard)),

@@ -1,0 +1,61 @@
+/** Names that one holder has for a time. Pure; adapters lease by it. */
+import type { StoredLease } from "./engine-tables.ts";
+import type { Lease, LeaseRequest } from "./storage.ts";
+
+/** What a request comes to: who holds its names from now on, and the rows to write and to remove. */
+export interface LeasePlan {
+  readonly held: readonly Lease[];
+  readonly put: readonly StoredLease[];
+  readonly remove: readonly string[];
+}
+
+/**
+ * What `lease` comes to, from the rows of the names that are asked for. Carry it out in one transaction with the reads that
+ * it is given.
+ *
+ * @example
+ * ```ts
+ * import { planLeases } from "paystate/storage";
+ *
+ * const request = { names: ["sweep"], holder: "a", now: 1_000, leaseMs: 500 };
+ * console.log(planLeases(request, []).put); // [ { name: 'sweep', holder: 'a', until: 1500, ms: 500 } ]
+ * ```
+ */
+export function planLeases(request: LeaseRequest, rows: readonly StoredLease[]): LeasePlan {
+  const { holder, now, leaseMs } = request;
+  const names = [...new Set(request.names)];
+  const living = livingLeases(names, rows, now);
+  const isFresh = (name: string): boolean =>
+    living.some((lease) => lease.name === name && lease.holder === holder && isRecent(lease, request));
+  const free = names.filter(
+    (name) => !living.some((lease) => lease.name === name && lease.holder !== holder),
+  );
+  if (leaseMs === 0) {
+    const own = rows.filter((row) => row.holder === holder && free.includes(row.name));
+    const others = living.filter((lease) => lease.holder !== holder);
+    return { held: others, put: [], remove: own.map(({ name }) => name) };
+  }
+  const stale = free.filter((name) => !isFresh(name));
+  const put = stale.map((name): StoredLease => ({ name, holder, until: now + leaseMs, ms: leaseMs }));
+  const kept = rows.filter(({ name }) => !stale.includes(name));
+  return { held: livingLeases(names, [...kept, ...put], now), put, remove: [] };
+}
+
+/** The leases that count, in the order of these names. One that would last longer than it was given for was given before the clock was set back. */
+export function livingLeases(
+  names: readonly string[],
+  rows: readonly StoredLease[],
+  now: number,
+): readonly Lease[] {
+  return names.flatMap((name) =>
+    rows
+      .filter((row) => row.name === name && row.until > now && row.until - now <= row.ms)
+      .map(({ holder, until }) => ({ name, holder, until })),
+  );
+}
+
+/** Whether more than half of it is left, which saves a write. */
+function isRecent({ until }: Lease, { now, leaseMs }: LeaseRequest): boolean {
+  const left = until - now;
+  return left > leaseMs / 2 && left <= leaseMs;
+}

@@ -1,0 +1,50 @@
+/** Shares of watches on PostgreSQL: three processes share the shards fairly, and one that comes or goes has or leaves its part within seconds. */
+import { describe, expect } from "vitest";
+import { WatchShare } from "../../src/engine/watch-shares.ts";
+import { postgresTest } from "../kit/postgres-test.ts";
+import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+
+const SHARDS = 16;
+const LEASE_MS = 15_000;
+type Holder = "a" | "b" | "c";
+
+/** `pass` lets so many seconds pass, in which each holder renews once a second, all at the same moment, as engines do. */
+const test = postgresTest
+  .extend("shares", async ({ database }, { onCleanup }) => {
+    const storages = await Promise.all([database.open(), database.open(), database.open()]);
+    onCleanup(async () => {
+      for (const storage of storages) await storage.close();
+    });
+    const [a, b, c] = storages.map((storage, index) => {
+      return new WatchShare("signature", { storage, holder: "abc".charAt(index), leaseMs: LEASE_MS });
+    });
+    if (a === undefined || b === undefined || c === undefined) throw new Error("three storages");
+    return { a, b, c } satisfies Record<Holder, WatchShare>;
+  })
+  .extend("pass", ({ shares }) => {
+    const clock = { now: 1_000_000 };
+    return async (seconds: number, holders: readonly Holder[]): Promise<number[]> => {
+      for (const end = clock.now + seconds * 1_000; clock.now < end;) {
+        clock.now += 1_000;
+        await Promise.all(holders.map((holder) => shares[holder].renew(clock.now)));
+        const all = holders.flatMap((holder) => shares[holder].shards);
+        expect(new Set(all).size, "no shard has two holders").toBe(all.length);
+      }
+      return holders.map((holder) => shares[holder].shards.length).toSorted((x, y) => x - y);
+    };
+  });
+
+describe.skipIf(!HAS_POSTGRES)("shards of three processes on PostgreSQL", () => {
+  test("D5: they hold 5, 5 and 6 of 16 within four seconds of coming, and what one leaves, or dies with, goes to the others", async ({
+    shares,
+    pass,
+  }) => {
+    expect(await pass(1, ["a"])).toEqual([SHARDS]);
+    expect(await pass(4, ["a", "b", "c"])).toEqual([5, 5, 6]);
+    await shares.b.giveUp(1_006_000);
+    expect(await pass(3, ["a", "c"])).toEqual([8, 8]);
+    expect(await pass(4, ["a", "b", "c"])).toEqual([5, 5, 6]);
+    // c says nothing more: its leases end, and two seconds later the others have them.
+    expect(await pass(LEASE_MS / 1_000 + 2, ["a", "b"])).toEqual([8, 8]);
+  });
+});
