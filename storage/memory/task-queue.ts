@@ -55,7 +55,7 @@ export class TaskQueue {
       journal,
     );
     const under = (key: string): SequencedTask[] =>
-      [...this.#tasks.all()].filter(({ firstKey, deadAt }) => firstKey === key && deadAt === null);
+      this.#tasks.under("firstKey", key).filter(({ deadAt }) => deadAt === null);
     const admittedUnder = (key: string) => under(key).filter(({ admission }) => admission === "admitted");
     this.#limited = {
       admittedUnder: (key) => admittedUnder(key).length,
@@ -69,6 +69,13 @@ export class TaskQueue {
     const row = storedTask(task, lease);
     this.#touch(row);
     return this.#tasks.insert({ ...row, seq: (this.#armed += 1) });
+  }
+
+  /** Whether another message to its instance is still to be done. */
+  mustWait(task: TaskRecord): boolean {
+    const { firstKey } = storedTask(task, undefined);
+    if (task.kind !== "message" || firstKey === null) return false;
+    return this.#tasks.under("firstKey", firstKey).some(({ deadAt }) => deadAt === null);
   }
 
   #touch({ firstKey, lastKey }: StoredTask): void {
@@ -148,7 +155,8 @@ export class TaskQueue {
     }
     for (const id of drops) {
       const task = this.#tasks.get(id);
-      if (task === undefined || task.deadAt === null) return false;
+      const isFailing = task?.kind === "message" && task.holder === null && task.failures > 0;
+      if (task === undefined || (task.deadAt === null && !isFailing)) return false;
       this.#remove(task);
     }
     return true;
@@ -240,6 +248,7 @@ export class TaskQueue {
     return [...this.#tasks.all()]
       .filter((task) => task.workflow === workflow)
       .filter((task) => queueOf(taskRecord(task)) === "steps" && task.deadAt === null)
+      .filter(({ admission }) => admission !== "parked")
       .toSorted((a, b) => a.visibleAt - b.visibleAt || a.seq - b.seq)
       .slice(0, limit)
       .map(pendingTask);

@@ -148,21 +148,22 @@ const NEXT_SUSPECT: Statement<{ workflows: string; queues: string }, { at: numbe
 
 /** Of the tasks with limits the workflows, then the first of each admission. */
 const EARLIEST = {
-  sql: `with recursive ${firstOfEach("steps", "kind in ('timer', 'message')")},
+  sql: `with recursive ${firstOfEach("steps", "kind in ('timer', 'message') and (admission is null or admission = 'admitted')")},
     ${firstOfEach("free", `kind in ('effect', 'invocation') and "firstKey" is null`)},
     limited (workflow) as (
-      (select workflow from tasks where "deadAt" is null and "firstKey" is not null order by workflow limit 1)
+      (select workflow from tasks where "deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null
+        order by workflow limit 1)
       union all
       select next.* from limited cross join lateral (
-        select t.workflow from tasks t where t."deadAt" is null and t."firstKey" is not null
-          and t.workflow > limited.workflow order by t.workflow limit 1) next
+        select t.workflow from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
+          and t."firstKey" is not null and t.workflow > limited.workflow order by t.workflow limit 1) next
     )
     select workflow, min(at) as at from (
       select * from steps union all select * from free union all
       select l.workflow, f.at from limited l cross join (values ('admitted'), ('parked'), ('paused')) a(admission)
         cross join lateral (
-          select "visibleAt" as at from tasks t where t."deadAt" is null and t."firstKey" is not null
-            and t.workflow = l.workflow and t.admission = a.admission order by "visibleAt" limit 1) f
+          select "visibleAt" as at from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
+            and t."firstKey" is not null and t.workflow = l.workflow and t.admission = a.admission order by "visibleAt" limit 1) f
     ) every group by workflow order by workflow`,
   parameters: [] as readonly never[],
 } as { sql: string; parameters: readonly never[]; row?: { workflow: string; at: number } };

@@ -47,6 +47,12 @@ export class Tasks {
     this.#database = database;
   }
 
+  /** Whether another message to its instance is still to be done. */
+  mustWait({ kind, firstKey }: StoredTask): boolean {
+    if (kind !== "message" || firstKey === null) return false;
+    return this.#all().some((task) => task.firstKey === firstKey && task.deadAt === null);
+  }
+
   /** @throws TypeError when the id is taken. */
   arm(task: StoredTask): void {
     if (this.#database.tasks.has(task.id)) throw new TypeError(`task ${task.id} is there already`);
@@ -146,7 +152,10 @@ export class Tasks {
   }
 
   drop(id: string): boolean {
-    return typeof this.#database.tasks.get(id)?.deadAt === "number" && this.#database.tasks.delete(id);
+    const task = this.#database.tasks.get(id);
+    if (task === undefined) return false;
+    const isFailing = task.kind === "message" && task.holder === null && task.failures > 0;
+    return (task.deadAt !== null || isFailing) && this.#database.tasks.delete(id);
   }
 
   /** Removes timers and invocations of an instance: those of this name, or all. */
@@ -206,7 +215,7 @@ export class Tasks {
   upcoming(workflow: string, limit: number): readonly PendingTask[] {
     return this.#waiting()
       .filter((task) => task.workflow === workflow)
-      .filter(({ kind }) => kind === "timer" || kind === "message")
+      .filter(({ kind, admission }) => kind === "timer" || (kind === "message" && admission !== "parked"))
       .map(pendingTask)
       .toSorted(by(({ visibleAt }) => visibleAt))
       .slice(0, limit);
