@@ -18,6 +18,7 @@ import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepFacts } from "./step-facts.ts";
+import type { TakenRuns } from "./taken-ids.ts";
 import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -38,6 +39,7 @@ export interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
   /** Of a child: the step of its parent. */
   readonly cause?: string;
+  readonly taken?: TakenRuns;
 }
 
 /** An event at an instance as it stands. */
@@ -47,6 +49,7 @@ export interface ArrivedEvent {
   readonly version: number;
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
+  readonly taken?: TakenRuns;
 }
 
 /** An instance that comes from another version of its chart. */
@@ -60,6 +63,7 @@ export interface PlannedArrival {
   readonly step: ChartStep;
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
+  readonly taken: TakenRuns;
   /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: readonly WatchRecord[];
 }
@@ -71,11 +75,12 @@ export function planStart(start: PlannedStart, at: number, workflows: Registered
 }
 
 function plannedStart(start: PlannedStart, at: number, workflows: RegisteredWorkflows): StepCommit[] {
-  const { workflow, id, input, parent, cause = null } = start;
-  const step = workflow.chart.start(input, parent);
+  const { workflow, id, input, parent, cause = null, taken } = start;
+  const runs = taken?.get(id);
+  const step = workflow.chart.start(input, parent, runs);
   const { after } = step;
   const facts: StepFacts = { workflow, id, version: 1, before: null, step, event: null, at, workflows };
-  const event = parent === undefined ? { type: "$started", input } : { type: "$started", input, parent };
+  const event = { type: "$started", input, ...(parent && { parent }), ...(runs && { runs }) };
   const first: StepCommit = {
     after,
     start: {
@@ -91,7 +96,7 @@ function plannedStart(start: PlannedStart, at: number, workflows: RegisteredWork
     follows: consequencesOf(facts),
     moves: { adopts: [{ instance: id, workflow: workflow.key }] },
   };
-  return withFirstSteps(first, workflows);
+  return withFirstSteps(first, workflows, taken);
 }
 
 /**
@@ -114,7 +119,10 @@ export function planStep(
 }
 
 function plannedStep(arrived: ArrivedEvent, at: number, workflows: RegisteredWorkflows): StepCommit[] | null {
-  const { workflow, id, version: expectedVersion, snapshot: before, event } = arrived;
+  const { workflow, id, version: expectedVersion, snapshot: before, taken } = arrived;
+  const runs = taken?.get(id);
+  // The history tells them, too, so that the same step comes of it.
+  const event = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
   const step = workflow.chart.step(before, event);
   if (step === null) return null;
   const { after } = step;
@@ -134,7 +142,7 @@ function plannedStep(arrived: ArrivedEvent, at: number, workflows: RegisteredWor
     history: historyRow(facts, event),
     follows: consequencesOf(facts),
   };
-  return withFirstSteps(next, workflows);
+  return withFirstSteps(next, workflows, taken);
 }
 
 /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
@@ -175,11 +183,11 @@ export function planArrival(moved: PlannedArrival, at: number, workflows: Regist
     follows: { ...follows, unwatches: moved.unwatches.filter((watch) => !isWatched(watch)) },
     moves: { adopts: [{ instance: id, workflow: key }], amends },
   };
-  return withFirstSteps(next, workflows);
+  return withFirstSteps(next, workflows, moved.taken);
 }
 
 /** The step of a parent, followed by the first steps of the children it starts. */
-function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows): StepCommit[] {
+function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows, taken?: TakenRuns): StepCommit[] {
   const { children } = parent.follows;
   if (children.length === 0) return [parent];
   const { instance, version: step } = parent.history;
@@ -188,7 +196,7 @@ function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows): Ste
   const arms = [...parent.follows.arms];
   for (const child of children) {
     try {
-      born.push(...planStart({ ...child, cause }, parent.history.at, workflows));
+      born.push(...planStart({ ...child, cause, ...(taken && { taken }) }, parent.history.at, workflows));
     } catch (error) {
       // What cannot be stored is a fault of the chart that its author has to see.
       if (error instanceof UnstorableValue) throw error;
