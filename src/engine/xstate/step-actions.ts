@@ -182,8 +182,6 @@ export class StepActions {
     const link = child === undefined ? undefined : this.#children[child.id];
     if (child === undefined || link === undefined) return;
     delete this.#children[child.id];
-    // What has ended needs no stop.
-    if (link === this.#ended?.link) return;
     const { run } = link;
     this.actions.push({ kind: "stopChild", id: child.id, ...(run === undefined ? {} : { run }) });
   }
