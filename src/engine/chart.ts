@@ -133,10 +133,10 @@ export class CannotArrive extends Error {
 /** The machine behind a pure face. */
 export interface Chart {
   /**
-   * The first step of a new run; `parent` when another instance starts it. Throws what the chart's own context function
-   * throws.
+   * The first step of a new run; `parent` when another instance starts it, `runs` as in a snapshot where children of it
+   * are not the first of their ids. Throws what the chart's own context function throws.
    */
-  readonly start: (input: unknown, parent?: ParentLink) => ChartStep;
+  readonly start: (input: unknown, parent?: ParentLink, runs?: ChartSnapshot["runs"]) => ChartStep;
   /** The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. */
   readonly step: (before: ChartSnapshot, event: EventObject) => ChartStep | null;
   /** Takes over a run of another version. No entry action runs. Throws `CannotArrive`, or what the chart throws. */

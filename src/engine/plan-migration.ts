@@ -10,6 +10,7 @@ import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { StepMoment } from "./stamps.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
+import type { TakenRuns } from "./taken-ids.ts";
 import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
@@ -19,6 +20,7 @@ export interface MigratingInstance {
   readonly instance: KnownInstance;
   readonly workflow: AnyWorkflow;
   readonly pending: PendingRecords;
+  readonly taken: TakenRuns;
 }
 
 /** The commit of the migration, and the first steps of children that the new version begins. Throws `MigrationFailed`. */
@@ -57,14 +59,17 @@ class MovedInstance implements PlannedArrival {
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
   readonly unwatches: PendingRecords["watches"];
+  readonly taken: TakenRuns;
   readonly #step: MigrationStep;
   readonly #tasks: readonly PendingTask[];
   readonly #at: number;
 
-  constructor({ instance, workflow, pending }: MigratingInstance, step: MigrationStep, at: number) {
+  constructor({ instance, workflow, pending, taken }: MigratingInstance, step: MigrationStep, at: number) {
     this.workflow = workflow;
     this.instance = instance;
-    this.before = snapshotFromText(instance.snapshot);
+    this.taken = taken;
+    const { runs, ...left } = snapshotFromText(instance.snapshot);
+    this.before = { ...left, runs: { ...runs, ...taken.get(instance.id) } };
     this.unwatches = pending.watches;
     this.#step = step;
     this.#tasks = pending.tasks;

@@ -20,6 +20,7 @@ import { snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
 import { taskIdOf, type StepFacts } from "./step-facts.ts";
+import type { TakenRuns } from "./taken-ids.ts";
 import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -41,6 +42,7 @@ export interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
   /** Of a child: the step of its parent. */
   readonly cause?: string;
+  readonly taken?: TakenRuns;
 }
 
 /** An event at an instance as it stands. */
@@ -49,6 +51,7 @@ export interface ArrivedEvent {
   readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
+  readonly taken?: TakenRuns;
 }
 
 /** An instance that comes from another version of its chart. */
@@ -59,6 +62,7 @@ export interface PlannedArrival {
   readonly step: ChartStep;
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
+  readonly taken: TakenRuns;
   /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: readonly WatchRecord[];
 }
@@ -78,8 +82,9 @@ function plannedStart(
   { at, stamp }: StepMoment,
   workflows: RegisteredWorkflows,
 ): StepCommit[] {
-  const { workflow, id, input, parent, cause = null } = start;
-  const step = workflow.chart.start(input, parent);
+  const { workflow, id, input, parent, cause = null, taken } = start;
+  const runs = taken?.get(id);
+  const step = workflow.chart.start(input, parent, runs);
   const { after } = step;
   const facts: StepFacts = {
     workflow,
@@ -93,7 +98,7 @@ function plannedStart(
     at,
     workflows,
   };
-  const event = parent === undefined ? { type: "$started", input } : { type: "$started", input, parent };
+  const event = { type: "$started", input, ...(parent && { parent }), ...(runs && { runs }) };
   const first: StepCommit = {
     after,
     life: stamp,
@@ -112,7 +117,7 @@ function plannedStart(
     follows: consequencesOf(facts),
     moves: { adopts: [{ instance: id, workflow: workflow.key }] },
   };
-  return withFirstSteps(first, workflows);
+  return withFirstSteps(first, workflows, taken);
 }
 
 /**
@@ -139,7 +144,10 @@ function plannedStep(
   moment: StepMoment,
   workflows: RegisteredWorkflows,
 ): StepCommit[] | null {
-  const { workflow, instance, snapshot: before, event } = arrived;
+  const { workflow, instance, snapshot: before, taken } = arrived;
+  const runs = taken?.get(instance.id);
+  // The history tells them, too, so that the same step comes of it.
+  const event = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
   const step = workflow.chart.step(before, event);
   if (step === null) return null;
   const { after } = step;
@@ -159,7 +167,7 @@ function plannedStep(
     history: historyRow(facts, event),
     follows: consequencesOf(facts),
   };
-  return withFirstSteps(next, workflows);
+  return withFirstSteps(next, workflows, taken);
 }
 
 /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
@@ -194,7 +202,7 @@ export function planArrival(
     follows: { ...follows, unwatches: moved.unwatches.filter((watch) => !isWatched(watch)) },
     moves: { adopts: [{ instance: instance.id, workflow: key }], amends },
   };
-  return withFirstSteps(next, workflows);
+  return withFirstSteps(next, workflows, moved.taken);
 }
 
 /** What a later step of an instance is known by. */
@@ -219,7 +227,7 @@ function stepRecord({ id, stamp, at, workflow, step: { after } }: StepFacts, bef
 }
 
 /** The step of a parent, followed by the first steps of the children it starts. */
-function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows): StepCommit[] {
+function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows, taken?: TakenRuns): StepCommit[] {
   const { children } = parent.follows;
   if (children.length === 0) return [parent];
   const { instance, stamp, at } = parent.history;
@@ -228,7 +236,7 @@ function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows): Ste
   const arms = [...parent.follows.arms];
   for (const child of children) {
     try {
-      born.push(...planStart({ ...child, cause }, { at, stamp }, workflows));
+      born.push(...planStart({ ...child, cause, ...(taken && { taken }) }, { at, stamp }, workflows));
     } catch (error) {
       // What cannot be stored is a fault of the chart that its author has to see.
       if (error instanceof UnstorableValue) throw error;

@@ -27,6 +27,7 @@ import { newMoment, type StepMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
+import { checkChildIds, withFreeIds, type TakenRuns } from "./taken-ids.ts";
 import { TaskMoved } from "./task-moved.ts";
 import { Turns } from "./turns.ts";
 import { nameOf } from "./workflow-key.ts";
@@ -51,6 +52,9 @@ export type StepCompanions<W> = Companions<W> & {
   /** The instance that the event is for; absent where it is for whichever has this id. */
   readonly meant?: Meant;
 };
+
+/** The same, with the ids of children that are taken. */
+type PlannedCompanions<W> = StepCompanions<W> & { readonly taken: TakenRuns };
 
 /** How sending an event to an instance ended. */
 export type SendResult =
@@ -120,12 +124,14 @@ export class Steps<W> {
   /** Starts instances together with writes and the end of a task, in one commit. */
   async commit(companions: StepCompanions<W>): Promise<CommitResult> {
     if (!this.#charts.isDone) await this.#charts.check();
-    return this.#commit([], companions, this.#moment());
+    return withFreeIds((taken) => this.#commit([], { ...companions, taken }, this.#moment()));
   }
 
   /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
   send(id: string, event: EventObject, companions: StepCompanions<W> = {}): Promise<SendResult> {
-    return this.#turns.take(id, () => this.#sendNow(id, event, companions));
+    return this.#turns.take(id, () =>
+      withFreeIds((taken) => this.#sendNow(id, event, { ...companions, taken })),
+    );
   }
 
   /**
@@ -134,7 +140,9 @@ export class Steps<W> {
    */
   async checkKnown(task: ClaimedTask): Promise<void> {
     const { instance: id } = task;
-    const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
+    const instance =
+      this.#recent.get(id) ??
+      (await this.#turns.take(id, () => withFreeIds((taken) => this.#present(id, taken))));
     // The cached instance may be of an earlier life.
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
@@ -155,7 +163,7 @@ export class Steps<W> {
    * The instance under a version that this process has, migrated if need be. An ended one stays what it is, and is known
    * to a process that has its successor only.
    */
-  async #present(id: string): Promise<KnownInstance | null> {
+  async #present(id: string, taken: TakenRuns): Promise<KnownInstance | null> {
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const recent = this.#recent.get(id);
       if (recent !== undefined) return recent;
@@ -167,13 +175,13 @@ export class Steps<W> {
         this.#recent.keep(instance);
         return instance;
       }
-      await this.#migrate(instance, successor);
+      await this.#migrate(instance, successor, taken);
     }
     throw tooManyRaces(id);
   }
 
   /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
-  async #migrate(instance: KnownInstance, workflow: AnyWorkflow): Promise<void> {
+  async #migrate(instance: KnownInstance, workflow: AnyWorkflow, taken: TakenRuns): Promise<void> {
     const step = {
       instance: instance.id,
       from: instance.workflow,
@@ -192,21 +200,21 @@ export class Steps<W> {
           `there are ${MAX_MOVED} or more, too many to migrate at once`,
         );
       }
-      parts = planMigration({ instance, workflow, pending }, moment, this.#workflows);
+      parts = planMigration({ instance, workflow, pending, taken }, moment, this.#workflows);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;
     }
-    const result = await this.#commit(parts, {}, moment);
+    const result = await this.#commit(parts, { taken }, moment);
     if (!result.ok && result.conflict !== "step") {
       throw new Error(`the migration of ${instance.id} was refused: ${JSON.stringify(result)}`);
     }
   }
 
-  async #sendNow(id: string, event: EventObject, companions: StepCompanions<W>): Promise<SendResult> {
+  async #sendNow(id: string, event: EventObject, companions: PlannedCompanions<W>): Promise<SendResult> {
     if (isTurnOver()) await nextTurn();
     if (!this.#charts.isDone) await this.#charts.check();
-    const { workflow: meant } = companions;
+    const { workflow: meant, taken } = companions;
     if (meant !== undefined) this.#workflows.of({ id, workflow: meant.key, hash: meant.hash });
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const known = this.#recent.take(id);
@@ -222,7 +230,7 @@ export class Steps<W> {
       if (instance.status === "done") return { kind: "ended", snapshot };
       const successor = this.#workflows.successorOf(instance.workflow);
       if (successor !== undefined) {
-        await this.#migrate(instance, successor);
+        await this.#migrate(instance, successor, taken);
         continue;
       }
       const { expectedVersion = instance.version } = companions;
@@ -233,7 +241,7 @@ export class Steps<W> {
       }
       const moment = this.#moment();
       const workflow = this.#workflows.of(instance);
-      const step = planStep({ workflow, instance, snapshot, event }, moment, this.#workflows);
+      const step = planStep({ workflow, instance, snapshot, event, taken }, moment, this.#workflows);
       if (step === null) {
         // The cached instance may be out of date, and the event may change the stored one.
         if (known !== undefined) continue;
@@ -248,14 +256,15 @@ export class Steps<W> {
 
   async #commit(
     step: readonly StepCommit[],
-    companions: StepCompanions<W>,
+    companions: PlannedCompanions<W>,
     moment: StepMoment,
   ): Promise<CommitResult> {
     const { at } = moment;
-    const { consumes, writes = [], starts = [], arms: companionArms = [], ran } = companions;
+    const { consumes, writes = [], starts = [], arms: companionArms = [] } = companions;
+    const { ran, taken: runs } = companions;
     const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
       const workflow = this.#workflows.of({ id, workflow: key, hash });
-      return planStart({ workflow, id, input }, moment, this.#workflows);
+      return planStart({ workflow, id, input, taken: runs }, moment, this.#workflows);
     });
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const follows = together(parts);
@@ -292,6 +301,7 @@ export class Steps<W> {
     }
     if (!result.ok) {
       this.#hands.giveUp(reserved);
+      await checkChildIds(this.#storage, parts, result);
       return result;
     }
     for (const part of parts) this.#remember(part);

@@ -149,8 +149,13 @@ function checkHistory(
       continue;
     }
     if (row.version !== index + 1) return [`I1: row ${index + 1} of ${id} has version ${row.version}`];
-    const event = eventFromText(row.event) as EventObject & { input: unknown; parent?: ParentLink };
-    const step = state === null ? chart.start(event.input, event.parent) : chart.step(state, event);
+    const event = eventFromText(row.event) as EventObject & {
+      input: unknown;
+      parent?: ParentLink;
+      runs?: ChartSnapshot["runs"];
+    };
+    const step =
+      state === null ? chart.start(event.input, event.parent, event.runs) : chart.step(state, event);
     if (step === null) return [`I1: step ${row.version} of ${id} does nothing when it is folded`];
     state = snapshotFromText(snapshotToText(step.after));
     if (text(state.value) !== row.value) {

@@ -38,6 +38,8 @@ export interface ChartShape {
   /** The ids of the actors that states invoke. */
   readonly invocations: ReadonlySet<string>;
   readonly watches: ReadonlySet<string>;
+  /** Whether actions of it begin children. */
+  readonly spawns: boolean;
   /** Whether it delays events of its own, besides `after`: those do not end with a state. */
   readonly delaysEvents: boolean;
   /** One sentence per fault, each naming the state. Empty for a chart that can be registered. */
@@ -69,6 +71,7 @@ class ShapeReader implements ChartShape {
   readonly watches = new Set<string>();
   readonly faults: string[] = [];
   delaysEvents = false;
+  spawns = false;
   readonly #machine: AnyStateMachine;
 
   constructor(machine: AnyStateMachine) {
@@ -140,6 +143,7 @@ class ShapeReader implements ChartShape {
     const isAfter = String(event?.type).startsWith("xstate.after.");
     if (type === "xstate.enqueueActions" || (delay !== undefined && !isAfter)) this.delaysEvents = true;
     this.#readDelay(state, delay);
+    if (type === "xstate.enqueueActions" || type === "xstate.spawnChild") this.spawns = true;
     if (type === "xstate.assign") this.#readSpawn(state, assignment);
     if (type === "xstate.spawnChild" && src !== undefined) this.#readSource(state, src, `spawn.${place}`);
   }

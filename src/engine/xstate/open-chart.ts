@@ -40,6 +40,10 @@ interface Scope {
   readonly parent: InertActor | undefined;
   readonly emitted: EmittedAction[];
   readonly runs: Record<string, number>;
+  /** The id of the child whose end makes the step. */
+  readonly ended: string | undefined;
+  /** Ids of children that have ended, and that the chart sends to. */
+  readonly absent: readonly string[];
   /** The same, as XState wants it. */
   readonly inert: never;
 }
@@ -55,8 +59,8 @@ class XStateChart implements Chart {
     this.#shape = shape;
   }
 
-  start(input: unknown, parent?: ParentLink): ChartStep {
-    const scope = this.#scope({}, parent);
+  start(input: unknown, parent?: ParentLink, runs: ChartSnapshot["runs"] = {}): ChartStep {
+    const scope = this.#scope(runs, parent);
     const snapshot = this.#machine.getInitialSnapshot(scope.inert, input) as AnyMachineSnapshot;
     return this.#chartStep({ before: null, snapshot, scope, children: {}, parent });
   }
@@ -65,12 +69,27 @@ class XStateChart implements Chart {
     if (before.status !== "active") return null; // XState would still take events of the root
     const seen = withoutRun(event, before);
     if (seen === null) return null;
-    const { parent, children = {} } = before;
-    const scope = this.#scope(before.runs ?? {}, parent);
+    const runs = { ...before.runs, ...(event as EngineFields).$runs };
+    return this.#stepped({ ...before, runs }, seen, []);
+  }
+
+  /** `absent` are ids that the chart sends to, of children that have ended. */
+  #stepped(before: ChartSnapshot, seen: EventObject, absent: readonly string[]): ChartStep | null {
+    const { parent, children = {}, runs = {} } = before;
+    const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
+    const scope = { ...this.#scope(runs, parent), ended, absent };
     const restored = this.#restore(before, scope.self);
-    const snapshot = this.#machine.transition(restored, seen, scope.inert) as AnyMachineSnapshot;
-    if (snapshot === restored && scope.emitted.length === 0) return null;
-    return this.#chartStep({ before: restored, snapshot, scope, children, parent });
+    for (const id of absent) restored.children[id] = inertActor(id, scope.self.system) as never;
+    let snapshot: AnyMachineSnapshot;
+    try {
+      snapshot = this.#machine.transition(restored, seen, scope.inert) as AnyMachineSnapshot;
+    } catch (error) {
+      const id = this.#shape.spawns ? unsentTo(error) : undefined;
+      if (id === undefined || absent.includes(id)) throw error;
+      return this.#stepped(before, seen, [...absent, id]);
+    }
+    const isEmpty = snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended);
+    return isEmpty ? null : this.#chartStep({ before: restored, snapshot, scope, children, parent });
   }
 
   arrive(arrival: Arrival): ArrivalStep {
@@ -116,7 +135,7 @@ class XStateChart implements Chart {
       emit: nothing,
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     } as never;
-    return { self, parent: above, emitted, runs, inert };
+    return { self, parent: above, emitted, runs, inert, ended: undefined, absent: [] };
   }
 
   #chartStep(stepped: Stepped): ChartStep {
@@ -165,6 +184,19 @@ class XStateChart implements Chart {
   }
 }
 
+const CHILD_END = /^xstate\.(done|error)\.actor\./;
+const UNSENT = /^Unable to send event to actor '(.*)' from machine '/s;
+
+/** The id of the child that XState found missing. It knows those that have ended, which a snapshot does not keep. */
+function unsentTo(error: unknown): string | undefined {
+  return error instanceof Error ? UNSENT.exec(error.message)?.[1] : undefined;
+}
+
+/** The end of such a child is a step also where the chart has nothing to do with it: the child leaves the snapshot. */
+function isSpawned(children: NonNullable<ChartSnapshot["children"]>, id: string | undefined): boolean {
+  return id !== undefined && children[id]?.isSpawned === true;
+}
+
 /** A step as the machine has made it. */
 interface Stepped {
   readonly before: AnyMachineSnapshot | null;
@@ -208,14 +240,17 @@ function isFilled(record: object): boolean {
   return false;
 }
 
+/** What the engine adds to an event of a child that ends, and to one after which the ids of new children are taken. */
+type EngineFields = ChildEnd & { readonly $runs?: ChartSnapshot["runs"] };
+
 /**
  * The event as the chart may see it, or null when it is the end of a child that has been replaced: the chart has
  * stopped that one, and would take the news for that of its successor.
  */
 function withoutRun(event: EventObject, { children }: ChartSnapshot): EventObject | null {
-  if (!("$run" in event)) return event;
-  const { $run: run, ...seen } = event as ChildEnd;
-  return children?.[seen.actorId]?.run === run ? seen : null;
+  if (!("$run" in event) && !("$runs" in event)) return event;
+  const { $run: run, $runs: _, ...seen } = event as EngineFields;
+  return run === undefined || children?.[seen.actorId]?.run === run ? seen : null;
 }
 
 /** All instances would share a context that is written as an object; each gets a copy. */

@@ -37,6 +37,10 @@ interface StepScope {
   readonly self: InertActor;
   readonly parent: InertActor | undefined;
   readonly runs: Record<string, number>;
+  /** The id of the child whose end makes the step. */
+  readonly ended: string | undefined;
+  /** Ids of children that have ended, and that the chart sends to. */
+  readonly absent: readonly string[];
 }
 
 /** The actions of one step, in order, with the children that are left after it. */
@@ -50,10 +54,12 @@ export class StepActions {
   /** The children of before, and those that an action has started since. */
   readonly #announced: Set<string>;
   readonly #addressed = new Set<string>();
+  /** The child whose end makes the step. */
+  readonly #ended: { readonly id: string; readonly link: ChildLink } | null;
 
   constructor(
     shape: ChartShape,
-    { self, parent, runs }: StepScope,
+    { self, parent, runs, ended, absent }: StepScope,
     before: Readonly<Record<string, ChildLink>>,
   ) {
     this.#shape = shape;
@@ -61,7 +67,9 @@ export class StepActions {
     this.#parent = parent;
     this.#runs = runs;
     this.#children = { ...before };
-    this.#announced = new Set(Object.keys(before));
+    this.#announced = new Set([...Object.keys(before), ...absent]);
+    const link = ended === undefined ? undefined : before[ended];
+    this.#ended = ended === undefined || link === undefined ? null : { id: ended, link };
   }
 
   add(action: EmittedAction): void {
@@ -106,11 +114,22 @@ export class StepActions {
       }
     }
     for (const id of this.#addressed) {
-      if (!this.#announced.has(id)) {
+      if (!this.#announced.has(id) && !this.#shape.spawns) {
         throw new TypeError(`sendTo: "${id}" is neither a child nor the parent of this chart`);
       }
     }
+    this.#forgetEnded();
     return this.#children;
+  }
+
+  /** A child that an action has begun ends with its state alone. Kept, all that have ever been would stay in the snapshot. */
+  #forgetEnded(): void {
+    if (this.#ended === null) return;
+    const { id, link } = this.#ended;
+    if (link.isSpawned !== true || this.#children[id] !== link) return;
+    delete this.#children[id];
+    // Where the id is used again, the first one's instance has it still, and the next one takes the id after it.
+    if (this.#runs[id] === 1) delete this.#runs[id];
   }
 
   #delayed({ id, delay, event }: DelayedEvent, to: EventAddress): void {

@@ -1,6 +1,12 @@
 /** The recorded events of an instance, gone through once more by the pure chart: what each step asked for, and the state after it. */
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
-import { MIGRATED, type ChartAction, type ChartSnapshot, type ParentLink } from "../../engine/chart.ts";
+import {
+  MIGRATED,
+  type Chart,
+  type ChartAction,
+  type ChartSnapshot,
+  type ParentLink,
+} from "../../engine/chart.ts";
 import { snapshotFromText, snapshotToText } from "../../engine/snapshot-text.ts";
 import { eventFromText } from "../../engine/values.ts";
 import type { AnyWorkflow } from "../../engine/workflow.ts";
@@ -97,9 +103,10 @@ class Walk {
 interface Started {
   readonly input?: unknown;
   readonly parent?: ParentLink;
+  readonly runs?: ChartSnapshot["runs"];
 }
 
-const startOf = ({ input, parent }: Started): [unknown, ParentLink | undefined] => [input, parent];
+const startOf = ({ input, parent, runs }: Started): Parameters<Chart["start"]> => [input, parent, runs];
 
 const differs = (version: number): string =>
   `Step ${version} comes out differently than it was recorded: the chart was edited, or asks the clock or chance inside itself. What is recorded is shown.`;
