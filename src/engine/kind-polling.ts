@@ -3,7 +3,7 @@ import type { EngineStorage, WatchRecord } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
 import { Pause } from "./pause.ts";
-import type { SendResult } from "./steps.ts";
+import type { SendResult, StepCompanions } from "./steps.ts";
 import { Turns } from "./turns.ts";
 import { WatchShare } from "./watch-shares.ts";
 import { WatchTurns } from "./watch-turns.ts";
@@ -12,7 +12,7 @@ import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 /** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
 export type WatchSend = (
   told: WatchEvent,
-  watch: { readonly kind: string; readonly life: string | undefined },
+  by: Pick<StepCompanions<never>, "cause" | "meant">,
 ) => Promise<SendResult>;
 
 /** What the polling of every kind shares. */
@@ -202,7 +202,10 @@ export class KindPolling {
   /** False when the instance could not take it. */
   async #handOver(told: WatchEvent, life: string | undefined): Promise<boolean> {
     try {
-      const { kind } = await this.#around.send(told, { kind: this.#kind, life });
+      const { kind } = await this.#around.send(told, {
+        cause: { watch: this.#kind },
+        ...(life === undefined ? {} : { meant: { life } }),
+      });
       if (kind === "stepped") this.#moves += 1;
       return kind !== "refused";
     } catch (err) {
