@@ -2,6 +2,7 @@
 import type { EngineStorage, WatchRecord } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
+import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
 import type { SendResult, StepCompanions } from "./steps.ts";
 import { Turns } from "./turns.ts";
@@ -17,7 +18,7 @@ export type WatchSend = (
 
 /** What the polling of every kind shares. */
 export interface PollingSurroundings {
-  readonly storage: Pick<EngineStorage, "lease" | "watches" | "watchedKinds">;
+  readonly storage: Pick<EngineStorage, "lease" | "watches">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly holder: string;
@@ -156,7 +157,7 @@ export class KindPolling {
 
   /** Whether anything of this kind is watched anywhere: else nobody needs a share of it. */
   async #isWatched(): Promise<boolean> {
-    return (await this.#around.storage.watchedKinds()).includes(this.#kind);
+    return (await watchedKinds(this.#around.storage)).includes(this.#kind);
   }
 
   #fill(): void {
