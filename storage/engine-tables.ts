@@ -113,7 +113,7 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
       failingSince: "integer?",
       deadAt: "integer?",
     },
-    lookups: ["instance"],
+    lookups: ["instance", "firstKey"],
   },
   watches: {
     columns: {

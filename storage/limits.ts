@@ -19,7 +19,7 @@ const WITHOUT: LimitColumns = {
 /**
  * How the limits of a task lie in its row. A single limit is the first and the last.
  *
- * @throws TypeError when a limit is wrong, or the task is a timer or a message.
+ * @throws TypeError when a limit is wrong, or the task is a timer.
  */
 export function limitColumns(
   { id, kind, limits }: Pick<TaskRecord, "id" | "kind" | "limits">,
@@ -28,8 +28,7 @@ export function limitColumns(
   const [first, last = first] = limits;
   if (first === undefined || last === undefined) return WITHOUT;
   if (limits.length > 2) throw new TypeError(`task ${id} has ${limits.length} limits, and two are the most`);
-  if (kind === "timer" || kind === "message")
-    throw new TypeError(`task ${id} is a ${kind}, which has no limits`);
+  if (kind === "timer") throw new TypeError(`task ${id} is a timer, which has no limits`);
   for (const { key, atMost } of limits) {
     if (key === "") throw new TypeError(`task ${id} has a limit without a key`);
     if (!Number.isSafeInteger(atMost) || atMost < 1) {
@@ -54,9 +53,16 @@ export function limitsOf({ firstKey, firstRoom, lastKey, lastRoom }: StoredTask)
   return lastKey === firstKey ? [first] : [first, { key: lastKey, atMost: lastRoom }];
 }
 
-/** The task without room: it waits for its time, for its turn among suspects, or for an operator. */
+/** The task without room: it waits for its time, for its turn among suspects, or for an operator. A message keeps its room. */
 export function paused<T extends StoredTask>(task: T): T {
-  return task.firstKey === null ? task : { ...task, admission: "paused" };
+  return task.firstKey === null || task.kind === "message" ? task : { ...task, admission: "paused" };
+}
+
+/** A dead letter that is retried: it asks for room. A message does so at once, since no claim looks for it. */
+export function revived<T extends StoredTask>(task: T): T {
+  return task.firstKey === null
+    ? task
+    : { ...task, admission: task.kind === "message" ? "parked" : "paused" };
 }
 
 /** The task with room in its keys. */
@@ -78,7 +84,7 @@ export interface LimitedTasks<T extends StoredTask> {
 const MAX_HEADS = 64;
 
 /**
- * Whether the keys of a task have room for it.
+ * Whether the keys of a task have room for it, or it has it already.
  *
  * @example
  * ```ts
@@ -100,10 +106,10 @@ const MAX_HEADS = 64;
  * ```
  */
 export function hasRoom(
-  { firstKey, firstRoom, lastKey, lastRoom }: StoredTask,
+  { firstKey, firstRoom, lastKey, lastRoom, admission }: StoredTask,
   tasks: Pick<LimitedTasks<StoredTask>, "admittedUnder" | "admittedIn">,
 ): boolean {
-  if (firstKey === null || lastKey === null) return true;
+  if (firstKey === null || lastKey === null || admission === "admitted") return true;
   if (tasks.admittedUnder(firstKey) >= Number(firstRoom)) return false;
   return lastKey === firstKey || tasks.admittedIn(firstKey, lastKey) < Number(lastRoom);
 }

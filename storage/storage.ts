@@ -72,10 +72,13 @@ export interface TaskRecord {
   readonly payload: string;
   readonly dueAt: number;
   /**
-   * Of effects and invocations: none, one, or two of which the second lies within the first, as the webhooks of an account
+   * Of effects, invocations and messages: none, one, or two of which the second lies within the first, as the webhooks of an account
    * do. A second key is counted beneath its first, so two accounts may use one name. While a key has no room the task is *parked*: no claim sees it until a commit, or a claim,
    * that ends another task of the key gives it the room, in the order of arming. Room belongs to what can be claimed or is in
    * hand, from the arming on; a task in its pause, in the line of suspects or set aside has none.
+   *
+   * Messages keep their order: one that is admitted has the room until it is consumed, dropped or set aside, through its
+   * pauses too, so none of its key passes it.
    */
   readonly limits: readonly Limit[];
 }
@@ -171,8 +174,9 @@ export interface ClaimedTask extends TaskRecord {
 }
 
 /**
- * A lease taken in the very commit that arms the task, which saves the claim. Its token is 1. It is honoured where a key of
- * the task has no room, so tasks with limits are better left to `claim`.
+ * A lease taken in the very commit that arms the task, which saves the claim. Its token is 1. A message gets it only where no
+ * other one of its key is still to be done: see `parked` of the result. An effect or an invocation gets it also where a key
+ * has no room, so those with limits are better left to `claim`.
  */
 export interface ArmLease {
   readonly holder: string;
@@ -399,7 +403,7 @@ export interface CommitParts {
    * tasks that wait after a failure. Refused with `token` when one is gone, leased, or neither of the two.
    */
   readonly retries?: readonly { readonly task: string; readonly dueAt: number }[];
-  /** Dead letters to remove, by an operator's command. Refused with `token` when one is none. */
+  /** Dead letters, and messages that wait after a failure, to remove by an operator's command. Refused with `token` when one is neither. */
   readonly drops?: readonly string[];
   /**
    * Ended instances to remove with their history, by an operator's command or because they are old enough; their ids are
@@ -436,7 +440,8 @@ export interface CommitParts {
  * `writes[index]` was refused. Checked in this order: token, step, exists, write.
  */
 export type CommitResult =
-  | { readonly ok: true }
+  /** `parked`: tasks of `arms` whose lease was not given, since an earlier message to their instance is still to be done. */
+  | { readonly ok: true; readonly parked?: readonly string[] }
   | { readonly ok: false; readonly conflict: "step" | "token" }
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
 

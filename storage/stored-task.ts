@@ -1,13 +1,13 @@
 /** A task as it is kept: with its lease, its token and its counts. */
 import type { ArmLease, ClaimRequest, PendingTask, TaskAmendment, TaskRecord } from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
-import { admitted, limitColumns, limitsOf, paused } from "./limits.ts";
+import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
 
 /**
  * The row of a newly armed task.
  *
  * @throws TypeError when a limit is no whole number from 1 (the key would let no task in, or each adapter another number),
- * or has no key, or is that of a timer or a message.
+ * or has no key, or is that of a timer.
  *
  * @example
  * ```ts
@@ -230,7 +230,7 @@ export function retried(task: StoredTask, dueAt: number): StoredTask | null {
   if (task.holder !== null) return null;
   if (task.deadAt !== null) {
     const counts = { crashes: 0, crashedAt: null, failures: 0, failingSince: null };
-    return paused({ ...task, dueAt, visibleAt: dueAt, ...counts, deadAt: null });
+    return revived({ ...task, dueAt, visibleAt: dueAt, ...counts, deadAt: null });
   }
   return task.failures > 0 ? paused({ ...task, dueAt, visibleAt: dueAt }) : null;
 }

@@ -40,7 +40,8 @@ const MAX_PAUSE_MS = 3_600_000;
  */
 export function unsettled<T extends StoredTask>(task: T, request: ClaimRequest): T | null {
   const { now, workflows } = request;
-  if (task.deadAt !== null || task.visibleAt > now) return null;
+  // Nothing passes a message that is admitted, and nothing admits one but the end of another.
+  if (task.deadAt !== null || task.visibleAt > now || task.kind === "message") return null;
   if (task.admission === "paused") {
     const next = suspected(task, request) ?? task;
     return next.visibleAt <= now ? { ...next, admission: "parked" } : next;

@@ -1,6 +1,7 @@
 /** Messages: events and starts on their way to an instance, as tasks of that instance. */
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
+import { STOP } from "./chart.ts";
 import { nameOf } from "./workflow-key.ts";
 import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./values.ts";
 
@@ -49,7 +50,8 @@ export interface TellParams {
 
 /**
  * A message as a task of its target, which becomes due at `dueAt`, in milliseconds since the Unix epoch. It names the
- * chart of its target and no version: the storage knows which one an instance has by now.
+ * chart of its target and no version: the storage knows which one an instance has by now. Messages to one instance are
+ * done one after the other, as they were sent; only a start, for which others wait, and the end that a parent orders pass them.
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
@@ -74,7 +76,8 @@ export function messageTask(
     name,
     payload: JSON.stringify(payload),
     dueAt,
-    limits: [],
+    limits:
+      start !== undefined || event?.type === STOP.type ? [] : [{ key: `message to ${instance}`, atMost: 1 }],
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   TaskRecord,
   Write,
 } from "../../storage/storage.ts";
+import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
@@ -262,7 +263,7 @@ export class Steps<W> {
     const { disarms, ends, watches, unwatches } = follows;
     const next = step[0]?.step ?? null;
     const arms = [...companionArms, ...follows.arms];
-    const due = arms.filter(({ dueAt, limits }) => dueAt <= at && limits.length === 0);
+    const due = arms.filter((task) => task.dueAt <= at && queueOf(task) !== "limited");
     const reserved = this.#hands.reserve(due, consumes?.task);
     const { taken } = reserved;
     const lease = { holder: this.#hands.holder, until: at + this.#hands.leaseMs };
@@ -295,7 +296,9 @@ export class Steps<W> {
       return result;
     }
     for (const part of parts) this.#remember(part);
-    this.#hands.fill(reserved, taken.map(asFirstClaim));
+    const { parked = [] } = result;
+    const leased = taken.filter(({ id }) => !parked.includes(id));
+    this.#hands.fill(reserved, leased.map(asFirstClaim));
     for (const task of arms) if (!taken.includes(task)) this.#hands.dueAt(task.dueAt);
     this.#onCommitted({ commit, voiced: follows.voiced });
     return result;

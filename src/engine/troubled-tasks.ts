@@ -54,8 +54,9 @@ export interface TaskCommands {
    */
   retry(task: string): Promise<boolean>;
   /**
-   * Removes a dead letter: it is never done. An instance that waits for its end waits until another event comes, or until
-   * it is stopped. False, and nothing has changed, when there is no such dead letter.
+   * Removes a dead letter, or a failing message that waits for its next try and holds up the messages behind it: the task is
+   * never done. An instance that waits for its end waits until another event comes, or until it is stopped. False, and
+   * nothing has changed, when it is neither.
    */
   drop(task: string): Promise<boolean>;
 }

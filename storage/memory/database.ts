@@ -81,9 +81,9 @@ export class MemoryDatabase {
     for (const [index, change] of writes.entries()) {
       if (!this.tables.write(change)) return { ok: false, conflict: "write", index };
     }
-    this.#follow(commit);
+    const parked = this.#follow(commit);
     this.tasks.settle();
-    return { ok: true };
+    return parked.length === 0 ? { ok: true } : { ok: true, parked };
   }
 
   #step({ id, after, at, ...next }: NonNullable<AnyCommit["step"]>): boolean {
@@ -113,22 +113,29 @@ export class MemoryDatabase {
     unwatches = [],
     watches = [],
     history = [],
-  }: AnyCommit): void {
+  }: AnyCommit): string[] {
     for (const instance of ends) this.tasks.end(instance);
     for (const { instance, timer } of disarms) this.tasks.disarm(instance, timer);
     for (const { instance, workflow } of adopts) this.tasks.adopt(instance, workflow);
     for (const amended of amends) this.tasks.amend(amended);
-    for (const { task: given, lease } of arms) {
-      const target = given.kind === "message" ? this.instances.get(given.instance) : undefined;
-      const task = target === undefined ? given : { ...given, workflow: target.workflow };
-      if (!this.tasks.arm(task, lease)) throw new Error(`task ${task.id} was armed before`);
-    }
+    const parked = arms.flatMap((each) => this.#arm(each));
     for (const watch of unwatches) this.watches.unwatch(watch);
     for (const watch of watches) this.watches.watch(watch);
     for (const row of history) {
       const isNew = this.history.insert(row);
       if (!isNew) throw new Error(`${row.instance} has a version ${row.version} in its history`);
     }
+    return parked;
+  }
+
+  /** Answers the task where its lease was not given. */
+  #arm({ task: given, lease }: NonNullable<AnyCommit["arms"]>[number]): string[] {
+    const target = given.kind === "message" ? this.instances.get(given.instance) : undefined;
+    const task = target === undefined ? given : { ...given, workflow: target.workflow };
+    const mustWait = lease !== undefined && this.tasks.mustWait(task);
+    if (!this.tasks.arm(task, mustWait ? undefined : lease))
+      throw new Error(`task ${task.id} was armed before`);
+    return mustWait ? [task.id] : [];
   }
 }
 

@@ -54,7 +54,7 @@ export class TaskQueue {
       journal,
     );
     const under = (key: string): SequencedTask[] =>
-      [...this.#tasks.all()].filter(({ firstKey, deadAt }) => firstKey === key && deadAt === null);
+      this.#tasks.under("firstKey", key).filter(({ deadAt }) => deadAt === null);
     const admittedUnder = (key: string) => under(key).filter(({ admission }) => admission === "admitted");
     this.#limited = {
       admittedUnder: (key) => admittedUnder(key).length,
@@ -68,6 +68,13 @@ export class TaskQueue {
     const row = storedTask(task, lease);
     this.#touch(row);
     return this.#tasks.insert({ ...row, seq: (this.#armed += 1) });
+  }
+
+  /** Whether another message to its instance is still to be done. */
+  mustWait(task: TaskRecord): boolean {
+    const { firstKey } = storedTask(task, undefined);
+    if (task.kind !== "message" || firstKey === null) return false;
+    return this.#tasks.under("firstKey", firstKey).some(({ deadAt }) => deadAt === null);
   }
 
   #touch({ firstKey, lastKey }: StoredTask): void {
@@ -147,7 +154,8 @@ export class TaskQueue {
     }
     for (const id of drops) {
       const task = this.#tasks.get(id);
-      if (task === undefined || task.deadAt === null) return false;
+      const isFailing = task?.kind === "message" && task.holder === null && task.failures > 0;
+      if (task === undefined || (task.deadAt === null && !isFailing)) return false;
       this.#remove(task);
     }
     return true;
@@ -230,6 +238,8 @@ export class TaskQueue {
   list(listing: TaskListing): PendingTask[] {
     const all = [...this.#tasks.all()];
     const alive = all.filter(({ deadAt }) => deadAt === null).toSorted(earliestFirst);
+    // A message that waits behind others of its target is not due before they are done.
+    const open = alive.filter((task) => task.admission !== "parked" || queueOf(taskRecord(task)) !== "steps");
     switch (listing.order) {
       case "dead":
         return all
@@ -244,12 +254,12 @@ export class TaskQueue {
           .slice(0, listing.limit)
           .map(pendingTask);
       case "due":
-        return alive
+        return open
           .filter((task) => task.workflow === listing.workflow && queueOf(taskRecord(task)) === "steps")
           .slice(0, listing.limit)
           .map(pendingTask);
       case "workflow": {
-        const first = new Map(alive.toReversed().map((task) => [task.workflow, task]));
+        const first = new Map(open.toReversed().map((task) => [task.workflow, task]));
         return [...first.keys()]
           .toSorted(compareTexts)
           .flatMap((key) => first.get(key) ?? [])

@@ -113,7 +113,8 @@ export class Commits {
     if (merged === null) return null;
     try {
       const answers = group.items.map(() => "ok");
-      return await this.#carryOut(functionNames.together, { ...group.needs, ...merged, answers });
+      const told = await this.#carryOut(functionNames.together, { ...group.needs, ...merged, answers });
+      return answersFor(group.items, told);
     } catch (error) {
       if (isHeldUp(error) || !isAnswered(error)) throw error;
       return null;
@@ -121,14 +122,17 @@ export class Commits {
   }
 
   /** Item by item. Their instances and tasks are locked before the first. */
-  #oneByOne({ items, needs }: Group): Promise<CommitAnswer[]> {
+  async #oneByOne({ items, needs }: Group): Promise<CommitAnswer[]> {
     const instances = items.flatMap(({ step }) => step?.id ?? []);
     const tasks = items.flatMap(({ consumes }) => consumes?.task ?? []);
-    return this.#carryOut(functionNames.commit, { ...needs, items, instances, tasks });
+    return answersFor(
+      items,
+      await this.#carryOut(functionNames.commit, { ...needs, items, instances, tasks }),
+    );
   }
 
   /** Sends the group until it is known to have happened, and never twice. Throws `AnswerLost` where that cannot be found out. */
-  async #carryOut(name: string, group: object): Promise<CommitAnswer[]> {
+  async #carryOut(name: string, group: object): Promise<ToldGroup> {
     let writer = await this.#writers.take();
     try {
       for (;;) {
@@ -136,14 +140,13 @@ export class Commits {
         const { id, number } = writer;
         try {
           const request = { ...group, writer: id, number };
-          const answers = await this.#database.raced(() => this.#database.call(name, request));
-          return (answers as Told[]).map(answerOf);
+          return (await this.#database.raced(() => this.#database.call(name, request))) as ToldGroup;
         } catch (error) {
           if (isGivenUp(error)) writer = await this.#writers.take();
           else if (!isLost(error)) throw explained(error);
           else {
             const known = await this.#outcome(writer);
-            if (known !== null) return (JSON.parse(known) as Told[]).map(answerOf);
+            if (known !== null) return JSON.parse(known) as ToldGroup;
           }
         }
       }
@@ -246,6 +249,19 @@ function touchedBy({ consumes, retries = [], drops = [], amends = [] }: Prepared
 
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
 type Told = string | { readonly code: string; readonly message: string };
+
+/** What the functions tell of a group: of each item, and the tasks that were armed without their lease. */
+interface ToldGroup {
+  readonly answers: readonly Told[];
+  readonly parked: readonly string[];
+}
+
+function answersFor(items: readonly PreparedItem[], { answers, parked }: ToldGroup): CommitAnswer[] {
+  return answers.map(answerOf).map((answer, index) => {
+    const own = (items[index]?.arms ?? []).map(({ id }) => String(id)).filter((id) => parked.includes(id));
+    return answer.ok && own.length > 0 ? { ok: true, parked: own } : answer;
+  });
+}
 
 /** From the word for it: `ok`, or the conflict and the place of what was refused. */
 function answerOf(told: Told): CommitAnswer {

@@ -24,12 +24,17 @@ const taskColumns = columnsOf(engineTables.tasks)
   .map((name) => `"${name}"`)
   .join(", ");
 
-/** A message belongs to the workflow of its target, where that is there. */
-const armedColumns = taskColumns.replace(
-  '"workflow"',
-  `case when kind = 'message'
+/** A message belongs to the workflow of its target, where that is there; one that waits has no lease. */
+const armedColumns = taskColumns
+  .replace(
+    '"workflow"',
+    `case when kind = 'message'
         then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
-);
+  )
+  .replace('"admission"', `case when a.waits then 'parked' else a.admission end`)
+  .replace('"visibleAt"', `case when a.waits then a."dueAt" else a."visibleAt" end`)
+  .replace('"holder"', "case when a.waits then null else a.holder end")
+  .replace('"token"', "case when a.waits then 0 else a.token end");
 
 const source = [
   ...[

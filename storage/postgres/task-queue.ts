@@ -154,21 +154,23 @@ const NEXT_SUSPECT: Statement<{ workflows: string; queues: string }, { at: numbe
 
 /** Of the tasks with limits the workflows, then the first of each admission. */
 const FIRST_OF_EACH: Statement<object, StoredTask> = {
-  sql: `with recursive ${firstOfEach("steps", "kind in ('timer', 'message')")},
+  sql: `with recursive ${firstOfEach("steps", "kind in ('timer', 'message') and (admission is null or admission = 'admitted')")},
     ${firstOfEach("free", `kind in ('effect', 'invocation') and "firstKey" is null`)},
     limited (workflow) as (
-      (select workflow from tasks where "deadAt" is null and "firstKey" is not null order by workflow limit 1)
+      (select workflow from tasks where "deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null
+        order by workflow limit 1)
       union all
       select next.* from limited cross join lateral (
-        select t.workflow from tasks t where t."deadAt" is null and t."firstKey" is not null
-          and t.workflow > limited.workflow order by t.workflow limit 1) next
+        select t.workflow from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
+          and t."firstKey" is not null and t.workflow > limited.workflow order by t.workflow limit 1) next
     )
     select distinct on (workflow) * from (
       select * from steps union all select * from free union all
       select f.* from limited l cross join (values ('admitted'), ('parked'), ('paused')) a(admission)
         cross join lateral (
-          select * from tasks t where t."deadAt" is null and t."firstKey" is not null
-            and t.workflow = l.workflow and t.admission = a.admission order by "visibleAt", seq limit 1) f
+          select * from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
+            and t."firstKey" is not null and t.workflow = l.workflow and t.admission = a.admission
+            order by "visibleAt", seq limit 1) f
     ) every order by workflow, "visibleAt", seq`,
   parameters: [],
 };

@@ -14,9 +14,10 @@ interface Held {
 }
 
 // The planner uses a partial index only where the query says what the index does, in literals.
-const isStep = sql<boolean>`kind in ('timer', 'message')`;
+const isStep = sql<boolean>`kind in ('timer', 'message') and (admission is null or admission = 'admitted')`;
 const isWork = sql<boolean>`kind in ('effect', 'invocation')`;
 const hasLimits = sql<boolean>`"firstKey" is not null`;
+const isLimited = sql<boolean>`kind in ('effect', 'invocation') and "firstKey" is not null`;
 const isFree = sql<boolean>`kind in ('effect', 'invocation') and "firstKey" is null`;
 
 interface InAdmission {
@@ -30,8 +31,10 @@ const isDisarmable = sql<boolean>`kind in ('timer', 'invocation')`;
 /** Of a task that leaves: the keys in which others may follow. */
 const KEYS = ["firstKey", "lastKey", "admission"] as const;
 
-/** Given back, or changed: a task with limits has no room until it is due. */
-const pausedAdmission = sql<"paused" | null>`case when "firstKey" is not null then 'paused' end`;
+/** Given back, or changed: a task with limits has no room until it is due, but a message keeps its room. */
+const pausedAdmission = sql<
+  "paused" | null
+>`case when "firstKey" is null or kind = 'message' then admission else 'paused' end`;
 
 export function taskStatements(db: Kysely<Schema>) {
   return {
@@ -247,7 +250,11 @@ function repairStatements(db: Kysely<Schema>) {
       db.updateTable("tasks").set(pick(row, RETRIED)).where("id", "=", row.id),
     ),
     drop: statement<{ id: string }>()(({ id }) =>
-      db.deleteFrom("tasks").where("id", "=", id).where("deadAt", "is not", null),
+      db
+        .deleteFrom("tasks")
+        .where("id", "=", id)
+        .where(sql<boolean>`("deadAt" is not null or kind = 'message' and holder is null and failures > 0)`)
+        .returning(KEYS),
     ),
   };
 }
@@ -296,15 +303,15 @@ function firstOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
   );
 }
 
-/** Those with limits. */
+/** Effects and invocations with limits. */
 function limited(db: Kysely<Schema>) {
-  return alive(db).where(hasLimits);
+  return alive(db).where(isLimited);
 }
 
 /** Which tasks have room in a key, and which wait for it. */
 export function roomStatements(db: Kysely<Schema>) {
   const under = (firstKey: string, admission: "admitted" | "parked") =>
-    limited(db).where("firstKey", "=", firstKey).where("admission", "=", sql.lit(admission));
+    alive(db).where(hasLimits).where("firstKey", "=", firstKey).where("admission", "=", sql.lit(admission));
   return {
     admittedUnder: statement<{ firstKey: string }>()(({ firstKey }) =>
       under(firstKey, "admitted").select(({ fn }) => fn.countAll<number>().as("count")),
@@ -322,6 +329,9 @@ export function roomStatements(db: Kysely<Schema>) {
         .orderBy("lastKey")
         .orderBy("seq")
         .limit(sql.lit(1)),
+    ),
+    anyUnder: statement<{ firstKey: string }>()(({ firstKey }) =>
+      alive(db).select("id").where(hasLimits).where("firstKey", "=", firstKey).limit(sql.lit(1)),
     ),
     admit: statement<{ id: string }>()(({ id }) =>
       db

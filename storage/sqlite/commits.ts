@@ -131,7 +131,7 @@ export class Commits {
     }
   }
 
-  /** What the commits do to lanes follows once, behind the last of them. */
+  /** Who has room now follows once, behind the last of the commits. */
   #settled<A>(apply: () => A): A {
     const results = apply();
     this.#parts.tasks.settle();
@@ -177,11 +177,11 @@ export class Commits {
     for (const [index, write] of writes.entries()) {
       if (!tables.write(write)) return { ok: false, conflict: "write", index };
     }
-    tasks.replace(commit);
+    const parked = tasks.replace(commit);
     watches.replace(commit);
     for (const row of history) {
       this.#instances.record.run(encodeRow(engineTables.history, row) as unknown as Schema["history"]);
     }
-    return { ok: true };
+    return parked.length === 0 ? { ok: true } : { ok: true, parked };
   }
 }

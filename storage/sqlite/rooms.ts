@@ -32,6 +32,11 @@ export class Rooms {
     if (firstKey !== null) this.#changed.set(firstKey, lastKey ?? "");
   }
 
+  /** Whether no task of this key is still to be done. */
+  isFree(firstKey: string | null): boolean {
+    return firstKey === null || this.#statements.anyUnder.get({ firstKey }) === undefined;
+  }
+
   hasRoom(task: TaskRow): boolean {
     return hasRoom(task, this.#tasks);
   }

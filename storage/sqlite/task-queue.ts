@@ -61,19 +61,28 @@ export class TaskQueue {
     if (task.admission === "admitted") this.#rooms.touch(task);
   }
 
-  /** Within a commit: a step may leave and enter a state again, so the old timers go before the new come. */
-  replace({ disarms = [], ends = [], adopts = [], amends = [], arms = [] }: TaskChanges): void {
+  /**
+   * Within a commit: a step may leave and enter a state again, so the old timers go before the new come. Answers the tasks
+   * that were armed without their lease.
+   */
+  replace({ disarms = [], ends = [], adopts = [], amends = [], arms = [] }: TaskChanges): string[] {
     for (const instance of ends) for (const gone of this.#tasks.end.all({ instance })) this.#left(gone);
     for (const disarm of disarms) for (const gone of this.#tasks.disarm.all(disarm)) this.#left(gone);
     for (const { instance, workflow } of adopts) this.#tasks.adopt.run({ instance, workflow });
     for (const amend of amends) {
       for (const amended of this.#tasks.amend.all({ ...amend })) this.#rooms.touch(amended);
     }
-    for (const { task: given, lease } of arms) {
-      const row = storedTask({ ...given, workflow: this.#workflowOf(given) }, lease);
-      this.#tasks.arm.run(encodeRow(engineTables.tasks, row) as unknown as Encode<StoredTask>);
-      this.#rooms.touch(row);
-    }
+    return arms.flatMap((each) => this.#arm(each));
+  }
+
+  #arm({ task: given, lease }: NonNullable<AnyCommit["arms"]>[number]): string[] {
+    const task = { ...given, workflow: this.#workflowOf(given) };
+    const leased = storedTask(task, lease);
+    const mustWait = lease !== undefined && task.kind === "message" && !this.#rooms.isFree(leased.firstKey);
+    const row = mustWait ? storedTask(task, undefined) : leased;
+    this.#tasks.arm.run(encodeRow(engineTables.tasks, row) as unknown as Encode<StoredTask>);
+    this.#rooms.touch(row);
+    return mustWait ? [task.id] : [];
   }
 
   /** A message belongs to the workflow of its target, where that is there. */
@@ -91,7 +100,11 @@ export class TaskQueue {
       this.#tasks.retry.run(next);
       this.#rooms.touch(next);
     }
-    return drops.every((id) => this.#tasks.drop.run({ id }) === 1);
+    return drops.every((id) => {
+      const dropped = this.#tasks.drop.get({ id });
+      if (dropped !== undefined) this.#left(dropped);
+      return dropped !== undefined;
+    });
   }
 
   /** Writes nothing, and does not ask for the write lock, while nothing is due. */

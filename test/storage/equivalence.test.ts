@@ -35,13 +35,19 @@ const instance = one(...instances);
 const token = number(3);
 const taskId = number(20).map((index) => `t${index}`);
 
+/** Messages to one instance keep their order, timers have no limits. */
+const limitsOf = ({ kind, instance: id, limits }: Pick<TaskRecord, "kind" | "instance" | "limits">) => {
+  if (kind === "message") return limits.length === 0 ? [] : [{ key: `message to ${id}`, atMost: 1 }];
+  return kind === "timer" ? [] : limits;
+};
+
 /** Tasks of several workflows share their keys. */
 const task: fc.Arbitrary<TaskRecord> = fc
   .record({
     id: taskId,
     instance,
     workflow: one(...workflows),
-    kind: one<TaskRecord["kind"]>("timer", "effect", "invocation"),
+    kind: one<TaskRecord["kind"]>("timer", "effect", "invocation", "message"),
     name: one("x", "y"),
     dueAt: number(60),
     limits: fc.uniqueArray(
@@ -52,7 +58,7 @@ const task: fc.Arbitrary<TaskRecord> = fc
       },
     ),
   })
-  .map((changes) => (changes.kind === "timer" ? { ...changes, limits: [] } : changes))
+  .map((changes) => ({ ...changes, limits: limitsOf(changes) }))
   .map((changes) => taskOf(changes.id, changes));
 
 const write: fc.Arbitrary<PaymentWrite> = fc.oneof(

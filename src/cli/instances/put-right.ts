@@ -39,8 +39,8 @@ export async function retryTasks(open: OpenDatabase, id: string): Promise<PutRig
 /** Removes the dead letters of an instance: they are never done. */
 export async function dropTasks(open: OpenDatabase, id: string): Promise<PutRight> {
   await checkNotOfService(open, id, "paystate resolve dead_letter:TASK --action drop");
-  const dropped = await troubled(open, id, async (commands, { id: task, deadAt }) =>
-    deadAt === null ? false : commands.drop(task),
+  const dropped = await troubled(open, id, async (commands, { id: task, deadAt, kind }) =>
+    deadAt === null && kind !== "message" ? false : commands.drop(task),
   );
   const said =
     dropped.length === 0

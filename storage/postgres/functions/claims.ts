@@ -12,9 +12,9 @@ const dueOf = (limit: string, ofQueue: string): string => `array(
       order by t."visibleAt", t.seq limit ${limit}
     )`;
 
-const STEPS = "kind in ('timer', 'message')";
+const STEPS = "kind in ('timer', 'message') and (admission is null or admission = 'admitted')";
 const FREE = `kind in ('effect', 'invocation') and "firstKey" is null`;
-const ADMITTED = `"firstKey" is not null and admission = 'admitted'`;
+const ADMITTED = `kind in ('effect', 'invocation') and "firstKey" is not null and admission = 'admitted'`;
 
 /** Locks the rooms under a first key unless somebody else has them: a claim waits for nobody, since it holds tasks. */
 const tryLimit = (key: string): string =>
@@ -58,7 +58,7 @@ begin
       "deadAt" = case when tasks.holder is not null and c.crashes >= most then at end,
       "visibleAt" = case when c.crashed is null or tasks.holder is not null and c.crashes >= most
         then tasks."visibleAt" else c.crashed + ${SUSPECT_MS} end,
-      admission = case when "firstKey" is not null then 'paused' end
+      admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
     from (
       select id as changed_id,
         case when holder is null then crashes
@@ -83,17 +83,21 @@ declare
 begin
   for found_key in
     with recursive w(workflow) as (
-      (select workflow from tasks where "deadAt" is null and "firstKey" is not null order by workflow limit 1)
+      (select workflow from tasks where "deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null
+        order by workflow limit 1)
       union all
       select n.workflow from w cross join lateral (
-        select t.workflow from tasks t where t."deadAt" is null and t."firstKey" is not null and t.workflow > w.workflow
+        select t.workflow from tasks t
+          where t."deadAt" is null and t.kind in ('effect', 'invocation') and t."firstKey" is not null and t.workflow > w.workflow
           order by t.workflow limit 1) n
     )
     select l."firstKey", min(l."lastKey") as "lastKey", array_agg(l.id) as ids from w cross join lateral (
-      (select t.* from tasks t where t."deadAt" is null and t."firstKey" is not null and t.workflow = w.workflow
+      (select t.* from tasks t
+        where t."deadAt" is null and t.kind in ('effect', 'invocation') and t."firstKey" is not null and t.workflow = w.workflow
         and t.admission = 'paused' and t."visibleAt" <= at order by t."visibleAt", t.seq limit ${MAX_UNSETTLED})
       union all
-      (select t.* from tasks t where t."deadAt" is null and t."firstKey" is not null and t.workflow = w.workflow
+      (select t.* from tasks t
+        where t."deadAt" is null and t.kind in ('effect', 'invocation') and t."firstKey" is not null and t.workflow = w.workflow
         and t.admission = 'admitted' and t."visibleAt" <= at - ${UNCLAIMED_MS} and not (t.workflow = any(knows))
         order by t."visibleAt", t.seq limit ${MAX_UNSETTLED})
     ) l group by l."firstKey" order by 1
@@ -186,10 +190,10 @@ begin
     select * into suspect from paystate_suspect_@(request, at);
     exit when suspect.id is null;
     tasks_claimed := paystate_lease_@(request, at, array[suspect.id]);
-    if suspect."firstKey" is not null then
-      limited := limited - 1;
-    elsif suspect.kind in ('timer', 'message') then
+    if suspect.kind in ('timer', 'message') then
       steps := steps - 1;
+    elsif suspect."firstKey" is not null then
+      limited := limited - 1;
     else
       free := free - 1;
     end if;
@@ -238,7 +242,7 @@ begin
       holder = null, failures = failures + (case when failed then 1 else 0 end),
       "lastError" = coalesce(request->>'error', "lastError"), "crashedAt" = case when failed then null else "crashedAt" end,
       "failingSince" = coalesce("failingSince", case when failed then "dueAt" end),
-      admission = case when "firstKey" is not null then 'paused' end
+      admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
     where id = request->>'id' and token = (request->>'token')::bigint and token > 0 and "deadAt" is null;
   if not found then return false; end if;
   ${noted("released")}

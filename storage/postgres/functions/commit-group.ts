@@ -25,11 +25,11 @@ export const lockGroup = `
 /** What a group ends with. The row of the writer tells afterwards what became of the group, should its answer be lost. */
 export const endGroup = `
   if changed <> '{}' then perform paystate_admit_@(changed); end if;
-  update "paystateWriters" set number = (batch->>'number')::bigint, results = answers::text,
+  update "paystateWriters" set number = (batch->>'number')::bigint, results = jsonb_build_object('answers', answers, 'parked', parked)::text,
       "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
     where id = batch->>'writer' and number < (batch->>'number')::bigint;
   if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
-  return answers;`;
+  return jsonb_build_object('answers', answers, 'parked', parked);`;
 
 /** A group of commits, in their order, each with a subtransaction of its own. */
 export const commitGroup = `
@@ -41,6 +41,7 @@ declare
   item jsonb;
   each jsonb;
   changed jsonb := '{}';
+  parked jsonb := '[]';
 begin
   ${lockGroup}
   perform 1 from tasks where id = any(array(select jsonb_array_elements_text(batch->'tasks'))) order by id for update;
@@ -48,7 +49,7 @@ begin
     order by id for no key update;
   for item in select * from jsonb_array_elements(batch->'items') loop
     begin
-      changed := paystate_apply_@(item, statements, changed);
+      select a.changed, a.parked into changed, parked from paystate_apply_@(item, statements, changed, parked) a;
       answers := answers || '"ok"';
     exception
       when sqlstate '${REFUSED}' then answers := answers || to_jsonb(sqlerrm);

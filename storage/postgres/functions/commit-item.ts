@@ -34,10 +34,10 @@ begin
   return counted = (write->>'rows')::bigint;
 end $body$;`;
 
-/** One commit. Raises what refuses it; answers the keys that tasks have left or ask for room in. */
+/** One commit. Raises what refuses it; answers the keys that tasks have left or ask for room in, and what was armed without its lease. */
 export const applyItem = `
 create or replace function paystate_apply_@(
-  item jsonb, statements jsonb, inout changed jsonb
+  item jsonb, statements jsonb, inout changed jsonb, inout parked jsonb
 ) language plpgsql as $body$
 #variable_conflict use_column
 declare
@@ -45,6 +45,7 @@ declare
   each jsonb;
   found_task record;
   opened jsonb;
+  waiting jsonb;
   at int := 0;
 begin
   if item ? 'consumes' then
@@ -59,15 +60,19 @@ begin
         "crashedAt" = case when "deadAt" is null then "crashedAt" end,
         failures = case when "deadAt" is null then failures else 0 end,
         "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null,
-        admission = case when "firstKey" is not null then 'paused' end
+        admission = case when "firstKey" is null or kind = 'message' and "deadAt" is null then admission
+          when kind = 'message' then 'parked' else 'paused' end
       where id = each->>'task' and holder is null and ("deadAt" is not null or failures > 0)
       returning "firstKey", "lastKey" into found_task;
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
     ${noted("found_task")}
   end loop;
   for each in select * from jsonb_array_elements(item->'drops') loop
-    delete from tasks where id = each#>>'{}' and "deadAt" is not null;
+    delete from tasks where id = each#>>'{}' 
+      and ("deadAt" is not null or kind = 'message' and holder is null and failures > 0)
+      returning "firstKey", "lastKey" into found_task;
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
+    ${noted("found_task")}
   end loop;
 
   place := 'step';
@@ -123,7 +128,7 @@ begin
   for each in select * from jsonb_array_elements(item->'amends') loop
     for found_task in update tasks set name = each->>'name', payload = each->>'payload', holder = null,
         token = token + 1, "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
-        admission = case when "firstKey" is not null then 'paused' end
+        admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
       where id = each->>'task' returning "firstKey", "lastKey"
     loop
       ${noted("found_task")}

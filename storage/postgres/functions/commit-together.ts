@@ -33,6 +33,8 @@ declare
   each jsonb;
   counted bigint;
   opened jsonb;
+  waiting jsonb;
+  parked jsonb := '[]';
   changed jsonb := '{}';
 begin
   ${lockGroup}

@@ -20,7 +20,7 @@ export const LIMIT = "limit/";
 /** Whether the keys of a task have room for it. Its first key is locked, so nobody else takes the room. */
 export const hasRoom = `
 create or replace function paystate_has_room_@(t tasks) returns boolean language sql as $body$
-  select t."firstKey" is null or (
+  select t."firstKey" is null or t.admission = 'admitted' or (
     (select count(*) from tasks a
       where a."deadAt" is null and a."firstKey" = t."firstKey" and a.admission = 'admitted') < t."firstRoom"
     and (t."lastKey" = t."firstKey" or
@@ -81,12 +81,24 @@ export const noted = (task: string): string =>
       changed := changed || jsonb_build_object(${task}."firstKey", ${task}."lastKey");
     end if;`;
 
-/** Arms these tasks. Those with limits are parked, and admitted at the end of the group. */
-export const armAll = (tasks: string): string => `with added as (
-      insert into tasks (@taskColumns@)
-        select @armedColumns@ from jsonb_populate_recordset(null::tasks, ${tasks}) a
+/**
+ * Arms these tasks. Those with limits are parked, and admitted at the end of the group. A message gets no lease while another
+ * of its key is still to be done.
+ */
+export const armAll = (tasks: string): string => `with given as (
+      select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
+      from jsonb_array_elements(${tasks}) with ordinality e(task, place) cross join lateral
+        jsonb_populate_record(null::tasks, e.task) r
+    ), placed as (
+      select g.*, g.holder is not null and g.kind = 'message' and g."firstKey" is not null and (g.turn > 1 or exists (
+        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey")) as waits
+      from given g
+    ), added as (
+      insert into tasks (@taskColumns@) select @armedColumns@ from placed a order by a.place
         returning "firstKey", "lastKey"
     )
-    select coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}') into opened
-      from added;
-    changed := changed || opened;`;
+    select coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}'),
+        (select coalesce(jsonb_agg(p.id), '[]') from placed p where p.waits)
+      into opened, waiting from added;
+    changed := changed || opened;
+    parked := parked || waiting;`;

@@ -23,6 +23,10 @@ export async function limits(db: Kysely<unknown>, { types }: SchemaDialect): Pro
       "firstRoom" = case when "laneGroup" is null then cap else ${sql.lit(ROOM_OF_GROUP)} end,
       "lastKey" = lane, "lastRoom" = cap, admission = case when holder is null then 'paused' else 'admitted' end
     where lane is not null and kind in ('effect', 'invocation')`.execute(db);
+  // Those that wait keep each other's company; new ones wait for them.
+  await sql`update tasks set "firstKey" = 'message to ' || instance, "firstRoom" = 1, "lastKey" = 'message to ' || instance,
+      "lastRoom" = 1, admission = 'admitted'
+    where kind = 'message' and name not in ('$start', 'xstate.stop')`.execute(db);
   for (const index of ["tasks_steps", "tasks_free", "tasks_laned", "tasks_held"]) {
     await db.schema.dropIndex(index).execute();
   }
@@ -38,13 +42,15 @@ async function createIndexes(db: Kysely<unknown>): Promise<void> {
   const alive = sql<boolean>`${sql.ref("deadAt")} is null`;
   const index = (name: string, columns: string[]) => db.schema.createIndex(name).on("tasks").columns(columns);
   await index("tasks_steps", ["workflow", "visibleAt", "seq"])
-    .where(sql<boolean>`${alive} and kind in ('timer', 'message')`)
+    .where(
+      sql<boolean>`${alive} and kind in ('timer', 'message') and (admission is null or admission = 'admitted')`,
+    )
     .execute();
   await index("tasks_free", ["workflow", "visibleAt", "seq"])
     .where(sql<boolean>`${alive} and kind in ('effect', 'invocation') and "firstKey" is null`)
     .execute();
   await index("tasks_limited", ["workflow", "admission", "visibleAt", "seq"])
-    .where(sql<boolean>`${alive} and "firstKey" is not null`)
+    .where(sql<boolean>`${alive} and kind in ('effect', 'invocation') and "firstKey" is not null`)
     .execute();
   await index("tasks_rooms", ["firstKey", "admission", "lastKey", "seq"])
     .where(sql<boolean>`${alive} and "firstKey" is not null`)

@@ -187,16 +187,14 @@ const paths: readonly StorageContractCase[] = [
       assert.deepEqual(ids(await claim(storage, 10, { free: 0, limited: 3 })).toSorted(), ["a1", "a2", "b"]);
     },
   ),
-  promise("a limit is a whole number from 1 of a key, on an effect or an invocation", async ({ storage }) => {
+  promise("a limit is a whole number from 1 of a key, and not of a timer", async ({ storage }) => {
     for (const atMost of [0, -1, 1.5, NaN, Infinity, 2 ** 53]) {
       await assert.rejects(arm(storage, limitedTo("a0", "a", atMost)), `at most ${atMost}`);
     }
     await assert.rejects(arm(storage, limitedTo("a0", "", 1)), "a key without a name");
     const twice = { key: "a", atMost: 1 };
     await assert.rejects(arm(storage, within("a0", twice, twice)), "one key twice");
-    for (const kind of ["timer", "message"] as const) {
-      await assert.rejects(arm(storage, limitedTo("a0", "a", 1, { kind })), kind);
-    }
+    await assert.rejects(arm(storage, limitedTo("a0", "a", 1, { kind: "timer" })), "a timer");
     await arm(storage, ...backlog("a", 2, 3));
     assert.equal((await claim(storage, 10)).length, 2, "what was refused has changed nothing");
   }),
@@ -257,6 +255,71 @@ const troubles: readonly StorageContractCase[] = [
   }),
 ];
 
+const message = (id: string, changes: Partial<TaskRecord> = {}): TaskRecord =>
+  limitedTo(id, "message to i", 1, { kind: "message", name: "GO", ...changes });
+
+const inOrder: readonly StorageContractCase[] = [
+  promise(
+    "D15: messages to one instance are handed out one at a time, in the order of their arming",
+    async (on) => {
+      const { storage, other } = on;
+      await arm(storage, ...range(3).map((index) => message(`m${index}`, { dueAt: 9 - index })));
+      for (const id of ["m0", "m1", "m2"]) {
+        const task = await claimOne(other, 10);
+        assert.equal(task.id, id);
+        assert.deepEqual(await claim(storage, 10), [], "the others wait");
+        await end(storage, task);
+      }
+    },
+  ),
+  promise(
+    "D15: a message that fails, or whose holder vanishes, is passed by none",
+    async ({ storage, other }) => {
+      await arm(storage, message("m0"), message("m1"));
+      await claimOne(storage, 0);
+      await storage.release({ id: "m0", token: 1, dueAt: 50, error: "not yet" });
+      assert.deepEqual(await claim(other, 49), []);
+      assert.equal(await storage.nextDue([WORKFLOW], ["steps"]), 50);
+      assert.equal((await claimOne(other, 50, { holder: "dead" })).id, "m0");
+      assert.equal(
+        (await claimOne(storage, 50 + LEASE)).id,
+        "m0",
+        "the suspect, and not what waits behind it",
+      );
+      await end(storage, { id: "m0", token: 3 });
+      assert.equal((await claimOne(storage, 60 + LEASE)).id, "m1");
+    },
+  ),
+  promise(
+    "D15: a dead letter, or a failing message that is dropped, lets the rest go on",
+    async ({ storage }) => {
+      await arm(storage, message("m0"), message("m1"), message("m2"));
+      await claimOne(storage, 0, { maxCrashes: 1 });
+      assert.equal((await claimOne(storage, LEASE, { maxCrashes: 1 })).id, "m1");
+      await storage.release({ id: "m1", token: 1, dueAt: 9 * LEASE, error: "no" });
+      await put(storage, { retries: [{ task: "m0", dueAt: LEASE }], drops: ["m1"] });
+      assert.equal((await claimOne(storage, LEASE + 1)).id, "m0", "armed before the others");
+      await end(storage, { id: "m0", token: 2 });
+      assert.equal((await claimOne(storage, LEASE + 1)).id, "m2");
+    },
+  ),
+  promise(
+    "D15: a message is armed under a lease only where no other is still to be done",
+    async ({ storage }) => {
+      const lease = { holder: "h", until: 100 };
+      const arms = ["m0", "m1"].map((id) => ({ task: message(id), lease }));
+      assert.deepEqual(await commit(storage, { arms }), { ok: true, parked: ["m1"] });
+      assert.deepEqual(await claim(storage, 50), [], "m0 is in hand");
+      const later = { consumes: { task: "m0", token: 1 }, arms: [{ task: message("m2"), lease }] };
+      assert.deepEqual(await commit(storage, later), { ok: true, parked: ["m2"] });
+      assert.deepEqual(await claimOne(storage, 60), { ...message("m1"), token: 1, crashes: 0, failures: 0 });
+      await end(storage, { id: "m1", token: 1 });
+      await end(storage, await claimOne(storage, 60));
+      assert.deepEqual(await commit(storage, { arms: [{ task: message("m3"), lease }] }), ok);
+    },
+  ),
+];
+
 /** Two handles end and claim at once, until nothing is left; answers how often each task was claimed. */
 async function drain(handles: readonly [PaymentStorage, PaymentStorage]): Promise<Map<string, number>> {
   const done = new Map<string, number>();
@@ -315,4 +378,10 @@ const races: readonly StorageContractCase[] = [
 ];
 
 /** Limits by key: rooms that hold and are given on in order, on every adapter. */
-export const limitCases: readonly StorageContractCase[] = [...rooms, ...paths, ...troubles, ...races];
+export const limitCases: readonly StorageContractCase[] = [
+  ...rooms,
+  ...paths,
+  ...troubles,
+  ...inOrder,
+  ...races,
+];

@@ -154,7 +154,7 @@ class Commits {
     if (exists !== null) return { ok: false, conflict: "exists", index: exists };
     const refused = (item.writes ?? []).findIndex((write) => !this.#tables.write(write));
     if (refused !== -1) return { ok: false, conflict: "write", index: refused };
-    this.#follow(item);
+    const parked = this.#follow(item);
     for (const watch of item.watches ?? []) {
       this.#database.watches.set(
         keyOf(watch.kind, watch.key, watch.instance),
@@ -162,18 +162,23 @@ class Commits {
       );
     }
     this.#remember(item);
-    return OK;
+    return parked.length === 0 ? OK : { ok: true, parked };
   }
 
   /** What becomes of tasks once nothing can be refused any more. */
-  #follow({ adopts = [], amends = [], arms = [] }: AnyCommit): void {
+  #follow({ adopts = [], amends = [], arms = [] }: AnyCommit): string[] {
     for (const { instance, workflow } of adopts) this.#tasks.adopt(instance, workflow);
     for (const amendment of amends) this.#tasks.amend(amendment);
+    const parked: string[] = [];
     for (const { task, lease } of arms) {
       const target = task.kind === "message" ? this.#database.instances.get(task.instance) : undefined;
-      this.#tasks.arm(storedTask({ ...task, workflow: target?.workflow ?? task.workflow }, lease));
+      const given = { ...task, workflow: target?.workflow ?? task.workflow };
+      const mustWait = lease !== undefined && this.#tasks.mustWait(storedTask(given, undefined));
+      if (mustWait) parked.push(task.id);
+      this.#tasks.arm(storedTask(given, mustWait ? undefined : lease));
     }
     this.#tasks.settle();
+    return parked;
   }
 
   #endTasks({ consumes, retries = [], drops = [] }: AnyCommit): boolean {

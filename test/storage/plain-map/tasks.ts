@@ -45,6 +45,12 @@ export class Tasks {
     this.#database = database;
   }
 
+  /** Whether another message to its instance is still to be done. */
+  mustWait({ kind, firstKey }: StoredTask): boolean {
+    if (kind !== "message" || firstKey === null) return false;
+    return this.#all().some((task) => task.firstKey === firstKey && task.deadAt === null);
+  }
+
   /** @throws TypeError when the id is taken. */
   arm(task: StoredTask): void {
     if (this.#database.tasks.has(task.id)) throw new TypeError(`task ${task.id} is there already`);
@@ -144,7 +150,10 @@ export class Tasks {
   }
 
   drop(id: string): boolean {
-    return typeof this.#database.tasks.get(id)?.deadAt === "number" && this.#database.tasks.delete(id);
+    const task = this.#database.tasks.get(id);
+    if (task === undefined) return false;
+    const isFailing = task.kind === "message" && task.holder === null && task.failures > 0;
+    return (task.deadAt !== null || isFailing) && this.#database.tasks.delete(id);
   }
 
   /** Removes timers and invocations of an instance: those of this name, or all. */
@@ -201,12 +210,13 @@ export class Tasks {
           .map(pendingTask);
       case "due":
         return this.#waiting([listing.workflow])
-          .filter(({ kind }) => kind === "timer" || kind === "message")
+          .filter(({ kind, admission }) => kind === "timer" || (kind === "message" && admission !== "parked"))
           .slice(0, listing.limit)
           .map(pendingTask);
       case "workflow": {
         const first = new Map(
           this.#waiting()
+            .filter(({ kind, admission }) => kind !== "message" || admission !== "parked")
             .toReversed()
             .map((task) => [task.workflow, task]),
         );

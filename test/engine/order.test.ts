@@ -1,0 +1,194 @@
+/** D15: what one sender tells one target arrives in the order of its steps; effects of one step begin in their order. */
+import { assign, sendTo, setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
+
+const MINUTE = 60_000;
+const TOLD = 120;
+
+interface Sum {
+  readonly sum: number;
+}
+
+/** A parent that adds three times and ends its child, all in one step; the first attempt to add fails. */
+function adders() {
+  let attempts = 0;
+  const adder = setup({
+    types: {
+      context: {} as Sum,
+      events: {} as { readonly type: "ADD" } | { readonly type: "END" },
+      output: {} as Sum,
+    },
+  }).createMachine({
+    id: "adder",
+    context: { sum: 0 },
+    initial: "adding",
+    states: {
+      adding: {
+        on: {
+          ADD: {
+            actions: assign({
+              sum: ({ context }) => {
+                attempts += 1;
+                if (attempts === 1) throw new Error("the first attempt fails");
+                return context.sum + 1;
+              },
+            }),
+          },
+          END: "ended",
+        },
+      },
+      ended: { type: "final" },
+    },
+    output: ({ context }) => ({ sum: context.sum }),
+  });
+  const chart = setup({
+    types: { context: {} as { readonly heard: unknown }, events: {} as { readonly type: "GO" } },
+    actors: { adder },
+  }).createMachine({
+    id: "parent",
+    context: { heard: null },
+    initial: "waiting",
+    invoke: {
+      src: "adder",
+      id: "child",
+      onDone: { target: ".done", actions: assign({ heard: ({ event }) => event.output }) },
+    },
+    states: {
+      waiting: {
+        on: {
+          GO: {
+            actions: [
+              sendTo("child", { type: "ADD" }),
+              sendTo("child", { type: "ADD" }),
+              sendTo("child", { type: "ADD" }),
+              sendTo("child", { type: "END" }),
+            ],
+          },
+        },
+      },
+      done: { type: "final" },
+    },
+  });
+  return workflow(chart)({ version: 1 });
+}
+
+/** Keeps what it hears in order. The first attempt to hear the fifth word fails. */
+function sinks() {
+  let attempts = 0;
+  const chart = setup({
+    types: {
+      context: {} as { readonly heard: readonly number[] },
+      events: {} as { readonly type: "HEAR"; readonly count: number },
+    },
+  }).createMachine({
+    id: "sink",
+    context: { heard: [] },
+    on: {
+      HEAR: {
+        actions: assign({
+          heard: ({ context, event }) => {
+            if (event.count === 5 && (attempts += 1) === 1) throw new Error("not heard");
+            return [...context.heard, event.count];
+          },
+        }),
+      },
+    },
+  });
+  return workflow(chart)({ version: 1 });
+}
+
+interface Tell {
+  readonly machine: string;
+  readonly id: string;
+  readonly event: { readonly type: "HEAR"; readonly count: number };
+}
+
+const sender = workflow(
+  setup({
+    types: { context: {} as { readonly count: number }, events: {} as { readonly type: "SAY" } },
+    actions: { tell: (_, _params: Tell) => {} },
+  }).createMachine({
+    id: "sender",
+    context: { count: 0 },
+    on: {
+      SAY: {
+        actions: [
+          assign({ count: ({ context }) => context.count + 1 }),
+          {
+            type: "tell",
+            params: ({ context }) => ({
+              machine: "sink",
+              id: "sink",
+              event: { type: "HEAR" as const, count: context.count },
+            }),
+          },
+        ],
+      },
+    },
+  }),
+)({ version: 1, effects: {} });
+
+describe.each(sampled(adapters, "order"))("order on $name", (adapter) => {
+  test("D15: ADD, ADD, ADD, END in one step to one child come to 3, over two engines and with one failed attempt", () =>
+    inWorld(adapter, async ({ engine, pass }) => {
+      const parents = adders();
+      const [one, two] = [await engine({ workflows: [parents] }), await engine({ workflows: [parents] })];
+      await one.start(parents, { id: "p", input: undefined });
+      one.run();
+      two.run();
+      await one.send(parents, "p", { type: "GO" });
+      await pass(MINUTE);
+      expect(await one.read("p")).toMatchObject({ status: "done", context: { heard: { sum: 3 } } });
+    }));
+
+  test("D15: messages of one sender to one target arrive in the order of its steps, over two engines and with one failed attempt", () =>
+    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
+      const sink = sinks();
+      const workflows = [sender, sink];
+      const [one, two] = [await engine({ workflows }), await engine({ workflows })];
+      await one.start(sink, { id: "sink", input: undefined });
+      await one.start(sender, { id: "sender", input: undefined });
+      one.run();
+      two.run();
+      const says = Array.from({ length: TOLD }, (_, index) =>
+        (index % 2 === 0 ? one : two).send(sender, "sender", { type: "SAY" }),
+      );
+      await Promise.all(says);
+      await pass(MINUTE);
+      const heard = Array.from({ length: TOLD }, (_, index) => index + 1);
+      expect((await one.read("sink"))?.context).toEqual({ heard });
+      awaitsOutside("sink", "sender");
+    }));
+
+  test("D15: the effects of one step begin in their order", () =>
+    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
+      const names = ["first", "second", "third", "fourth"] as const;
+      const begun: string[] = [];
+      const note = (name: string) => async () => void begun.push(name);
+      const chart = setup({
+        types: { events: {} as { readonly type: "AGAIN" } },
+        actions: { first: () => {}, second: () => {}, third: () => {}, fourth: () => {} },
+      }).createMachine({ id: "notes", entry: [...names], on: { AGAIN: { actions: [...names] } } });
+      const notes = workflow(chart)({
+        version: 1,
+        effects: {
+          first: note("first"),
+          second: note("second"),
+          third: note("third"),
+          fourth: note("fourth"),
+        },
+      });
+      const one = await engine({ workflows: [notes] });
+      await one.start(notes, { id: "n", input: undefined });
+      one.run();
+      await settled();
+      await one.send(notes, "n", { type: "AGAIN" });
+      await settled();
+      expect(begun).toEqual([...names, ...names]);
+      awaitsOutside("n");
+    }));
+});
