@@ -11,7 +11,7 @@ export { copyChanges, copyRow, type Described, type Field } from "./row.ts";
 export { type LeasePlan, planLeases } from "./named-leases.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 export { amended, claimed, pendingTask, released, retried } from "./stored-task.ts";
-export { storedTask, taskRecord, troubledTask, type TaskClaim } from "./stored-task.ts";
+export { storedTask, taskRecord, type TaskClaim } from "./stored-task.ts";
 export { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "./suspects.ts";
 export type { SuspectClaim } from "./suspects.ts";
 export { queueOf } from "./task-queues.ts";

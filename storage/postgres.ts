@@ -142,8 +142,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
     },
     nextDue: (...asked) => tasks.nextDue(...asked),
     lease: (request) => leases.lease(request),
-    watches: ({ kind, shards }) => watches.of(kind, shards),
-    watchedKinds: () => watches.kinds(),
+    watches: (listing) => watches.of(listing),
     ...instanceReads(database, db),
     async pending(instance, limit, except) {
       // Asked for in one turn, so of one moment.
@@ -151,10 +150,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       const [ofTasks, ofWatches] = await Promise.all(both);
       return { tasks: ofTasks, watches: ofWatches };
     },
-    deadLetters: (limit) => tasks.deadLetters(limit),
-    failingTasks: (least, limit) => tasks.failingTasks(least, limit),
-    upcomingSteps: (workflow, limit) => tasks.upcomingSteps(workflow, limit),
-    earliestTasks: () => tasks.earliestTasks(),
+    tasks: (listing) => tasks.list(listing),
     onWake: (listener) => (parts.listens ? wakes.listen(listener) : () => {}),
     hintsArrive: async () => parts.listens && wakes.arrives(),
     async close() {

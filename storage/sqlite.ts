@@ -7,7 +7,6 @@ import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts
 import { instanceReads } from "./sqlite/instance-reads.ts";
 import { Leases } from "./sqlite/leases.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
-import { retentionReads } from "./sqlite/retention-reads.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
 import { Tables } from "./sqlite/tables.ts";
 import { TaskQueue } from "./sqlite/task-queue.ts";
@@ -117,19 +116,14 @@ function storageOn(
     release: (request) => tasks.release(request),
     nextDue: (...asked) => tasks.nextDue(...asked),
     lease: (request) => leases.lease(request),
-    watches: ({ kind, shards }) => watches.of(kind, shards),
-    watchedKinds: () => watches.kinds(),
+    watches: (listing) => watches.of(listing),
     ...instanceReads(connection, db),
-    ...retentionReads(connection, db),
     pending: (instance, limit, except) =>
       connection.snapshot(() => ({
         tasks: tasks.of(instance, limit, except),
         watches: watches.ofInstance(instance, limit),
       })),
-    deadLetters: (limit) => tasks.deadLetters(limit),
-    failingTasks: (least, limit) => tasks.failingTasks(least, limit),
-    upcomingSteps: (workflow, limit) => tasks.upcomingSteps(workflow, limit),
-    earliestTasks: () => tasks.earliestTasks(),
+    tasks: (listing) => tasks.list(listing),
     onWake: () => () => {},
     close: async () => close(),
   };

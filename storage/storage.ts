@@ -83,16 +83,6 @@ export interface TaskRecord {
   readonly limits: readonly Limit[];
 }
 
-/** A task that cannot be done. */
-export interface TroubledTask extends TaskRecord {
-  readonly crashes: number;
-  readonly failures: number;
-  /** What its last failure said, without secrets. */
-  readonly lastError: string | null;
-  /** A dead letter: when it was set aside. A failing task: when it was due as it first failed. */
-  readonly since: number;
-}
-
 /** A task of an instance, with what became of it so far. */
 export interface PendingTask extends TaskRecord {
   readonly crashes: number;
@@ -110,6 +100,8 @@ export interface PendingTask extends TaskRecord {
   readonly isHeld: boolean;
   /** True while a key of its limits has no room for it. */
   readonly isParked: boolean;
+  /** When it was due as it first failed; null while it has not. */
+  readonly failingSince: number | null;
   /** When it was set aside as a dead letter, else null. */
   readonly deadAt: number | null;
 }
@@ -122,31 +114,54 @@ export interface PendingRecords {
   readonly watches: readonly WatchRecord[];
 }
 
-/** One page of the instances of one workflow. */
-export interface InstancePage {
-  /** Exactly this chart and version, as `name@version`. */
-  readonly workflow: string;
-  readonly status: InstanceRecord["status"];
-  /** Only instances whose id is larger, in the order of bytes; `""` for the first page. */
-  readonly after: string;
-  readonly limit: number;
-}
+/** Which instances are listed, and in which order. Each list is as of the last commit, and read by an index. */
+export type InstanceListing = { readonly limit: number } & (
+  | {
+      /** Those of one workflow and status, ascending by id, as bytes. */
+      readonly order: "id";
+      /** Exactly this chart and version, as `name@version`. */
+      readonly workflow: string;
+      readonly status: InstanceRecord["status"];
+      /** Only those whose id is larger; `""` for the first page. */
+      readonly after: string;
+    }
+  | {
+      /** All, the newest first; those of one millisecond descending by id. */
+      readonly order: "newest";
+      /** The last one of the page before; null for the first page. */
+      readonly after: Pick<InstanceRecord, "createdAt" | "id"> | null;
+    }
+  | {
+      /** Those that have ended, by the time of their last step, the oldest first; those of one millisecond ascending by id. */
+      readonly order: "ended";
+      /** Only those whose last step is as old as this, or older. */
+      readonly until: number;
+      /** The last one of the page before; null for the first page. */
+      readonly after: Pick<InstanceRecord, "updatedAt" | "id"> | null;
+    }
+  | {
+      /** By workflow. With a limit of 1 it is an instance of the next workflow there is. */
+      readonly order: "workflow";
+      /** Only those whose workflow is larger; `""` for the first page. */
+      readonly after: string;
+    }
+);
 
-/** One page of all instances, the newest first. */
-export interface NewestPage {
-  /** The last instance of the page before: only older ones are read. Null for the first page. */
-  readonly before: Pick<InstanceRecord, "createdAt" | "id"> | null;
-  readonly limit: number;
-}
+/** Which tasks are listed, and in which order. Each list but the first is without dead letters. */
+export type TaskListing =
+  /** Dead letters, newest first; those of one moment by their arming, the last first. */
+  | { readonly order: "dead"; readonly limit: number }
+  /** Those that have failed `least` times or more, those first that fail for longest, then as armed. */
+  | { readonly order: "failing"; readonly least: number; readonly limit: number }
+  /** Timers and messages of a workflow, those first that can be claimed first, then as armed. */
+  | { readonly order: "due"; readonly workflow: string; readonly limit: number }
+  /** Of each workflow, ascending, the one that can be claimed first, a suspect that waits at the latest. */
+  | { readonly order: "workflow" };
 
-/** One page of the instances that have ended, those first that have ended for longest. */
-export interface FinishedPage {
-  /** Only those whose last step is as old as this, or older. */
-  readonly until: number;
-  /** The last instance of the page before; null for the first page. */
-  readonly after: Pick<InstanceRecord, "updatedAt" | "id"> | null;
-  readonly limit: number;
-}
+/** Which watches are listed: those of some shards of a kind, by key, then instance; or by kind, beginning after one. */
+export type WatchListing =
+  | { readonly kind: string; readonly shards: readonly number[] }
+  | { readonly afterKind: string; readonly limit: number };
 
 /** A task in the hands of one holder until its lease ends. */
 export interface ClaimedTask extends TaskRecord {
@@ -558,24 +573,8 @@ export interface EngineStorage {
    * With `leaseMs` 0 nothing is taken, and the holder's own are given up. Writes nothing where nothing changes.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
-  /** The watches of some shards, ordered by key, then instance. */
-  watches(request: {
-    readonly kind: string;
-    readonly shards: readonly number[];
-  }): Promise<readonly WatchRecord[]>;
-  /** The kinds of which there is any watch, ascending. */
-  watchedKinds(): Promise<readonly string[]>;
-  /** The workflows of which there is any instance, as `name@version`, ascending. */
-  instanceWorkflows(): Promise<readonly string[]>;
-  /** Instances of one workflow and status, as of the last commit, ascending by id. */
-  instances(page: InstancePage): Promise<readonly InstanceRecord[]>;
-  /** Instances of all workflows, newest first; those of one millisecond descending by id. */
-  newestInstances(page: NewestPage): Promise<readonly InstanceRecord[]>;
-  /**
-   * Instances of all workflows that have ended, as of the last commit, by the time of their last step; those of one
-   * millisecond ascending by id. The database finds them by an index, so that nothing else is read on the way.
-   */
-  finishedInstances(page: FinishedPage): Promise<readonly InstanceRecord[]>;
+  watches(listing: WatchListing): Promise<readonly WatchRecord[]>;
+  list(listing: InstanceListing): Promise<readonly InstanceRecord[]>;
   /**
    * How many bytes the data takes, indexes included: space of removed rows that the database can use again does not count.
    * An estimate where the database has no exact figure, and null where it has none.
@@ -583,17 +582,8 @@ export interface EngineStorage {
   size(): Promise<number | null>;
   /** The tasks and watches of one instance, up to `limit` of each, all of one moment. With `except`, no tasks of this kind. */
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
-  /** Tasks set aside as dead letters, newest first; those of one moment by their arming, the last first. */
-  deadLetters(limit: number): Promise<readonly TroubledTask[]>;
-  /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest, then as armed. */
-  failingTasks(least: number, limit: number): Promise<readonly TroubledTask[]>;
-  /**
-   * Timers and messages of a workflow that are no dead letters, those first that can be claimed first, then
-   * as armed.
-   */
-  upcomingSteps(workflow: string, limit: number): Promise<readonly PendingTask[]>;
-  /** Each workflow that has tasks which are no dead letters, known here or not, ascending, and when the first of them can be claimed, a suspect that waits at the latest. */
-  earliestTasks(): Promise<readonly { readonly workflow: string; readonly dueAt: number }[]>;
+  /** Tasks of all instances, known workflows or not. */
+  tasks(listing: TaskListing): Promise<readonly PendingTask[]>;
   /**
    * What the clock says by which `unexpired` and leases are judged, where that is the database's own: processes whose clocks
    * differ agree on it. `now` is the caller's time. Left out where the caller's is the only clock.

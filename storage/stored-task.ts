@@ -1,12 +1,5 @@
 /** A task as it is kept: with its lease, its token and its counts. */
-import type {
-  ArmLease,
-  ClaimRequest,
-  PendingTask,
-  TaskAmendment,
-  TaskRecord,
-  TroubledTask,
-} from "./storage.ts";
+import type { ArmLease, ClaimRequest, PendingTask, TaskAmendment, TaskRecord } from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
 import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
 
@@ -108,32 +101,6 @@ export function amended(task: StoredTask, { name, payload, dueAt }: TaskAmendmen
 }
 
 /**
- * A dead letter or a failing task as the port shows it.
- *
- * @example
- * ```ts
- * import { storedTask, troubledTask } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [],
- * } as const;
- * const dead = { ...storedTask(task, undefined), crashes: 3, deadAt: 70 };
- * console.log(troubledTask(dead).since); // 70
- * ```
- */
-export function troubledTask(task: StoredTask): TroubledTask {
-  const { crashes, failures, lastError, deadAt, failingSince, dueAt } = task;
-  return { ...taskRecord(task), crashes, failures, lastError, since: deadAt ?? failingSince ?? dueAt };
-}
-
-/**
  * A task of an instance as the port shows it.
  *
  * @example
@@ -154,7 +121,7 @@ export function troubledTask(task: StoredTask): TroubledTask {
  * ```
  */
 export function pendingTask(task: StoredTask): PendingTask {
-  const { crashes, crashedAt, failures, lastError, visibleAt, holder, deadAt } = task;
+  const { crashes, crashedAt, failures, lastError, visibleAt, holder, failingSince, deadAt } = task;
   const isSuspect = crashedAt !== null && deadAt === null;
   const isHeld = holder !== null;
   const isParked = task.admission === "parked";
@@ -167,6 +134,7 @@ export function pendingTask(task: StoredTask): PendingTask {
     visibleAt,
     isHeld,
     isParked,
+    failingSince,
     deadAt,
   };
 }

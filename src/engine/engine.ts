@@ -165,11 +165,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     },
   });
   const performing = { steps, workflows, clock, storage };
-  const send: WatchSend = ({ instance, event }, { kind, life }) =>
-    steps.send(instance, givenEvent(event), {
-      cause: { watch: kind },
-      ...(life !== undefined && { meant: { life } }),
-    });
+  const send: WatchSend = ({ instance, event }, by) => steps.send(instance, givenEvent(event), by);
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
   const keepMs = keep?.finished ?? null;
@@ -232,7 +228,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     inspected: { workflows, storage, isProduction: () => false, onCommit, acting },
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
-    send: async (workflow, id, event, companions) =>
+    send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
     ...reads,
     ...commands,

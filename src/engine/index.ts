@@ -54,7 +54,7 @@ export type {
   PendingWork,
 } from "./reading/views.ts";
 export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
-export type { TaskCommands } from "./troubled-tasks.ts";
+export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";
 export type { StartParams, TellParams } from "./messages.ts";
 export type { Voiced } from "./consequences.ts";
 export type {
@@ -125,13 +125,11 @@ export type {
   CommitResult,
   EngineStorage,
   Expectation,
-  FinishedPage,
   HistoryRecord,
   Insert,
-  InstancePage,
+  InstanceListing,
   InstanceRecord,
   Limit,
-  NewestPage,
   PendingRecords,
   PendingTask,
   QueueName,
@@ -139,9 +137,10 @@ export type {
   StepRecord,
   TaskAmendment,
   TaskKind,
+  TaskListing,
   TaskRecord,
-  TroubledTask,
   Update,
+  WatchListing,
   WatchRecord,
   Write,
   Unexpired,

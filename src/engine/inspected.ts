@@ -5,15 +5,7 @@ import type { AnyWorkflow } from "./workflow.ts";
 /** The reads of a storage that a viewer needs. None of them writes or takes a lease. */
 export type InspectedStorage = Pick<
   EngineStorage,
-  | "load"
-  | "history"
-  | "pending"
-  | "newestInstances"
-  | "deadLetters"
-  | "failingTasks"
-  | "earliestTasks"
-  | "upcomingSteps"
-  | "find"
+  "load" | "history" | "pending" | "list" | "tasks" | "find"
 >;
 
 /** An engine as a viewer sees it. */

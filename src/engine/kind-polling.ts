@@ -2,8 +2,9 @@
 import type { EngineStorage, WatchRecord } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
+import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
-import type { SendResult } from "./steps.ts";
+import type { SendResult, StepCompanions } from "./steps.ts";
 import { Turns } from "./turns.ts";
 import { WatchShare } from "./watch-shares.ts";
 import { WatchTurns } from "./watch-turns.ts";
@@ -12,12 +13,12 @@ import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 /** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
 export type WatchSend = (
   told: WatchEvent,
-  watch: { readonly kind: string; readonly life: string | undefined },
+  by: Pick<StepCompanions<never>, "cause" | "meant">,
 ) => Promise<SendResult>;
 
 /** What the polling of every kind shares. */
 export interface PollingSurroundings {
-  readonly storage: Pick<EngineStorage, "lease" | "watches" | "watchedKinds">;
+  readonly storage: Pick<EngineStorage, "lease" | "watches">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly holder: string;
@@ -156,7 +157,7 @@ export class KindPolling {
 
   /** Whether anything of this kind is watched anywhere: else nobody needs a share of it. */
   async #isWatched(): Promise<boolean> {
-    return (await this.#around.storage.watchedKinds()).includes(this.#kind);
+    return (await watchedKinds(this.#around.storage)).includes(this.#kind);
   }
 
   #fill(): void {
@@ -202,7 +203,10 @@ export class KindPolling {
   /** False when the instance could not take it. */
   async #handOver(told: WatchEvent, life: string | undefined): Promise<boolean> {
     try {
-      const { kind } = await this.#around.send(told, { kind: this.#kind, life });
+      const { kind } = await this.#around.send(told, {
+        cause: { watch: this.#kind },
+        ...(life === undefined ? {} : { meant: { life } }),
+      });
       if (kind === "stepped") this.#moves += 1;
       return kind !== "refused";
     } catch (err) {

@@ -1,18 +1,19 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import { KindPolling, type PollingSurroundings } from "./kind-polling.ts";
+import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
 
 /** What polling needs. */
 type Surroundings = PollingSurroundings & {
-  readonly storage: Pick<EngineStorage, "watchedKinds">;
+  readonly storage: Pick<EngineStorage, "watches">;
 };
 
 /** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
 const GLANCE_MS = 900;
 /** The same while nothing is watched anywhere. It is the only cost of an idle polling. */
-const IDLE_GLANCE_MS = 3_500;
+const IDLE_GLANCE_MS = 3_600;
 
 /** The polling of every kind, from `run` to `stop` and again. */
 export class WatchPolling {
@@ -99,7 +100,7 @@ export class WatchPolling {
    */
   async #wakeWatched(): Promise<boolean> {
     try {
-      const watched = await this.#around.storage.watchedKinds();
+      const watched = await watchedKinds(this.#around.storage);
       for (const kind of new Set([...watched, ...this.#watched])) this.#kinds.get(kind)?.wake();
       this.#watched = watched;
       return watched.some((kind) => this.#kinds.has(kind));

@@ -10,7 +10,7 @@ const OVERDUE_MS = 60_000;
 
 /** What reporting needs. */
 export interface ReportSurroundings {
-  readonly storage: Pick<EngineStorage, "deadLetters" | "earliestTasks" | "instanceWorkflows" | "instances">;
+  readonly storage: Pick<EngineStorage, "tasks" | "list">;
   readonly log: Logger;
   /** The workflows that this process has, as `name@version`. */
   readonly workflowKeys: readonly string[];
@@ -38,7 +38,7 @@ export class TroubleReport {
 
   async #reportDeadLetters(): Promise<void> {
     const { storage, log } = this.#around;
-    const dead = await storage.deadLetters(MAX_REPORTED);
+    const dead = await storage.tasks({ order: "dead", limit: MAX_REPORTED });
     for (const { id, instance, workflow, name } of dead) {
       if (this.#deadLetters.has(id)) continue;
       log.error(
@@ -72,14 +72,14 @@ export class TroubleReport {
 
   async #reportUnknownWorkflows(now: number): Promise<void> {
     const { storage, log, workflowKeys } = this.#around;
-    const earliest = await storage.earliestTasks();
+    const earliest = await storage.tasks({ order: "workflow" });
     const overdue = earliest.filter(
-      ({ workflow, dueAt }) => dueAt < now - OVERDUE_MS && !workflowKeys.includes(workflow),
+      ({ workflow, visibleAt }) => visibleAt < now - OVERDUE_MS && !workflowKeys.includes(workflow),
     );
-    for (const { workflow, dueAt } of overdue) {
+    for (const { workflow, visibleAt } of overdue) {
       if (this.#unknownWorkflows.has(workflow)) continue;
       log.warn(
-        { workflow, overdueMs: now - dueAt },
+        { workflow, overdueMs: now - visibleAt },
         "tasks wait for a workflow that is not registered here: register it, or run a process that has it",
       );
     }

@@ -214,17 +214,18 @@ export class Steps<W> {
   async #sendNow(id: string, event: EventObject, companions: PlannedCompanions<W>): Promise<SendResult> {
     if (isTurnOver()) await nextTurn();
     if (!this.#charts.isDone) await this.#charts.check();
-    const { workflow: meant, taken } = companions;
-    if (meant !== undefined) this.#workflows.of({ id, workflow: meant.key, hash: meant.hash });
+    const { workflow: sentTo, meant, taken } = companions;
+    if (sentTo !== undefined) this.#workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const known = this.#recent.take(id);
       const instance = known ?? (await this.#storage.load(id));
       if (instance === null) return { kind: "absent" };
-      if (meant !== undefined) checkMeant(instance, meant);
       const snapshot = snapshotFromText(instance.snapshot);
-      if (!isMeant(companions.meant, instance, snapshot)) {
+      const isMixedUp = sentTo !== undefined && nameOf(instance.workflow) !== sentTo.name;
+      if (isMixedUp || !isMeant(meant, instance, snapshot)) {
         // The cached instance may be of an earlier life.
         if (known !== undefined) continue;
+        if (isMixedUp) throw mixedUp(instance, sentTo);
         return { kind: "absent" };
       }
       if (instance.status === "done") return { kind: "ended", snapshot };
@@ -319,12 +320,6 @@ export class Steps<W> {
   }
 }
 
-function checkMeant(instance: KnownInstance, { name }: AnyWorkflow): void {
-  if (nameOf(instance.workflow) === name) return;
-  const { id, workflow } = instance;
-  throw new UnknownWorkflow(instance, `instance ${id} is one of ${workflow}, and not of ${name}`);
-}
-
 /** Whether this is the instance that an event is for, and no other that has its id now. */
 function isMeant(
   { life, parentLife }: Meant = {},
@@ -333,6 +328,11 @@ function isMeant(
 ): boolean {
   const isOfParent = parentLife === undefined || parent?.life === undefined || parent.life === parentLife;
   return isOfParent && (life === undefined || life === instance.life);
+}
+
+function mixedUp(instance: KnownInstance, { name }: AnyWorkflow): UnknownWorkflow {
+  const { id, workflow } = instance;
+  return new UnknownWorkflow(instance, `instance ${id} is one of ${workflow}, and not of ${name}`);
 }
 
 function tooManyRaces(id: string): Error {

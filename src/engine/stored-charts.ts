@@ -20,7 +20,7 @@ type StoredChart = NonNullable<(typeof storedCharts)["row"]>;
 
 /** What checking needs. */
 export interface ChartCheckSurroundings {
-  readonly storage: Pick<EngineStorage, "find" | "commit" | "instances" | "earliestTasks">;
+  readonly storage: Pick<EngineStorage, "find" | "commit" | "list" | "tasks">;
   readonly workflows: RegisteredWorkflows;
   readonly log: Logger;
 }
@@ -95,14 +95,14 @@ export class ChartCheck {
     let isOwn = false;
     do {
       const after = page.at(-1)?.id ?? "";
-      page = await storage.instances({ workflow: key, status: "active", after, limit: PAGE });
+      page = await storage.list({ order: "id", workflow: key, status: "active", after, limit: PAGE });
       const other = page.find((instance) => instance.hash !== hash);
       if (other !== undefined) return other.id;
       isOwn ||= page.length > 0;
     } while (page.length === PAGE);
     if (isOwn) return null;
     // What ended instances have asked for is done by the chart that asked.
-    const waiting = await storage.earliestTasks();
+    const waiting = await storage.tasks({ order: "workflow" });
     return waiting.some(({ workflow }) => workflow === key)
       ? "one that has ended and has effects left"
       : null;

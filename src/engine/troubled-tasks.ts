@@ -1,6 +1,33 @@
 /** Tasks that fail or were set aside, as a person sees and commands them. */
 import { commitOne } from "../../storage/decided.ts";
-import type { EngineStorage, TroubledTask } from "../../storage/storage.ts";
+import type { EngineStorage, PendingTask } from "../../storage/storage.ts";
+
+/** A task that cannot be done. */
+export interface TroubledTask extends PendingTask {
+  /** A dead letter: when it was set aside. A failing task: when it was due as it first failed. */
+  readonly since: number;
+}
+
+/** Tasks set aside as dead letters, newest first. */
+export async function deadLetters(
+  storage: Pick<EngineStorage, "tasks">,
+  limit: number,
+): Promise<readonly TroubledTask[]> {
+  return (await storage.tasks({ order: "dead", limit })).map(troubled);
+}
+
+/** Tasks that have failed `least` times or more, those first that fail for longest. */
+export async function failingTasks(
+  storage: Pick<EngineStorage, "tasks">,
+  least: number,
+  limit: number,
+): Promise<readonly TroubledTask[]> {
+  return (await storage.tasks({ order: "failing", least, limit })).map(troubled);
+}
+
+function troubled(task: PendingTask): TroubledTask {
+  return { ...task, since: task.deadAt ?? task.failingSince ?? task.dueAt };
+}
 
 /** Commands about tasks that cannot be done. They need neither `run()` nor the charts. */
 export interface TaskCommands {
@@ -38,12 +65,12 @@ const DEFAULT_LIMIT = 100;
 
 /** The commands over a storage; `now` in milliseconds since the Unix epoch. */
 export function taskCommands(
-  storage: Pick<EngineStorage, "commit" | "deadLetters" | "failingTasks">,
+  storage: Pick<EngineStorage, "commit" | "tasks">,
   now: () => number,
 ): TaskCommands {
   return {
-    deadLetters: (limit = DEFAULT_LIMIT) => storage.deadLetters(limit),
-    failingTasks: (limit = DEFAULT_LIMIT) => storage.failingTasks(1, limit),
+    deadLetters: (limit = DEFAULT_LIMIT) => deadLetters(storage, limit),
+    failingTasks: (limit = DEFAULT_LIMIT) => failingTasks(storage, 1, limit),
     async retry(task) {
       return (await commitOne(storage, { retries: [{ task, dueAt: now() }] })).ok;
     },

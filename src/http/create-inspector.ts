@@ -53,7 +53,7 @@ const optionsSchema = z
       "an engine: createEngine({ … })",
     ).optional(),
     storage: objectWith<InspectedStorage>(
-      ["load", "history", "newestInstances"],
+      ["load", "history", "list"],
       "a storage, such as memoryStorage() or sqliteStorage(path)",
     ).optional(),
     workflows: z

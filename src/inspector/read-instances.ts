@@ -1,13 +1,8 @@
 /** The one place where the inspector reads the storage: instances for a list, and all that is known of one of them. */
 import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
 import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
-import type {
-  HistoryRecord,
-  InstanceRecord,
-  PendingRecords,
-  PendingTask,
-  TroubledTask,
-} from "../../storage/storage.ts";
+import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
+import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled-tasks.ts";
 import type { Charts } from "./charts.ts";
 import { isDamaged } from "./readable-storage.ts";
 
@@ -65,7 +60,7 @@ export type FindTroubles = () => Promise<readonly (readonly [id: string, trouble
 export interface QueueStanding {
   readonly deadLetters: readonly TroubledTask[];
   readonly failing: readonly TroubledTask[];
-  readonly earliest: readonly { readonly workflow: string; readonly dueAt: number }[];
+  readonly earliest: readonly Pick<PendingTask, "workflow" | "visibleAt">[];
 }
 
 const DAMAGE = "what is stored of it cannot be read";
@@ -99,7 +94,7 @@ export class InstanceReads {
     let before = query.before ?? null;
     let isEnd = false;
     for (let seen = 0; !isEnd && instances.length < PAGE_SIZE && seen < MAX_LOOKED_AT;) {
-      const page = await this.#storage.newestInstances({ before, limit: PAGE_SIZE });
+      const page = await this.#storage.list({ order: "newest", after: before, limit: PAGE_SIZE });
       isEnd = page.length < PAGE_SIZE;
       seen += page.length;
       for (const each of page) {
@@ -132,9 +127,9 @@ export class InstanceReads {
   }
 
   async timers(): Promise<UpcomingTimers> {
-    const workflows = (await this.#storage.earliestTasks()).map(({ workflow }) => workflow);
+    const workflows = (await this.#storage.tasks({ order: "workflow" })).map(({ workflow }) => workflow);
     const found = await Promise.all(
-      workflows.map((workflow) => this.#storage.upcomingSteps(workflow, MAX_TIMERS)),
+      workflows.map((workflow) => this.#storage.tasks({ order: "due", workflow, limit: MAX_TIMERS })),
     );
     const isAll = found.every(({ length }) => length < MAX_TIMERS);
     const timers = found
@@ -145,22 +140,22 @@ export class InstanceReads {
   }
 
   async queue(): Promise<QueueStanding> {
-    const [deadLetters, failing, earliest] = await Promise.all([
-      this.#storage.deadLetters(MAX_TROUBLED),
-      this.#storage.failingTasks(1, MAX_TROUBLED),
-      this.#storage.earliestTasks(),
+    const [dead, failing, earliest] = await Promise.all([
+      deadLetters(this.#storage, MAX_TROUBLED),
+      failingTasks(this.#storage, 1, MAX_TROUBLED),
+      this.#storage.tasks({ order: "workflow" }),
     ]);
-    return { deadLetters, failing, earliest };
+    return { deadLetters: dead, failing, earliest };
   }
 
   /** By instance, what is wrong with its worst task. */
   async #troubles(): Promise<Map<string, string>> {
-    const { deadLetters, failing } = await this.queue();
+    const { deadLetters: dead, failing } = await this.queue();
     const troubles = new Map<string, string>(await this.#others());
     for (const { instance, name, failures } of failing) {
       troubles.set(instance, `${name} has failed ${failures === 1 ? "once" : `${failures} times`}`);
     }
-    for (const { instance, name } of deadLetters) troubles.set(instance, `${name} was set aside`);
+    for (const { instance, name } of dead) troubles.set(instance, `${name} was set aside`);
     return troubles;
   }
 

@@ -14,8 +14,8 @@ export function readableStorage(storage: InspectedStorage): InspectedStorage {
       const record = await storage.load(id);
       return record === null ? null : readableInstance(record);
     },
-    async newestInstances(page) {
-      return (await storage.newestInstances(page)).map(readableInstance);
+    async list(listing) {
+      return (await storage.list(listing)).map(readableInstance);
     },
     async history(instance, page) {
       return (await storage.history(instance, page)).map(readableStep);

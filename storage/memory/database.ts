@@ -3,13 +3,11 @@ import type {
   AnyCommit,
   CommitAnswer,
   CommitResult,
-  FinishedPage,
   HistoryRecord,
-  InstancePage,
+  InstanceListing,
   InstanceRecord,
   Lease,
   LeaseRequest,
-  NewestPage,
 } from "../storage.ts";
 import { failed } from "../commit-answers.ts";
 import { engineTables, startedInstance, type StoredLease } from "../engine-tables.ts";
@@ -40,37 +38,12 @@ export class MemoryDatabase {
   );
   readonly tables: Tables = new Tables(this.journal);
 
-  instanceWorkflows(): string[] {
-    return this.instances.valuesOf("workflow").map(String).toSorted(compareTexts);
-  }
-
-  instancesOf({ workflow, status, after, limit }: InstancePage): InstanceRecord[] {
-    return this.instances
-      .under("workflow", workflow)
-      .filter((each) => each.status === status && compareTexts(each.id, after) > 0)
-      .toSorted((a, b) => compareTexts(a.id, b.id))
-      .slice(0, limit)
-      .map((each) => this.instances.copy(each));
-  }
-
-  newestInstances({ before, limit }: NewestPage): InstanceRecord[] {
-    const newestFirst = (a: NonNullable<typeof before>, b: NonNullable<typeof before>): number =>
-      b.createdAt - a.createdAt || compareTexts(b.id, a.id);
+  list(listing: InstanceListing): InstanceRecord[] {
+    const before = placeIn(listing);
     return [...this.instances.all()]
-      .filter((each) => before === null || newestFirst(before, each) < 0)
-      .toSorted(newestFirst)
-      .slice(0, limit)
-      .map((each) => this.instances.copy(each));
-  }
-
-  finishedInstances({ until, after, limit }: FinishedPage): InstanceRecord[] {
-    const oldestFirst = (a: NonNullable<typeof after>, b: NonNullable<typeof after>): number =>
-      a.updatedAt - b.updatedAt || compareTexts(a.id, b.id);
-    return [...this.instances.all()]
-      .filter((each) => each.status === "done" && each.updatedAt <= until)
-      .filter((each) => after === null || oldestFirst(after, each) < 0)
-      .toSorted(oldestFirst)
-      .slice(0, limit)
+      .filter((each) => isListed(each, listing) && before(each))
+      .toSorted(ORDERS[listing.order])
+      .slice(0, listing.limit)
       .map((each) => this.instances.copy(each));
   }
 
@@ -164,4 +137,27 @@ export class MemoryDatabase {
       throw new Error(`task ${task.id} was armed before`);
     return mustWait ? [task.id] : [];
   }
+}
+
+type Order = (a: InstanceRecord, b: InstanceRecord) => number;
+
+const byId: Order = (a, b) => compareTexts(a.id, b.id);
+
+const ORDERS: { readonly [O in InstanceListing["order"]]: Order } = {
+  id: byId,
+  newest: (a, b) => b.createdAt - a.createdAt || byId(b, a),
+  ended: (a, b) => a.updatedAt - b.updatedAt || byId(a, b),
+  workflow: (a, b) => compareTexts(a.workflow, b.workflow),
+};
+
+function isListed({ workflow, status, updatedAt }: InstanceRecord, listing: InstanceListing): boolean {
+  if (listing.order === "id") return workflow === listing.workflow && status === listing.status;
+  return listing.order !== "ended" || (status === "done" && updatedAt <= listing.until);
+}
+
+/** Whether an instance stands behind the place where the page begins. */
+function placeIn({ order, after }: InstanceListing): (each: InstanceRecord) => boolean {
+  if (after === null) return () => true;
+  const place = (typeof after === "string" ? { id: after, workflow: after } : after) as InstanceRecord;
+  return (each) => ORDERS[order](place, each) < 0;
 }

@@ -7,9 +7,9 @@ import type {
   PendingTask,
   QueueName,
   TaskAmendment,
+  TaskListing,
   TaskRecord,
   TaskKind,
-  TroubledTask,
 } from "../storage.ts";
 import {
   amended,
@@ -21,7 +21,6 @@ import {
   storedTask,
   taskRecord,
   type TaskClaim,
-  troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { hasRoom, type LimitedTasks, nextAdmitted } from "../limits.ts";
@@ -236,40 +235,37 @@ export class TaskQueue {
     return earliestOf([...times, ...(suspectAt === null ? [] : [suspectAt])]);
   }
 
-  failingTasks(least: number, limit: number): TroubledTask[] {
-    return [...this.#tasks.all()]
-      .filter((task) => task.deadAt === null && task.failures >= least && task.failingSince !== null)
-      .toSorted((a, b) => Number(a.failingSince) - Number(b.failingSince) || a.seq - b.seq)
-      .slice(0, limit)
-      .map(troubledTask);
-  }
-
-  upcomingSteps(workflow: string, limit: number): PendingTask[] {
-    return [...this.#tasks.all()]
-      .filter((task) => task.workflow === workflow)
-      .filter((task) => queueOf(taskRecord(task)) === "steps" && task.deadAt === null)
-      .filter(({ admission }) => admission !== "parked")
-      .toSorted((a, b) => a.visibleAt - b.visibleAt || a.seq - b.seq)
-      .slice(0, limit)
-      .map(pendingTask);
-  }
-
-  earliestTasks(): { workflow: string; dueAt: number }[] {
-    const alive = [...this.#tasks.all()].filter(({ deadAt }) => deadAt === null);
-    const workflows = new Set(alive.map(({ workflow }) => workflow));
-    return [...workflows].toSorted().flatMap((workflow) => {
-      const ofWorkflow = alive.filter((task) => task.workflow === workflow);
-      const dueAt = earliestOf(ofWorkflow.map(({ visibleAt }) => visibleAt));
-      return dueAt === null ? [] : [{ workflow, dueAt }];
-    });
-  }
-
-  deadLetters(limit: number): TroubledTask[] {
-    return [...this.#tasks.all()]
-      .filter((task) => task.deadAt !== null)
-      .toSorted((a, b) => Number(b.deadAt) - Number(a.deadAt) || b.seq - a.seq)
-      .slice(0, limit)
-      .map(troubledTask);
+  list(listing: TaskListing): PendingTask[] {
+    const all = [...this.#tasks.all()];
+    const alive = all.filter(({ deadAt }) => deadAt === null).toSorted(earliestFirst);
+    // A message that waits behind others of its target is not due before they are done.
+    const open = alive.filter((task) => task.admission !== "parked" || queueOf(taskRecord(task)) !== "steps");
+    switch (listing.order) {
+      case "dead":
+        return all
+          .filter(({ deadAt }) => deadAt !== null)
+          .toSorted((a, b) => Number(b.deadAt) - Number(a.deadAt) || b.seq - a.seq)
+          .slice(0, listing.limit)
+          .map(pendingTask);
+      case "failing":
+        return alive
+          .filter(({ failures, failingSince }) => failures >= listing.least && failingSince !== null)
+          .toSorted((a, b) => Number(a.failingSince) - Number(b.failingSince) || a.seq - b.seq)
+          .slice(0, listing.limit)
+          .map(pendingTask);
+      case "due":
+        return open
+          .filter((task) => task.workflow === listing.workflow && queueOf(taskRecord(task)) === "steps")
+          .slice(0, listing.limit)
+          .map(pendingTask);
+      case "workflow": {
+        const first = new Map(open.toReversed().map((task) => [task.workflow, task]));
+        return [...first.keys()]
+          .toSorted(compareTexts)
+          .flatMap((key) => first.get(key) ?? [])
+          .map(pendingTask);
+      }
+    }
   }
 
   #claimed(id: string, token: number): SequencedTask | undefined {

@@ -1,5 +1,5 @@
 /** Watches in memory. */
-import type { WatchRecord } from "../storage.ts";
+import type { WatchListing, WatchRecord } from "../storage.ts";
 import { engineTables } from "../engine-tables.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
@@ -30,18 +30,19 @@ export class WatchList {
       .map((watch) => this.#watches.copy(watch));
   }
 
-  /** The kinds of which there is any watch. */
-  kinds(): string[] {
-    return [...new Set([...this.#watches.all()].map(({ kind }) => kind))].toSorted();
-  }
-
-  of(kind: string, shards: readonly number[]): WatchRecord[] {
+  of(listing: WatchListing): WatchRecord[] {
     const byKey = (a: WatchRecord, b: WatchRecord): number =>
       compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance);
-    return this.#watches
-      .under("kind", kind)
-      .filter((watch) => shards.includes(watch.shard))
-      .toSorted(byKey)
-      .map((watch) => this.#watches.copy(watch));
+    const found =
+      "afterKind" in listing
+        ? [...this.#watches.all()]
+            .filter(({ kind }) => compareTexts(kind, listing.afterKind) > 0)
+            .toSorted((a, b) => compareTexts(a.kind, b.kind))
+            .slice(0, listing.limit)
+        : this.#watches
+            .under("kind", listing.kind)
+            .filter(({ shard }) => listing.shards.includes(shard))
+            .toSorted(byKey);
+    return found.map((watch) => this.#watches.copy(watch));
   }
 }

@@ -4,7 +4,7 @@ import type { StoredTask } from "../engine-tables.ts";
 import type { Schema } from "../sql/schema.ts";
 import type { Statement } from "../sql/statement.ts";
 import { taskStatements } from "../sql/task-statements.ts";
-import { pendingTask, taskRecord, troubledTask } from "../stored-task.ts";
+import { pendingTask, taskRecord } from "../stored-task.ts";
 import type {
   ClaimRequest,
   ClaimedTask,
@@ -12,7 +12,7 @@ import type {
   PendingTask,
   QueueName,
   TaskKind,
-  TroubledTask,
+  TaskListing,
 } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
 import { type Database, lost } from "./database.ts";
@@ -77,7 +77,7 @@ export class TaskQueue {
   async of(instance: string, limit: number, except?: TaskKind): Promise<PendingTask[]> {
     const asked = { instance, limit, except: except ?? "" };
     const tasks = await this.#database.read(this.#tasks.ofInstance, asked);
-    return tasks.map(pendingTask).map((task) => ({ ...task, visibleAt: this.#clock.told(task.visibleAt) }));
+    return this.#shown(tasks);
   }
 
   async nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
@@ -94,8 +94,8 @@ export class TaskQueue {
 
   async #nextOf(queue: QueueName, workflow: string): Promise<readonly { readonly at: number }[]> {
     const { nextSteps, nextFree, nextLimited } = this.#tasks;
-    if (queue !== "limited")
-      return this.#database.read(queue === "steps" ? nextSteps : nextFree, { workflow });
+    if (queue === "steps") return this.#database.read(nextSteps, { workflow });
+    if (queue === "free") return this.#database.read(nextFree, { workflow });
     const [admitted, paused] = await Promise.all([
       this.#database.read(nextLimited, { workflow, admission: "admitted" }),
       this.#database.read(nextLimited, { workflow, admission: "paused" }),
@@ -103,36 +103,42 @@ export class TaskQueue {
     return [...admitted, ...paused];
   }
 
-  async deadLetters(limit: number): Promise<TroubledTask[]> {
-    const tasks = await this.#database.read(this.#tasks.dead, { limit });
-    return tasks.map(troubledTask).map((task) => ({ ...task, since: this.#clock.told(task.since) }));
+  async list(listing: TaskListing): Promise<PendingTask[]> {
+    return this.#shown(await this.#listed(listing));
   }
 
-  async failingTasks(least: number, limit: number): Promise<TroubledTask[]> {
-    return (await this.#database.read(this.#tasks.failing, { least, limit })).map(troubledTask);
+  #listed(listing: TaskListing): Promise<StoredTask[]> {
+    switch (listing.order) {
+      case "dead":
+        return this.#database.read(this.#tasks.dead, listing);
+      case "failing":
+        return this.#database.read(this.#tasks.failing, listing);
+      case "due":
+        return this.#database.read(this.#tasks.dueSteps, { ...listing, now: Number.MAX_SAFE_INTEGER });
+      case "workflow":
+        return this.#database.read(FIRST_OF_EACH, {});
+    }
   }
 
-  async upcomingSteps(workflow: string, limit: number): Promise<PendingTask[]> {
-    const asked = { workflow, now: Number.MAX_SAFE_INTEGER, limit };
-    const tasks = await this.#database.read(this.#tasks.dueSteps, asked);
-    return tasks.map(pendingTask).map((task) => ({ ...task, visibleAt: this.#clock.told(task.visibleAt) }));
-  }
-
-  async earliestTasks(): Promise<{ workflow: string; dueAt: number }[]> {
-    const rows = await this.#database.read(EARLIEST, {});
-    return rows.map(({ workflow, at }) => ({ workflow, dueAt: this.#clock.told(at) }));
+  #shown(tasks: readonly StoredTask[]): PendingTask[] {
+    return tasks.map((task) => {
+      const { visibleAt, deadAt, ...shown } = pendingTask(task);
+      const told = {
+        visibleAt: this.#clock.told(visibleAt),
+        deadAt: deadAt === null ? null : this.#clock.told(deadAt),
+      };
+      return { ...shown, ...told };
+    });
   }
 }
 
 /** The first task of each workflow in one queue: from workflow to workflow by one seek each, however many tasks lie between. */
-const firstOfEach = (name: string, ofQueue: string): string => `${name} (workflow, at) as (
-      (select workflow, "visibleAt" from tasks where "deadAt" is null and ${ofQueue}
-        order by workflow, "visibleAt" limit 1)
+const firstOfEach = (name: string, ofQueue: string): string => `${name} as (
+      (select * from tasks where "deadAt" is null and ${ofQueue} order by workflow, "visibleAt", seq limit 1)
       union all
       select next.* from ${name} cross join lateral (
-        select t.workflow, t."visibleAt" from tasks t where t."deadAt" is null and ${ofQueue}
-          and t.workflow > ${name}.workflow
-          order by t.workflow, t."visibleAt" limit 1) next
+        select t.* from tasks t where t."deadAt" is null and ${ofQueue} and t.workflow > ${name}.workflow
+          order by t.workflow, t."visibleAt", t.seq limit 1) next
     )`;
 
 /** When the first suspect that waits for its turn can be claimed: at once, or when the lease of another ends. */
@@ -147,7 +153,7 @@ const NEXT_SUSPECT: Statement<{ workflows: string; queues: string }, { at: numbe
 };
 
 /** Of the tasks with limits the workflows, then the first of each admission. */
-const EARLIEST = {
+const FIRST_OF_EACH: Statement<object, StoredTask> = {
   sql: `with recursive ${firstOfEach("steps", "kind in ('timer', 'message') and (admission is null or admission = 'admitted')")},
     ${firstOfEach("free", `kind in ('effect', 'invocation') and "firstKey" is null`)},
     limited (workflow) as (
@@ -158,12 +164,13 @@ const EARLIEST = {
         select t.workflow from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
           and t."firstKey" is not null and t.workflow > limited.workflow order by t.workflow limit 1) next
     )
-    select workflow, min(at) as at from (
+    select distinct on (workflow) * from (
       select * from steps union all select * from free union all
-      select l.workflow, f.at from limited l cross join (values ('admitted'), ('parked'), ('paused')) a(admission)
+      select f.* from limited l cross join (values ('admitted'), ('parked'), ('paused')) a(admission)
         cross join lateral (
-          select "visibleAt" as at from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
-            and t."firstKey" is not null and t.workflow = l.workflow and t.admission = a.admission order by "visibleAt" limit 1) f
-    ) every group by workflow order by workflow`,
-  parameters: [] as readonly never[],
-} as { sql: string; parameters: readonly never[]; row?: { workflow: string; at: number } };
+          select * from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
+            and t."firstKey" is not null and t.workflow = l.workflow and t.admission = a.admission
+            order by "visibleAt", seq limit 1) f
+    ) every order by workflow, "visibleAt", seq`,
+  parameters: [],
+};

@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import { watchStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
-import type { WatchRecord } from "../storage.ts";
+import type { WatchListing, WatchRecord } from "../storage.ts";
 import type { Database } from "./database.ts";
 
 export class WatchList {
@@ -14,13 +14,9 @@ export class WatchList {
     this.#watches = watchStatements(db);
   }
 
-  of(kind: string, shards: readonly number[]): Promise<WatchRecord[]> {
-    return this.#database.read(IN_SHARDS, { kind, shards: shards.join(",") });
-  }
-
-  /** The kinds of which there is any watch. */
-  async kinds(): Promise<string[]> {
-    return (await this.#database.read(KINDS, {})).map(({ kind }) => kind);
+  of(listing: WatchListing): Promise<WatchRecord[]> {
+    if ("afterKind" in listing) return this.#database.read(this.#watches.byKind, listing);
+    return this.#database.read(IN_SHARDS, { kind: listing.kind, shards: listing.shards.join(",") });
   }
 
   /** The watches of an instance, by kind, then key. */
@@ -28,17 +24,6 @@ export class WatchList {
     return this.#database.read(this.#watches.ofInstance, { instance, limit });
   }
 }
-
-const KINDS = {
-  sql: `with recursive found (kind) as (
-      (select kind from watches order by kind limit 1)
-      union all
-      select next.kind from found cross join lateral (
-        select w.kind from watches w where w.kind > found.kind order by w.kind limit 1) next
-    )
-    select kind from found`,
-  parameters: [] as readonly never[],
-} as { sql: string; parameters: readonly never[]; row?: { kind: string } };
 
 const IN_SHARDS = {
   sql: `select * from watches

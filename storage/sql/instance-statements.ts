@@ -2,8 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables } from "../engine-tables.ts";
-import type { InstancePage, InstanceRecord, StepRecord } from "../storage.ts";
-import type { FinishedValues } from "./finished-values.ts";
+import type { InstanceListing, InstanceRecord, StepRecord } from "../storage.ts";
 import type { Schema } from "./schema.ts";
 import { pick, statement } from "./statement.ts";
 
@@ -42,58 +41,73 @@ function stepStatements(db: Kysely<Schema>) {
   };
 }
 
-/** Instances, by id and in pages. */
+/** One instance. */
 function instanceReads(db: Kysely<Schema>) {
   return {
     load: statement<{ id: string }>()(({ id }) =>
       db.selectFrom("instances").selectAll().where("id", "=", id),
     ),
-    /** One seek from workflow to workflow, however many instances lie between them. */
-    workflowAfter: statement<{ after: string }>()(({ after }) =>
-      db
-        .selectFrom("instances")
-        .select("workflow")
-        .where("workflow", ">", after)
-        .orderBy("workflow")
-        .limit(sql.lit(1)),
-    ),
-    page: statement<InstancePage>()(({ workflow, status, after, limit }) =>
-      db
-        .selectFrom("instances")
-        .selectAll()
+  };
+}
+
+/** Instances in pages, by the order that is asked for. */
+export function listStatements(db: Kysely<Schema>) {
+  const from = () => db.selectFrom("instances").selectAll();
+  return {
+    id: statement<Listing<"id">>()(({ workflow, status, after, limit }) =>
+      from()
         .where("workflow", "=", workflow)
         .where("status", "=", status)
         .where("id", ">", after)
         .orderBy("id")
         .limit(limit),
     ),
-    newest: statement<{ createdAt: number; id: string; limit: number }>()(({ createdAt, id, limit }) =>
-      db
-        .selectFrom("instances")
-        .selectAll()
-        .where((eb) => eb(eb.refTuple("createdAt", "id"), "<", eb.tuple(createdAt, id)))
+    workflow: statement<Listing<"workflow">>()(({ after, limit }) =>
+      from().where("workflow", ">", after).orderBy("workflow").limit(limit),
+    ),
+    newest: statement<Place & { limit: number }>()(({ at, id, limit }) =>
+      from()
+        .where((eb) => eb(eb.refTuple("createdAt", "id"), "<", eb.tuple(at, id)))
         .orderBy("createdAt", "desc")
         .orderBy("id", "desc")
+        .limit(limit),
+    ),
+    ended: statement<Place & { until: number; limit: number }>()(({ until, at, id, limit }) =>
+      from()
+        // A literal: only so does the database see that the index holds all of them.
+        .where(sql<boolean>`status = 'done'`)
+        .where("updatedAt", "<=", until)
+        .where((eb) => eb(eb.refTuple("updatedAt", "id"), ">", eb.tuple(at, id)))
+        .orderBy("updatedAt")
+        .orderBy("id")
         .limit(limit),
     ),
   };
 }
 
-/** Removing an instance that has ended, with its history, and finding those that are old enough. */
+type Listing<Order> = Extract<InstanceListing, { readonly order: Order }>;
+
+interface Place {
+  at: number;
+  id: string;
+}
+
+/** What the statement of this listing is given. The first page begins before every time and id. */
+export function listingValues(listing: InstanceListing): InstanceListing & Partial<Place> {
+  if (listing.order === "newest") {
+    const { createdAt: at, id } = listing.after ?? { createdAt: Number.MAX_SAFE_INTEGER, id: "" };
+    return { ...listing, at, id };
+  }
+  if (listing.order === "ended") {
+    const { updatedAt: at, id } = listing.after ?? { updatedAt: Number.MIN_SAFE_INTEGER, id: "" };
+    return { ...listing, at, id };
+  }
+  return listing;
+}
+
+/** Removing an instance that has ended, with its history. */
 function removalStatements(db: Kysely<Schema>) {
   return {
-    finished: statement<FinishedValues>()(({ until, updatedAt, id, limit }) =>
-      db
-        .selectFrom("instances")
-        .selectAll()
-        // A literal: only so does the database see that the index holds all of them.
-        .where(sql<boolean>`status = 'done'`)
-        .where("updatedAt", "<=", until)
-        .where((eb) => eb(eb.refTuple("updatedAt", "id"), ">", eb.tuple(updatedAt, id)))
-        .orderBy("updatedAt")
-        .orderBy("id")
-        .limit(limit),
-    ),
     remove: statement<Pick<InstanceRecord, "id" | "life">>()(({ id, life }) =>
       db
         .deleteFrom("instances")
@@ -162,9 +176,8 @@ export function watchStatements(db: Kysely<Schema>) {
         .orderBy("key")
         .limit(limit),
     ),
-    /** One seek from kind to kind, however many watches lie between them. */
-    kindAfter: statement<{ after: string }>()(({ after }) =>
-      db.selectFrom("watches").select("kind").where("kind", ">", after).orderBy("kind").limit(sql.lit(1)),
+    byKind: statement<{ afterKind: string; limit: number }>()(({ afterKind, limit }) =>
+      db.selectFrom("watches").selectAll().where("kind", ">", afterKind).orderBy("kind").limit(limit),
     ),
   };
 }

@@ -290,12 +290,12 @@ function nextOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
   );
 }
 
-/** The next workflow that has a task in this queue, and when the first of them can be claimed. */
+/** The first task in this queue of the next workflow that has any. */
 function firstOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
   return statement<{ after: string }>()(({ after }) =>
     alive(db)
       .where(ofQueue)
-      .select(["workflow", "visibleAt as at"])
+      .selectAll()
       .where("workflow", ">", after)
       .orderBy("workflow")
       .orderBy("visibleAt")

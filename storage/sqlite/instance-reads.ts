@@ -1,36 +1,30 @@
-/** What SQLite tells of instances: one, its history, and pages of many. */
+/** What SQLite tells of instances: one, its history, and pages of many; and how much of the file holds data. */
 import type { Kysely } from "kysely";
-import { instanceStatements } from "../sql/instance-statements.ts";
+import { instanceStatements, listingValues, listStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
+import type { Statement } from "../sql/statement.ts";
 import type { EngineStorage } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 
-type Reads = "load" | "history" | "instanceWorkflows" | "instances" | "newestInstances";
+/** Pages that were freed wait in the file to be used again. */
+const usedBytes: Statement<object, { bytes: number }> = {
+  sql: `select (page_count - freelist_count) * page_size as bytes
+    from pragma_page_count(), pragma_freelist_count(), pragma_page_size()`,
+  parameters: [],
+};
 
-export function instanceReads(connection: Connection, db: Kysely<Schema>): Pick<EngineStorage, Reads> {
+export function instanceReads(
+  connection: Connection,
+  db: Kysely<Schema>,
+): Pick<EngineStorage, "load" | "history" | "list" | "size"> {
   const instances = connection.prepareAll(instanceStatements(db));
+  const lists = connection.prepareAll(listStatements(db));
+  const size = connection.prepare(usedBytes);
   return {
     load: (id) => connection.read(() => instances.load.get({ id }) ?? null),
     history: (instance, { after, limit }) =>
       connection.read(() => instances.history.all({ instance, after, limit })),
-    instanceWorkflows: () =>
-      connection.read(() => {
-        const workflows: string[] = [];
-        let next = instances.workflowAfter.get({ after: "" });
-        while (next !== undefined) {
-          workflows.push(next.workflow);
-          next = instances.workflowAfter.get({ after: next.workflow });
-        }
-        return workflows;
-      }),
-    instances: (page) => connection.read(() => instances.page.all(page)),
-    newestInstances: ({ before, limit }) =>
-      connection.read(() =>
-        instances.newest.all({
-          createdAt: before?.createdAt ?? Number.MAX_SAFE_INTEGER,
-          id: before?.id ?? "",
-          limit,
-        }),
-      ),
+    list: (listing) => connection.read(() => lists[listing.order].all(listingValues(listing) as never)),
+    size: () => connection.read(() => size.get({})?.bytes ?? null),
   };
 }

@@ -10,19 +10,11 @@ import type {
   EngineStorage,
   PendingTask,
   QueueName,
+  TaskListing,
   TaskRecord,
   TaskKind,
-  TroubledTask,
 } from "../storage.ts";
-import {
-  claimed,
-  earliestFirst,
-  pendingTask,
-  retried,
-  storedTask,
-  taskRecord,
-  troubledTask,
-} from "../stored-task.ts";
+import { claimed, earliestFirst, pendingTask, retried, storedTask, taskRecord } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
 import { QUEUES, queueOf } from "../task-queues.ts";
@@ -127,7 +119,7 @@ export class TaskQueue {
     const isDue = workflows.some((workflow) =>
       queues.some((queue) => (this.#nextOf(queue, workflow) ?? Infinity) <= now),
     );
-    return isDue || this.#suspect(request) !== undefined || !this.#unsettled(request, 1).next().done;
+    return isDue || this.#suspect(request) !== undefined || this.#unsettled(request, 1).next().done !== true;
   }
 
   /** When the first task of this queue can be claimed. */
@@ -277,37 +269,46 @@ export class TaskQueue {
     return nextSuspectAt(asked, this.#tasks.heldSuspects.all({}));
   }
 
-  deadLetters(limit: number): Promise<TroubledTask[]> {
-    return this.#connection.read(() => this.#tasks.dead.all({ limit }).map(troubledTask));
+  list(listing: TaskListing): Promise<PendingTask[]> {
+    return this.#connection.read(() => this.#listed(listing).map(pendingTask));
   }
 
-  failingTasks(least: number, limit: number): Promise<TroubledTask[]> {
-    return this.#connection.read(() => this.#tasks.failing.all({ least, limit }).map(troubledTask));
-  }
-
-  upcomingSteps(workflow: string, limit: number): Promise<PendingTask[]> {
-    const asked = { workflow, now: Number.MAX_SAFE_INTEGER, limit };
-    return this.#connection.read(() => this.#tasks.dueSteps.all(asked).map(pendingTask));
+  #listed(listing: TaskListing): readonly TaskRow[] {
+    switch (listing.order) {
+      case "dead":
+        return this.#tasks.dead.all(listing);
+      case "failing":
+        return this.#tasks.failing.all(listing);
+      case "due":
+        return this.#tasks.dueSteps.all({ ...listing, now: Number.MAX_SAFE_INTEGER });
+      case "workflow":
+        return this.#firstOfEach();
+    }
   }
 
   /** One seek for each workflow and kind of queue, however many tasks there are. */
-  earliestTasks(): Promise<{ workflow: string; dueAt: number }[]> {
-    return this.#connection.read(() => {
-      const earliest = new Map<string, number>();
-      const note = (workflow: string, at: number): void =>
-        void earliest.set(workflow, Math.min(at, earliest.get(workflow) ?? Infinity));
-      for (const first of [this.#tasks.firstSteps, this.#tasks.firstFree]) {
-        let row = first.get({ after: "" });
-        for (; row !== undefined; row = first.get({ after: row.workflow })) note(row.workflow, row.at);
+  #firstOfEach(): readonly TaskRow[] {
+    const first = new Map<string, TaskRow>();
+    const note = (task: TaskRow | undefined): void => {
+      const known = task === undefined ? undefined : first.get(task.workflow);
+      const isFirst = task !== undefined && (known === undefined || earliestFirst(task, known) < 0);
+      if (isFirst) first.set(task.workflow, task);
+    };
+    for (const next of [this.#tasks.firstSteps, this.#tasks.firstFree]) {
+      let task = next.get({ after: "" });
+      for (; task !== undefined; task = next.get({ after: task.workflow })) note(task);
+    }
+    for (const workflow of this.#limitedWorkflows()) {
+      for (const admission of ["admitted", "parked", "paused"] as const) {
+        const [task] = this.#tasks.dueLimited.all({
+          workflow,
+          admission,
+          now: Number.MAX_SAFE_INTEGER,
+          limit: 1,
+        });
+        note(task);
       }
-      for (const workflow of this.#limitedWorkflows()) {
-        for (const admission of ["admitted", "parked", "paused"] as const) {
-          note(workflow, this.#tasks.nextLimited.get({ workflow, admission })?.at ?? Infinity);
-        }
-      }
-      return [...earliest.keys()]
-        .toSorted()
-        .map((workflow) => ({ workflow, dueAt: earliest.get(workflow) ?? 0 }));
-    });
+    }
+    return [...first.keys()].toSorted().flatMap((workflow) => first.get(workflow) ?? []);
   }
 }

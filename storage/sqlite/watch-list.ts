@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import { encodeRow } from "../sql/codecs.ts";
 import { watchStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
-import type { AnyCommit, WatchRecord } from "../storage.ts";
+import type { AnyCommit, WatchListing, WatchRecord } from "../storage.ts";
 import { engineTables } from "../engine-tables.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 
@@ -24,28 +24,19 @@ export class WatchList {
     }
   }
 
-  /** The kinds of which there is any watch. */
-  kinds(): Promise<string[]> {
-    return this.#connection.read(() => {
-      const kinds: string[] = [];
-      let next = this.#watches.kindAfter.get({ after: "" });
-      while (next !== undefined) {
-        kinds.push(next.kind);
-        next = this.#watches.kindAfter.get({ after: next.kind });
-      }
-      return kinds;
-    });
-  }
-
   /** Within a read: the watches of an instance, by kind, then key. */
   ofInstance(instance: string, limit: number): WatchRecord[] {
     return this.#watches.ofInstance.all({ instance, limit });
   }
 
-  of(kind: string, shards: readonly number[]): Promise<WatchRecord[]> {
-    return this.#connection.read(() =>
-      [...new Set(shards)].flatMap((shard) => this.#watches.inShard.all({ kind, shard })).toSorted(byKey),
-    );
+  of(listing: WatchListing): Promise<WatchRecord[]> {
+    return this.#connection.read(() => {
+      if ("afterKind" in listing) return this.#watches.byKind.all(listing);
+      const { kind, shards } = listing;
+      return [...new Set(shards)]
+        .flatMap((shard) => this.#watches.inShard.all({ kind, shard }))
+        .toSorted(byKey);
+    });
   }
 }
 

@@ -93,7 +93,7 @@ export function ledgerCalls(node: typeof fetch): LedgerCalls {
     watching: (storage) =>
       replacing(storage, "watches", async (request) => {
         const watches = await storage.watches(request);
-        if (DEPOSIT_WATCHES.has(request.kind)) {
+        if ("kind" in request && DEPOSIT_WATCHES.has(request.kind)) {
           polled.set(request.kind, new Set(watches.map(({ key }) => key)));
         }
         return watches;

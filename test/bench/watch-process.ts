@@ -68,7 +68,7 @@ let began: { readonly at: number; readonly cpu: number; readonly calls: number }
 let look: Look | null = null;
 const stored = await sqliteStorage(file);
 const storage = replacing(stored, "watches", (request) => {
-  if (request.kind === "deposits") {
+  if ("kind" in request && request.kind === "deposits") {
     if (look !== null) made.push(look);
     look = null;
     began = { at: performance.now(), cpu: cpuTime(), calls };

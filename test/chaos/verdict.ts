@@ -44,7 +44,7 @@ export async function brokenPromises(at: ChaosAtRest): Promise<readonly string[]
         workflows: service.workflows,
         instances: await allInstances(storage),
       })),
-      ...(await storage.deadLetters(PAGE)).map(({ id }) => `G6: ${id} is a dead letter`),
+      ...(await storage.tasks({ order: "dead", limit: PAGE })).map(({ id }) => `G6: ${id} is a dead letter`),
       ...(await brokenStatuses(storage, service.workflows, ids)),
       ...(await brokenDeliveries(storage, ids)),
       ...(await brokenMoney({ storage, ledger, mints }, addresses)),
@@ -62,7 +62,7 @@ export async function brokenPromises(at: ChaosAtRest): Promise<readonly string[]
 async function allInstances(storage: PaymentStorage): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let before: { readonly createdAt: number; readonly id: string } | null = null; ;) {
-    const page = await storage.newestInstances({ before, limit: PAGE });
+    const page = await storage.list({ order: "newest", after: before, limit: PAGE });
     ids.push(...page.map(({ id }) => id));
     before = page.at(-1) ?? null;
     if (before === null) return ids;

@@ -32,7 +32,7 @@ export function storedLives(): readonly StoredLives[] {
 /** The lives that a database holds, by workflow. */
 export async function livesIn(storage: PaymentStorage): Promise<readonly StoredLives[]> {
   const found = new Map<string, { readonly hash: string; readonly lives: StoredLife[] }>();
-  for (const instance of await storage.newestInstances({ before: null, limit: 1_000 })) {
+  for (const instance of await storage.list({ order: "newest", after: null, limit: 1_000 })) {
     const { id, workflow, hash, snapshot } = instance;
     const known = found.get(workflow) ?? { hash, lives: [] };
     known.lives.push({ id, snapshot, history: await storage.history(id, { after: 0, limit: 1_000 }) });

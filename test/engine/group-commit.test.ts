@@ -196,7 +196,9 @@ describe.each(sampled(adapters, "group commit"))("group commit on $name", (adapt
         for (const id of ids) expect((await read(id))?.context).toEqual({ count: round });
       }
       expect(tries).toBeGreaterThan(6);
-      expect(await storage.failingTasks(1, 9)).toMatchObject([{ instance: "job" }]);
+      expect(await storage.tasks({ order: "failing", least: 1, limit: 9 })).toMatchObject([
+        { instance: "job" },
+      ]);
       expect(await read("job")).toMatchObject({ value: "working" });
       for (const id of ids) expect(await storage.history(id, { after: 1, limit: 9 })).toHaveLength(4);
     }));

@@ -104,7 +104,7 @@ describe.each(sampled(adapters, "invocations"))("a promise actor on $name", (ada
       await send(fetches, "f", { type: "START", url: "u" });
       await settled();
       expect(await read("f")).toMatchObject({ value: "fetching" });
-      expect(await storage.failingTasks(1, 10)).toMatchObject([
+      expect(await storage.tasks({ order: "failing", least: 1, limit: 10 })).toMatchObject([
         { instance: "f", kind: "invocation", lastError: "no network", failures: 1 },
       ]);
       await pass(1_000);

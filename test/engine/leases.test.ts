@@ -170,12 +170,12 @@ describe.each(sampled(adapters, "leases"))("leases on $name", (adapter) => {
         if (life === 0) await process.start(deadly, { id: "poison", input: { id: "poison" } });
         // The sixth sets it aside; nothing is left for the seventh.
         if (life < 5) await until(() => seen.length > life);
-        else await until(async () => (await storage.deadLetters(1)).length > 0);
+        else await until(async () => (await storage.tasks({ order: "dead", limit: 1 })).length > 0);
         await turns(50);
         clock.advance(LEASE);
       }
       expect(seen).toEqual([0, 1, 2, 3, 4]);
-      expect((await storage.deadLetters(10)).map(({ id }) => id)).toEqual([
+      expect((await storage.tasks({ order: "dead", limit: 10 })).map(({ id }) => id)).toEqual([
         await taskIdAt(storage, "poison"),
       ]);
       const survivor = await engine({ workflows: [deadly] });

@@ -68,7 +68,7 @@ const test = postgresTest
     };
   })
   .extend("ended", ({ storage }) => async () => {
-    const found = await storage.instances({ workflow, status: "done", after: "", limit: 100 });
+    const found = await storage.list({ order: "id", workflow, status: "done", after: "", limit: 100 });
     return found.map(({ id }) => id).toSorted();
   });
 
@@ -99,7 +99,7 @@ describe.skipIf(!HAS_POSTGRES)("a process that is paused on PostgreSQL", () => {
         expect(history.map(({ version }) => version)).toEqual([1, 2]);
         expect(JSON.parse(history[1]?.event ?? "")).toEqual({ type: "DONE", by: "other" });
       }
-      expect(await storage.deadLetters(10)).toEqual([]);
+      expect(await storage.tasks({ order: "dead", limit: 10 })).toEqual([]);
       expect(await storage.nextDue([workflow])).toBeNull();
     },
   );

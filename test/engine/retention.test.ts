@@ -277,8 +277,8 @@ describe.each(sampled(adapters, "retention"))("retention on $name", (adapter) =>
         clock.advance(20);
       }
       expect(archived.toSorted()).toEqual(ids.toSorted());
-      const everything = { until: Number.MAX_SAFE_INTEGER, after: null, limit: 1 };
-      expect(await storage.finishedInstances(everything)).toEqual([]);
+      const everything = { order: "ended" as const, until: Number.MAX_SAFE_INTEGER, after: null, limit: 1 };
+      expect(await storage.list(everything)).toEqual([]);
       expect(new Set(await removedBy())).toEqual(new Set([0, 70]));
     }));
 

@@ -176,7 +176,7 @@ describe.each(sampled(adapters, "shards"))("shards on $name", (adapter) => {
       const committing = await engine({ workflows: [bell], watchers: { horizon: watcher } });
       polling.run();
       // Just after a glance at what is watched: the next one of an idle process would be too late.
-      await live(clock, 3_550);
+      await live(clock, 3_650);
       await committing.start(bell, { id: "b", input: undefined });
       await live(clock, SOON_MS);
       expect([...asked]).toEqual(["bell"]);

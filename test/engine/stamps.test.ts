@@ -91,6 +91,20 @@ describe.each(everyAdapter)("stamps on $name", (adapter) => {
       awaitsOutside("n");
     }));
 
+  test("D13: an id that is used again for another workflow takes events of that one, also where its old life is remembered", () =>
+    inWorld(adapter, async ({ engine }) => {
+      const jobs = job(async () => undefined);
+      const settings = { workflows: [notes, jobs] };
+      const [one, two] = [await engine(settings), await engine(settings)];
+      await one.start(notes, { id: "n", input: undefined });
+      await two.stopInstance("n");
+      await two.removeInstance("n");
+      await two.start(jobs, { id: "n", input: { id: "n" } });
+      expect(await one.send(jobs, "n", { type: "DONE", by: "one" })).toMatchObject({ kind: "stepped" });
+      two.run();
+      await two.settled();
+    }));
+
   test("D13: a late end of an old life does not end the task of the new one", () =>
     inWorld(adapter, async ({ engine, storage, clock, open, awaitsOutside }) => {
       const [old, fresh] = [gate(), gate()];

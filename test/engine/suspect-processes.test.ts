@@ -38,8 +38,8 @@ async function life(does: string, count: number, killAfter = Infinity): Promise<
 async function standing(): Promise<{ readonly done: number; readonly dead: readonly string[] }> {
   const storage = await sqliteStorage(path);
   const { key: workflow } = job(async () => undefined);
-  const done = await storage.instances({ workflow, status: "done", after: "", limit: 100 });
-  const dead = await storage.deadLetters(100);
+  const done = await storage.list({ order: "id", workflow, status: "done", after: "", limit: 100 });
+  const dead = await storage.tasks({ order: "dead", limit: 100 });
   await storage.close();
   return { done: done.length, dead: dead.map(({ id }) => id) };
 }

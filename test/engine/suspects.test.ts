@@ -52,7 +52,7 @@ describe.each(sampled(adapters, "suspects"))("suspects on $name", (adapter) => {
       await survivor.settled();
       for (const id of names) expect(await survivor.read(id)).toMatchObject({ value: "done" });
       expect(most.atOnce).toBe(1);
-      expect(await storage.deadLetters(9)).toEqual([]);
+      expect(await storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
       never.open(undefined);
     }));
 

@@ -12,7 +12,7 @@ import type { StorageLog } from "./record-storage.ts";
 
 /** What is judged: a run that has come to rest. */
 export interface RunAtRest {
-  readonly storage: Pick<PaymentStorage, "load" | "history" | "watches" | "deadLetters">;
+  readonly storage: Pick<PaymentStorage, "load" | "history" | "watches" | "tasks">;
   readonly log: StorageLog;
   /** All workflows of all engines of the run; those of one key must be one chart. */
   readonly workflows: readonly AnyWorkflow[];
@@ -239,7 +239,7 @@ async function checkRest(
 ): Promise<string[]> {
   const gone = new Set(log.commits.flatMap(({ commit }) => commit.consumes?.task ?? []));
   for (const { task, disarmed } of timerLives(log)) if (disarmed < Infinity) gone.add(task.id);
-  for (const { id } of await storage.deadLetters(1_000)) gone.add(id);
+  for (const { id } of await storage.tasks({ order: "dead", limit: 1_000 })) gone.add(id);
   const live = log.commits
     .flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task))
     .filter(({ id }) => !gone.has(id));

@@ -118,7 +118,7 @@ test(
       await Promise.all([chain.ready(), service.ready()]);
       await service.end();
 
-      expect(await storage.deadLetters(10)).toEqual([]);
+      expect(await storage.tasks({ order: "dead", limit: 10 })).toEqual([]);
       const instances = idsIn(database, "instances");
       expect(await brokenAtRest({ storage, workflows, instances })).toEqual([]);
       const ids = acknowledged.map(({ transactionId }) => transactionId);

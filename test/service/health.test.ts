@@ -1,4 +1,5 @@
 /** What a service says of its own health, and how it ends at the end of a block. */
+import type { TaskListing } from "paystate/engine";
 import { expect } from "vitest";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 import { serviceTest as test } from "../kit/service-test.ts";
@@ -60,9 +61,9 @@ test("a storage that hangs is asked one question of a kind, however often it is 
   const hanging = new Proxy(world.storage, {
     get: (storage, property, receiver) => {
       if (property === "nextDue") return () => Promise.reject(new Error("disk gone"));
-      if (property !== "deadLetters") return Reflect.get(storage, property, receiver) as unknown;
-      return () => {
-        asked += 1;
+      if (property !== "tasks") return Reflect.get(storage, property, receiver) as unknown;
+      return ({ order }: TaskListing) => {
+        if (order === "dead") asked += 1;
         return new Promise(() => {});
       };
     },

@@ -14,7 +14,7 @@ export async function brokenPromises(
 ): Promise<readonly string[]> {
   const { storage, log } = world;
   const workflows = world.workflows();
-  const setAside = await storage.deadLetters(10);
+  const setAside = await storage.tasks({ order: "dead", limit: 10 });
   const payments = await Promise.all(
     Object.entries(flow.ends).map(([payment, ends]) => brokenEnd(world, payment, ends)),
   );

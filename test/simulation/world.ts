@@ -25,6 +25,7 @@ import { recordStorage, type StorageLog } from "../kit/record-storage.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import type { House } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
+import { watchedKinds } from "../../src/engine/stored-names.ts";
 
 /** How long the work of the dead is held up, in milliseconds. */
 export const LEASE_MS = 15_000;
@@ -244,7 +245,7 @@ export async function openWorld(
     },
     async watched() {
       const kinds = new Set(workflows.flatMap(({ watches }) => Object.keys(watches)));
-      return new Set((await storage.watchedKinds()).filter((kind) => kinds.has(kind)));
+      return new Set((await watchedKinds(storage)).filter((kind) => kinds.has(kind)));
     },
     async close() {
       lift();

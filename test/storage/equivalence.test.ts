@@ -19,6 +19,7 @@ import {
   watchOf,
   webhookOf,
 } from "../contracts/storage/samples.ts";
+import { instanceWorkflows } from "../../src/engine/stored-names.ts";
 
 type Call = (storage: PaymentStorage) => Promise<unknown>;
 
@@ -353,16 +354,18 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   lists: await Promise.all(
     workflows.flatMap((workflow) =>
       (["active", "done"] as const).map((status) =>
-        storage.instances({ workflow, status, after: "i", limit: 2 }),
+        storage.list({ order: "id", workflow, status, after: "i", limit: 2 }),
       ),
     ),
   ),
-  workflows: await storage.instanceWorkflows(),
+  workflows: await instanceWorkflows(storage),
   pending: await Promise.all(instances.map((id) => storage.pending(id, 9))),
-  dead: await storage.deadLetters(99),
-  failing: await storage.failingTasks(1, 99),
-  earliest: await storage.earliestTasks(),
-  upcoming: await Promise.all(workflows.map((workflow) => storage.upcomingSteps(workflow, 9))),
+  dead: await storage.tasks({ order: "dead", limit: 99 }),
+  failing: await storage.tasks({ order: "failing", least: 1, limit: 99 }),
+  earliest: await storage.tasks({ order: "workflow" }),
+  upcoming: await Promise.all(
+    workflows.map((workflow) => storage.tasks({ order: "due", workflow, limit: 9 })),
+  ),
   due: await Promise.all(
     workflows.flatMap((workflow) => QUEUES.map((queue) => storage.nextDue([workflow], [queue]))),
   ),

@@ -20,6 +20,7 @@ import {
 import { moveTest } from "../kit/move-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
+import { watchedKinds } from "../../src/engine/stored-names.ts";
 
 /** One column of each kind, null and not. */
 const things = defineTable("things", {
@@ -116,16 +117,16 @@ async function shownBy(storage: EngineStorage): Promise<unknown> {
     reversed: await storage.find({ table: things, order: "desc", limit: 50 }),
     open: await storage.find({ table: things, index: "ofOwner", equals: { owner: "o1" } }),
     total: await storage.tally({ table: things, sum: "amount" }),
-    instances: await storage.newestInstances({ before: null, limit: 1_000 }),
-    finished: await storage.finishedInstances({ until: 10_000, after: null, limit: 100 }),
+    instances: await storage.list({ order: "newest", after: null, limit: 1_000 }),
+    finished: await storage.list({ order: "ended", until: 10_000, after: null, limit: 100 }),
     histories: await Promise.all(ids.map((id) => storage.history(id, { after: 0, limit: 1_000 }))),
     pending: await Promise.all(ids.map((id) => storage.pending(id, 100))),
-    failing: await storage.failingTasks(1, 100),
-    dead: await storage.deadLetters(100),
+    failing: await storage.tasks({ order: "failing", least: 1, limit: 100 }),
+    dead: await storage.tasks({ order: "dead", limit: 100 }),
     due: await storage.nextDue([WORKFLOW]),
-    kinds: await storage.watchedKinds(),
+    kinds: await watchedKinds(storage),
     watches: await storage.watches({ kind: "signature", shards: [0, 1, 2, 3] }),
-    earliest: await storage.earliestTasks(),
+    earliest: await storage.tasks({ order: "workflow" }),
   };
 }
 

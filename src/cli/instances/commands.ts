@@ -14,6 +14,7 @@ import { plainJson } from "./plain-json.ts";
 import { dropTasks, noInstance, removeEnded, retryTasks, stopInstance, type PutRight } from "./put-right.ts";
 import { tellInstance } from "./tell-instance.ts";
 import { watchPage } from "./watch-page.ts";
+import { deadLetters, failingTasks } from "../../engine/troubled-tasks.ts";
 
 const WHERE = {
   ...DATABASE_OPTIONS,
@@ -63,9 +64,9 @@ const ps: Command = async (args, print) => {
   await inDatabase(values, async ({ storage }, reads) => {
     const page = async (): Promise<string> => {
       const list = await reads.list(query);
-      const failing = await storage.failingTasks(1, MAX_TROUBLES);
-      const troubles = troublesOf(failing, await storage.deadLetters(MAX_TROUBLES));
-      const overdue = overdueOf(await storage.earliestTasks(), systemClock.now());
+      const failing = await failingTasks(storage, 1, MAX_TROUBLES);
+      const troubles = troublesOf(failing, await deadLetters(storage, MAX_TROUBLES));
+      const overdue = overdueOf(await storage.tasks({ order: "workflow" }), systemClock.now());
       return values.json ? plainJson(list) : instancesPage(list, troubles, overdue);
     };
     if (values.watch) await watchPage(page, print);

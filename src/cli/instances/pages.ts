@@ -69,14 +69,14 @@ const OVERDUE_MS = 60_000;
 
 /** What is wrong with all instances of a workflow, by its key: its tasks are due, and no process does them. */
 export function overdueOf(
-  earliest: readonly { readonly workflow: string; readonly dueAt: number }[],
+  earliest: readonly { readonly workflow: string; readonly visibleAt: number }[],
   now: number,
 ): ReadonlyMap<string, string> {
-  const overdue = earliest.filter(({ dueAt }) => dueAt < now - OVERDUE_MS);
+  const overdue = earliest.filter(({ visibleAt }) => visibleAt < now - OVERDUE_MS);
   return new Map(
-    overdue.map(({ workflow, dueAt }) => [
+    overdue.map(({ workflow, visibleAt }) => [
       workflow,
-      `no process does the tasks of ${workflow} since ${time(dueAt)}`,
+      `no process does the tasks of ${workflow} since ${time(visibleAt)}`,
     ]),
   );
 }

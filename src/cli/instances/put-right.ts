@@ -8,6 +8,7 @@ import {
   webhookDelivery,
 } from "../../../machines/index.ts";
 import { STOP } from "../../engine/chart.ts";
+import { instanceWorkflows } from "../../engine/stored-names.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
 import { removeInstance } from "../../engine/instance-commands.ts";
@@ -118,7 +119,7 @@ async function checkNotOfService({ storage }: OpenDatabase, id: string, instead:
   if (record === null || !OF_SERVICE.has(nameOf(record.workflow))) return;
   // A host may have a chart called payment, and then no deposit addresses beside it.
   const isPayment = nameOf(record.workflow) === payment.id;
-  const names = isPayment ? (await storage.instanceWorkflows()).map(nameOf) : [];
+  const names = isPayment ? (await instanceWorkflows(storage)).map(nameOf) : [];
   if (isPayment && !names.includes(depositAddress.id)) return;
   throw new Error(
     `${id} is a ${nameOf(record.workflow)} of the payment service, with money behind it: use \`${instead}\``,

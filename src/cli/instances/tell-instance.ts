@@ -3,6 +3,7 @@ import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import { MIGRATED } from "../../engine/chart.ts";
+import { instanceWorkflows } from "../../engine/stored-names.ts";
 import type { InstanceView } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
 import { causeFromText, isOfStep } from "../../engine/step-cause.ts";
@@ -50,7 +51,7 @@ export async function tellInstance(
 
 /** Null for a database of a host's own engine. Nothing is made that is not there. */
 async function serviceIn(storage: EngineStorage): Promise<ReturnType<typeof paymentCharts> | null> {
-  const workflows = await storage.instanceWorkflows();
+  const workflows = await instanceWorkflows(storage);
   if (!workflows.some((key) => /^(wallet-transfer|private-transfer|webhook-delivery)@/.test(key))) {
     return null;
   }

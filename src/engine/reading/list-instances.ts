@@ -1,14 +1,12 @@
 /** Pages of instances: section by section of the storage's index, each section one workflow and one status. */
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
+import { instanceWorkflows } from "../stored-names.ts";
 import { nameOf } from "../workflow-key.ts";
 import { stateMatches } from "./state-matches.ts";
 import { listedView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";
 
 /** What the reads ask of a storage. */
-export type ReadStorage = Pick<
-  EngineStorage,
-  "load" | "history" | "instances" | "instanceWorkflows" | "pending" | "deadLetters" | "failingTasks"
->;
+export type ReadStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks">;
 
 type Query = Omit<InstanceQuery, "limit" | "failing" | "unknown"> & {
   readonly limit: number;
@@ -33,7 +31,7 @@ const STATUSES: readonly Section["status"][] = ["active", "done"];
 export async function instancePage(storage: ReadStorage, query: Query): Promise<InstanceList> {
   const { status, workflow, limit, except = [] } = query;
   const cursor = cursorOf(query.after, 3);
-  const workflows = (await storage.instanceWorkflows())
+  const workflows = (await instanceWorkflows(storage))
     .filter((key) => isOf(key, workflow) && !except.includes(key))
     .toSorted();
   const sections = STATUSES.filter(
@@ -52,7 +50,7 @@ export async function instancePage(storage: ReadStorage, query: Query): Promise<
       if (found.length === limit || examined >= MAX_EXAMINED) return { instances: found, next };
       const wanted = isFiltered ? FILTERED_CHUNK : limit - found.length;
       const asked = Math.min(wanted, MAX_EXAMINED - examined);
-      const page = await storage.instances({ ...section, after, limit: asked });
+      const page = await storage.list({ order: "id", ...section, after, limit: asked });
       examined += page.length;
       for (const record of page) {
         if (found.length === limit) break;
@@ -70,8 +68,8 @@ export async function instancePage(storage: ReadStorage, query: Query): Promise<
 export async function failingInstances(storage: ReadStorage, query: Query): Promise<InstanceList> {
   const [after = ""] = cursorOf(query.after, 1) ?? [];
   const troubled = await Promise.all([
-    storage.failingTasks(1, MAX_TROUBLED),
-    storage.deadLetters(MAX_TROUBLED),
+    storage.tasks({ order: "failing", least: 1, limit: MAX_TROUBLED }),
+    storage.tasks({ order: "dead", limit: MAX_TROUBLED }),
   ]);
   const ids = [...new Set(troubled.flat().map(({ instance }) => instance))]
     .filter((id) => id > after)

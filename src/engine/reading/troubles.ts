@@ -1,5 +1,6 @@
 /** How much of a storage needs a person: counted for health, without reading what it is. */
 import type { EngineStorage } from "../../../storage/storage.ts";
+import { instanceWorkflows } from "../stored-names.ts";
 
 /** Counts for health, each up to 100. */
 export interface Troubles {
@@ -11,15 +12,15 @@ export interface Troubles {
   readonly unknownInstances: number;
 }
 
-type Asked = Pick<EngineStorage, "deadLetters" | "failingTasks" | "instanceWorkflows" | "instances">;
+type Asked = Pick<EngineStorage, "tasks" | "list">;
 
 const MOST = 100;
 
 /** `known` are the workflows that this process has or migrates, as `name@version`. */
 export async function readTroubles(storage: Asked, known: readonly string[]): Promise<Troubles> {
   const [dead, failing, unknown] = await Promise.all([
-    storage.deadLetters(MOST),
-    storage.failingTasks(1, MOST),
+    storage.tasks({ order: "dead", limit: MOST }),
+    storage.tasks({ order: "failing", least: 1, limit: MOST }),
     unknownInstances(storage, known),
   ]);
   const counts = [...unknown.values()];
@@ -35,13 +36,13 @@ export async function readTroubles(storage: Asked, known: readonly string[]): Pr
 
 /** How many instances are active of each workflow that is not among `known`, up to 100 of each. */
 export async function unknownInstances(
-  storage: Pick<Asked, "instanceWorkflows" | "instances">,
+  storage: Pick<Asked, "list">,
   known: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const strange = (await storage.instanceWorkflows()).filter((workflow) => !known.includes(workflow));
+  const strange = (await instanceWorkflows(storage)).filter((workflow) => !known.includes(workflow));
   const counted = await Promise.all(
     strange.map(async (workflow) => {
-      const page = await storage.instances({ workflow, status: "active", after: "", limit: MOST });
+      const page = await storage.list({ order: "id", workflow, status: "active", after: "", limit: MOST });
       return [workflow, page.length] as const;
     }),
   );

@@ -16,10 +16,7 @@ export interface ArchivedInstance extends InstanceRecord {
 
 /** What removing needs. */
 export interface FinishedParts {
-  readonly storage: Pick<
-    EngineStorage,
-    "finishedInstances" | "load" | "history" | "pending" | "commit" | "find"
-  >;
+  readonly storage: Pick<EngineStorage, "list" | "load" | "history" | "pending" | "commit" | "find">;
   readonly clock: Clock;
   /** How long after its last step an instance is kept, in milliseconds. */
   readonly keepMs: number;
@@ -42,7 +39,12 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
   const until = clock.now() - keepMs;
   let after: InstanceRecord | null = null;
   for (;;) {
-    const page: readonly InstanceRecord[] = await storage.finishedInstances({ until, after, limit: BATCH });
+    const page: readonly InstanceRecord[] = await storage.list({
+      order: "ended",
+      until,
+      after,
+      limit: BATCH,
+    });
     after = page.at(-1) ?? null;
     if (after === null) return;
     const free = await keepOnly(page, (record) => isNeededByNone(storage, record));

@@ -46,7 +46,7 @@ export class Retention {
     const until = Number.MAX_SAFE_INTEGER;
     const [bytes, [oldest]] = await Promise.all([
       storage.size(),
-      storage.finishedInstances({ until, after: null, limit: 1 }),
+      storage.list({ order: "ended", until, after: null, limit: 1 }),
     ]);
     const oldestFinishedMs = oldest === undefined ? null : Math.max(0, clock.now() - oldest.updatedAt);
     return { finishedMs: keepMs, oldestFinishedMs, bytes, ...this.#loop.standing() };

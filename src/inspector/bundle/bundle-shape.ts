@@ -59,6 +59,7 @@ const task = z.object({
   visibleAt: time,
   isHeld: z.boolean(),
   isParked: z.boolean(),
+  failingSince: time.nullable(),
   deadAt: time.nullable(),
 });
 

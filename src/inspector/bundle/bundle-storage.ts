@@ -6,7 +6,7 @@ export function bundleStorage({ instance, history, pending }: BundleContent): In
   const dead = pending.tasks.filter(({ deadAt }) => deadAt !== null);
   const alive = pending.tasks.filter(({ deadAt }) => deadAt === null);
   const failing = alive.filter(({ failures }) => failures > 0);
-  const dues = alive.map(({ dueAt }) => dueAt);
+  const steps = alive.filter(({ kind }) => kind === "timer" || kind === "message");
   return {
     // How tasks went that have ended is no part of a bundle.
     find: async () => [],
@@ -14,15 +14,18 @@ export function bundleStorage({ instance, history, pending }: BundleContent): In
     history: async (id, { after, limit }) =>
       id === instance.id ? history.filter(({ version }) => version > after).slice(0, limit) : [],
     pending: async (id) => (id === instance.id ? pending : { tasks: [], watches: [] }),
-    newestInstances: async ({ before }) => (before === null ? [instance] : []),
-    deadLetters: async (limit) => dead.slice(0, limit).map((task) => ({ ...task, since: task.deadAt ?? 0 })),
-    failingTasks: async (_least, limit) =>
-      failing.slice(0, limit).map((task) => ({ ...task, since: task.dueAt })),
-    earliestTasks: async () =>
-      dues.length === 0 ? [] : [{ workflow: instance.workflow, dueAt: Math.min(...dues) }],
-    upcomingSteps: async (workflow, limit) =>
-      workflow === instance.workflow
-        ? alive.filter(({ kind }) => kind === "timer" || kind === "message").slice(0, limit)
-        : [],
+    list: async ({ order, after }) => (order === "newest" && after === null ? [instance] : []),
+    tasks: async (listing) => {
+      switch (listing.order) {
+        case "dead":
+          return dead.slice(0, listing.limit);
+        case "failing":
+          return failing.slice(0, listing.limit);
+        case "due":
+          return listing.workflow === instance.workflow ? steps.slice(0, listing.limit) : [];
+        case "workflow":
+          return alive.toSorted((a, b) => a.visibleAt - b.visibleAt).slice(0, 1);
+      }
+    },
   };
 }

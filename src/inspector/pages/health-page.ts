@@ -1,5 +1,5 @@
 /** How the queue stands: what was set aside, what fails, and what is due first. */
-import type { TroubledTask } from "../../../storage/storage.ts";
+import type { TroubledTask } from "../../engine/troubled-tasks.ts";
 import type { Health } from "../../service/read-health.ts";
 import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";
@@ -36,10 +36,10 @@ export function healthPage(
               label: "Next due",
               headings: ["Chart", "Its earliest task"],
               rows: earliest.map(
-                ({ workflow, dueAt }) =>
+                ({ workflow, visibleAt }) =>
                   html`<tr>
                     <td><a href="${links.list({ workflow })}">${workflow}</a></td>
-                    <td>${dueMoment(dueAt)}</td>
+                    <td>${dueMoment(visibleAt)}</td>
                   </tr>`,
               ),
             })

@@ -17,6 +17,7 @@ import {
   watchOf,
   WORKFLOW,
 } from "./samples.ts";
+import { instanceWorkflows } from "../../../src/engine/stored-names.ts";
 
 const refused = { ok: false, conflict: "step" } as const;
 
@@ -33,7 +34,7 @@ const lists: readonly StorageContractCase[] = [
         starts: [startOf("c", { status: "done" }), startOf("d", { workflow: "other@1" })],
       });
       const page = (after: string, limit: number, status: "active" | "done" = "active") =>
-        other.instances({ workflow: WORKFLOW, status, after, limit });
+        other.list({ order: "id", workflow: WORKFLOW, status, after, limit });
       assert.deepEqual(ids(await page("", ALL)), ["B", "a", "a/child", "b", "ﬀ", "😀"]);
       assert.deepEqual(ids(await page("a", 2)), ["a/child", "b"]);
       assert.deepEqual(ids(await page("aa", 1)), ["b"]);
@@ -41,7 +42,7 @@ const lists: readonly StorageContractCase[] = [
       assert.deepEqual(ids(await page("", ALL, "done")), ["c"]);
       assert.deepEqual(await page("", 1, "done"), [await storage.load("c")]);
       assert.deepEqual(
-        await other.instances({ workflow: "sample", status: "active", after: "", limit: ALL }),
+        await other.list({ order: "id", workflow: "sample", status: "active", after: "", limit: ALL }),
         [],
       );
     },
@@ -52,18 +53,18 @@ const lists: readonly StorageContractCase[] = [
       await put(storage, { starts: [startOf("i")] });
       await put(storage, { step: stepOf("i", 1, { status: "done", workflow: "sample@2" }) });
       const found = async (workflow: string, status: "active" | "done") =>
-        ids(await storage.instances({ workflow, status, after: "", limit: ALL }));
+        ids(await storage.list({ order: "id", workflow, status, after: "", limit: ALL }));
       assert.deepEqual(await found(WORKFLOW, "active"), []);
       assert.deepEqual(await found(WORKFLOW, "done"), []);
       assert.deepEqual(await found("sample@2", "done"), ["i"]);
     },
   ),
   promise("each workflow with an instance is named once, ascending", async ({ storage, other }) => {
-    assert.deepEqual(await other.instanceWorkflows(), []);
+    assert.deepEqual(await instanceWorkflows(other), []);
     await put(storage, {
       starts: range(9).map((index) => startOf(`i${index}`, { workflow: `w${index % 3}@1` })),
     });
-    assert.deepEqual(await other.instanceWorkflows(), ["w0@1", "w1@1", "w2@1"]);
+    assert.deepEqual(await instanceWorkflows(other), ["w0@1", "w1@1", "w2@1"]);
   }),
 ];
 
@@ -94,6 +95,7 @@ const waits: readonly StorageContractCase[] = [
         lastError: null,
         isHeld: false,
         isParked: false,
+        failingSince: null,
         deadAt: null,
       };
       const { tasks, watches } = await other.pending("i", ALL);

@@ -25,13 +25,16 @@ export const instanceCases: readonly StorageContractCase[] = [
     });
     await put(storage, { starts: [start("b", 5, "one@1"), start("a", 5, "two@1")] });
     await put(storage, { starts: [start("old", 1, "one@1"), start("new", 9, "two@1")] });
-    const ids = async (page: Parameters<typeof storage.newestInstances>[0]) =>
-      (await storage.newestInstances(page)).map(({ id }) => id);
+    const ids = async (page: {
+      readonly before: { readonly createdAt: number; readonly id: string } | null;
+      readonly limit: number;
+    }) =>
+      (await storage.list({ order: "newest", after: page.before, limit: page.limit })).map(({ id }) => id);
     assert.deepEqual(await ids({ before: null, limit: 9 }), ["new", "b", "a", "old"]);
     assert.deepEqual(await ids({ before: null, limit: 2 }), ["new", "b"]);
     assert.deepEqual(await ids({ before: { createdAt: 5, id: "b" }, limit: 9 }), ["a", "old"]);
     assert.deepEqual(await ids({ before: { createdAt: 1, id: "old" }, limit: 9 }), []);
-    const [newest] = await storage.newestInstances({ before: null, limit: 1 });
+    const [newest] = await storage.list({ order: "newest", after: null, limit: 1 });
     assert.deepEqual(newest, await storage.load("new"));
   }),
   promise("G2: of twenty steps from one version one wins", async ({ storage, other }) => {

@@ -205,7 +205,7 @@ const troubles: readonly StorageContractCase[] = [
     await arm(storage, ...backlog("a", 1, 2));
     await claimOne(storage, 0, { maxCrashes: 1 });
     assert.equal((await claimOne(storage, LEASE + 1, { maxCrashes: 1 })).id, "a1");
-    assert.deepEqual(ids(await storage.deadLetters(9)), ["a0"]);
+    assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["a0"]);
     await put(storage, { retries: [{ task: "a0", dueAt: LEASE + 2 }] });
     assert.deepEqual(await claim(storage, LEASE + 2), []);
     await end(storage, { id: "a1", token: 1 });

@@ -250,10 +250,11 @@ const poison: readonly StorageContractCase[] = [
       for (const crashes of [0, 1, 2]) {
         assert.equal((await claimOne(storage, crashes * LEASE)).crashes, crashes);
       }
-      assert.deepEqual(await storage.deadLetters(9), []);
+      assert.deepEqual(await storage.tasks({ order: "dead", limit: 9 }), []);
       assert.deepEqual(await claim(storage, 3 * LEASE), []);
-      const dead = { crashes: 3, failures: 0, lastError: null, since: 3 * LEASE };
-      assert.deepEqual(await storage.deadLetters(9), [{ ...taskOf("poison"), ...dead }]);
+      const dead = { ...taskOf("poison"), crashes: 3, failures: 0, lastError: null, deadAt: 3 * LEASE };
+      const [letter] = await storage.tasks({ order: "dead", limit: 9 });
+      assert.deepEqual({ ...letter, ...dead }, letter);
       assert.deepEqual(await claim(storage, 99 * LEASE), []);
       assert.equal(await storage.nextDue([WORKFLOW]), null);
     },
@@ -263,7 +264,7 @@ const poison: readonly StorageContractCase[] = [
     await claim(storage, 0);
     await arm(storage, taskOf("good", { dueAt: LEASE + 1 }));
     assert.equal((await claimOne(storage, LEASE + 1, { free: 1, maxCrashes: 1 })).id, "good");
-    assert.equal((await storage.deadLetters(99)).length, 50);
+    assert.equal((await storage.tasks({ order: "dead", limit: 99 })).length, 50);
   }),
   promise(
     "dead letters come newest first, and those whose task is finished after all are gone",
@@ -271,15 +272,15 @@ const poison: readonly StorageContractCase[] = [
       await arm(storage, ...range(3).map((index) => taskOf(`p${index}`, { dueAt: index })));
       for (const now of range(3)) await claim(storage, now);
       for (const now of range(3)) assert.deepEqual(await claim(storage, now + LEASE, { maxCrashes: 1 }), []);
-      assert.deepEqual(ids(await storage.deadLetters(9)), ["p2", "p1", "p0"]);
-      assert.deepEqual(ids(await storage.deadLetters(2)), ["p2", "p1"]);
+      assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["p2", "p1", "p0"]);
+      assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 2 })), ["p2", "p1"]);
       assert.equal(await storage.release({ id: "p0", token: 1, dueAt: 0 }), false, "the dead stay dead");
       assert.deepEqual(
         await storage.heartbeat({ holder: "h", tasks: [{ id: "p0", token: 1 }], now: 0, leaseMs: LEASE }),
         ["p0"],
       );
       assert.deepEqual(await commit(storage, { consumes: { task: "p1", token: 1 } }), ok);
-      assert.deepEqual(ids(await storage.deadLetters(9)), ["p2", "p0"]);
+      assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["p2", "p0"]);
     },
   ),
   promise("timers and messages of a workflow are listed as they become due", async ({ storage }) => {
@@ -288,7 +289,7 @@ const poison: readonly StorageContractCase[] = [
     await arm(storage, taskOf("work", { kind: "effect", dueAt: 1 }));
     await arm(storage, taskOf("told", { kind: "message", dueAt: 5 }));
     const { workflow } = taskOf("any");
-    const shown = await storage.upcomingSteps(workflow, 9);
+    const shown = await storage.tasks({ order: "due", workflow, limit: 9 });
     assert.deepEqual(
       shown.map(({ id, dueAt, isHeld }) => [id, dueAt, isHeld]),
       [
@@ -297,8 +298,8 @@ const poison: readonly StorageContractCase[] = [
         ["late", 9, false],
       ],
     );
-    assert.deepEqual(ids(await storage.upcomingSteps(workflow, 1)), ["soon"]);
-    assert.deepEqual(await storage.upcomingSteps("another@1", 9), []);
+    assert.deepEqual(ids(await storage.tasks({ order: "due", workflow, limit: 1 })), ["soon"]);
+    assert.deepEqual(await storage.tasks({ order: "due", workflow: "another@1", limit: 9 }), []);
   }),
   promise("failing tasks are listed by how long they fail, with what they said last", async ({ storage }) => {
     await arm(storage, taskOf("a", { dueAt: 5 }), taskOf("b", { dueAt: 3 }), taskOf("c", { dueAt: 4 }));
@@ -311,15 +312,15 @@ const poison: readonly StorageContractCase[] = [
     };
     for (const time of [1, 2, 3]) await failOnce("a", `no ${time}`);
     for (const time of [1, 2]) await failOnce("b", `no ${time}`);
-    const shown = (await storage.failingTasks(2, 9)).map(({ id, failures, lastError, since }) => [
-      ...[id, failures, lastError, since],
-    ]);
+    const shown = (await storage.tasks({ order: "failing", least: 2, limit: 9 })).map(
+      ({ id, failures, lastError, failingSince }) => [id, failures, lastError, failingSince],
+    );
     assert.deepEqual(shown, [
       ["b", 2, "no 2", 3],
       ["a", 3, "no 3", 5],
     ]);
-    assert.deepEqual(ids(await storage.failingTasks(2, 1)), ["b"]);
-    assert.deepEqual(ids(await storage.failingTasks(3, 9)), ["a"]);
+    assert.deepEqual(ids(await storage.tasks({ order: "failing", least: 2, limit: 1 })), ["b"]);
+    assert.deepEqual(ids(await storage.tasks({ order: "failing", least: 3, limit: 9 })), ["a"]);
   }),
   promise(
     "a dead letter that is retried begins afresh, one that is dropped is gone",
@@ -327,13 +328,13 @@ const poison: readonly StorageContractCase[] = [
       await arm(storage, taskOf("p"), limitedTo("q", "L", 1), taskOf("r"));
       await claim(storage, 0);
       await claim(storage, LEASE, { maxCrashes: 1 });
-      assert.equal((await storage.deadLetters(9)).length, 3);
+      assert.equal((await storage.tasks({ order: "dead", limit: 9 })).length, 3);
       assert.equal(await storage.nextDue([WORKFLOW]), null);
       const retries = ["p", "q"].map((task) => ({ task, dueAt: 5 * LEASE }));
       const fact = { table: "facts" as const, insert: { id: "f", value: "" } };
       assert.deepEqual(await commit(other, { retries, drops: ["r"], writes: [fact] }), ok);
       assert.equal(await storage.fact("f"), "", "in the same commit");
-      assert.deepEqual(await storage.deadLetters(9), []);
+      assert.deepEqual(await storage.tasks({ order: "dead", limit: 9 }), []);
       assert.equal(await storage.nextDue([WORKFLOW]), 5 * LEASE);
       assert.deepEqual(await claim(storage, 5 * LEASE - 1), []);
       const claimed = await claim(storage, 5 * LEASE, { maxCrashes: 1 });
@@ -379,7 +380,7 @@ const poison: readonly StorageContractCase[] = [
   promise(
     "the earliest tasks are told of every workflow, known or not, with limits or without",
     async ({ storage }) => {
-      assert.deepEqual(await storage.earliestTasks(), []);
+      assert.deepEqual(await storage.tasks({ order: "workflow" }), []);
       await arm(
         storage,
         taskOf("a", { dueAt: 9 }),
@@ -387,11 +388,15 @@ const poison: readonly StorageContractCase[] = [
         limitedTo("c", "L", 2, { dueAt: 3, workflow: "limited@1" }),
         limitedTo("d", "L", 2, { dueAt: 5 }),
       );
-      assert.deepEqual(await storage.earliestTasks(), [
-        { workflow: "limited@1", dueAt: 3 },
-        { workflow: WORKFLOW, dueAt: 5 },
-        { workflow: "unknown@7", dueAt: 7 },
-      ]);
+      const first = await storage.tasks({ order: "workflow" });
+      assert.deepEqual(
+        first.map(({ id, workflow, visibleAt }) => [id, workflow, visibleAt]),
+        [
+          ["c", "limited@1", 3],
+          ["d", WORKFLOW, 5],
+          ["b", "unknown@7", 7],
+        ],
+      );
     },
   ),
   promise("the next due time is that of the earliest task of known workflows", async ({ storage }) => {

@@ -1,6 +1,6 @@
 /** The storage contract on what is old: finding what has ended, and removing rows and instances. */
 import assert from "node:assert/strict";
-import type { FinishedPage, InstanceRecord } from "../../../storage/storage.ts";
+import type { InstanceListing, InstanceRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows } from "./rows.ts";
@@ -33,15 +33,15 @@ export const retentionCases: readonly StorageContractCase[] = [
     await ended(storage, { c: 20, b: 10, a: 20, late: 31 });
     await put(storage, { starts: [startOf("active", { createdAt: 0 })] });
     await put(storage, { starts: [startOf("born done", { createdAt: 5, status: "done", workflow: "x@1" })] });
-    const found = async (page: Partial<FinishedPage>) =>
-      idsOf(await other.finishedInstances({ until: 30, after: null, limit: 9, ...page }));
+    const found = async (page: Partial<Extract<InstanceListing, { readonly order: "ended" }>>) =>
+      idsOf(await other.list({ order: "ended", until: 30, after: null, limit: 9, ...page }));
     assert.deepEqual(await found({}), ["born done", "b", "a", "c"]);
     assert.deepEqual(await found({ limit: 2 }), ["born done", "b"]);
     assert.deepEqual(await found({ after: { updatedAt: 10, id: "b" }, limit: 1 }), ["a"]);
     assert.deepEqual(await found({ after: { updatedAt: 20, id: "a" } }), ["c"]);
     assert.deepEqual(await found({ until: 10 }), ["born done", "b"]);
     assert.deepEqual(await found({ until: 4 }), []);
-    const [first] = await other.finishedInstances({ until: 30, after: null, limit: 1 });
+    const [first] = await other.list({ order: "ended", until: 30, after: null, limit: 1 });
     assert.deepEqual(first, await storage.load("born done"));
   }),
   promise("what was removed is found no more, and neither is its history", async ({ storage }) => {
@@ -50,7 +50,7 @@ export const retentionCases: readonly StorageContractCase[] = [
       history: [{ instance: "a", version: 1, stamp: "s", at: 1, event: "{}", value: "{}", cause: null }],
     });
     await put(storage, { removes: [{ id: "a", life: stampOf(1) }] });
-    assert.deepEqual(idsOf(await storage.finishedInstances({ until: 9, after: null, limit: 9 })), ["b"]);
+    assert.deepEqual(idsOf(await storage.list({ order: "ended", until: 9, after: null, limit: 9 })), ["b"]);
     assert.deepEqual(await storage.history("a", { after: 0, limit: 9 }), []);
   }),
   promise(
@@ -72,7 +72,7 @@ export const retentionCases: readonly StorageContractCase[] = [
         });
       }
       assert.deepEqual(
-        (await storage.deadLetters(9)).map(({ id }) => id),
+        (await storage.tasks({ order: "dead", limit: 9 })).map(({ id }) => id),
         ["d"],
       );
       await put(storage, {

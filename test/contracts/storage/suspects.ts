@@ -60,7 +60,7 @@ const oneByOne: readonly StorageContractCase[] = [
         range(40).map((index) => `t${index}`),
         "as they were armed",
       );
-      assert.deepEqual(await storage.deadLetters(9), []);
+      assert.deepEqual(await storage.tasks({ order: "dead", limit: 9 }), []);
     },
   ),
   promise("D2: of twenty claims at once one gets a suspect", async ({ storage, other }) => {
@@ -162,7 +162,7 @@ const culprits: readonly StorageContractCase[] = [
         tasks.map(({ crashes }) => crashes),
         [3, 2, 2],
       );
-      assert.deepEqual(await storage.deadLetters(9), []);
+      assert.deepEqual(await storage.tasks({ order: "dead", limit: 9 }), []);
     },
   ),
   promise("D2: behind a line that takes an hour it is found all the same", async ({ storage }) => {
@@ -186,7 +186,7 @@ const culprits: readonly StorageContractCase[] = [
       now += 2 * LEASE;
     }
     await claim(storage, now, options);
-    assert.deepEqual(ids(await storage.deadLetters(9)), ["poison"]);
+    assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["poison"]);
   }),
   promise("D2: a task that ends each of its holders is alone among the dead letters", async ({ storage }) => {
     await vanishWith(storage, 40);
@@ -199,7 +199,7 @@ const culprits: readonly StorageContractCase[] = [
       suspect = (await claim(storage, now))[0];
     }
     assert.deepEqual(
-      (await storage.deadLetters(9)).map(({ id, crashes }) => [id, crashes]),
+      (await storage.tasks({ order: "dead", limit: 9 })).map(({ id, crashes }) => [id, crashes]),
       [["t7", 3]],
     );
     await put(storage, { retries: [{ task: "t7", dueAt: now }] });
@@ -310,7 +310,7 @@ const late: readonly StorageContractCase[] = [
         .map(({ crashes, isSuspect, isHeld }) => [crashes, isSuspect, isHeld]),
       [[0, false, true]],
     );
-    assert.deepEqual(await storage.deadLetters(9), []);
+    assert.deepEqual(await storage.tasks({ order: "dead", limit: 9 }), []);
   }),
   promise("D2: a suspect that its holder has back loses one crash, and stays a suspect", async (on) => {
     const { storage, other } = on;
@@ -338,7 +338,7 @@ const late: readonly StorageContractCase[] = [
     await storage.release({ id: "t1", token: 1, dueAt: LEASE + 9 });
     assert.deepEqual(await claim(storage, LEASE, { maxCrashes: 1 }), []);
     assert.deepEqual(await beatLate(storage, 2, LEASE + 1), ["t0", "t1"]);
-    assert.deepEqual(ids(await storage.deadLetters(9)), ["t0"]);
+    assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["t0"]);
     const given = await claimOne(storage, LEASE + 9);
     assert.deepEqual([given.id, given.crashes], ["t1", 0]);
   }),

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { put, range, watchOf } from "./samples.ts";
+import { watchedKinds } from "../../../src/engine/stored-names.ts";
 
 const kind = "signature";
 
@@ -40,7 +41,7 @@ export const watchCases: readonly StorageContractCase[] = [
     assert.deepEqual(await storage.watches({ kind, shards: range(3) }), [watchOf("a", { shard: 2 })]);
   }),
   promise("the kinds that are watched are told, and only those", async ({ storage, other }) => {
-    assert.deepEqual(await storage.watchedKinds(), []);
+    assert.deepEqual(await watchedKinds(storage), []);
     await put(storage, {
       watches: [
         watchOf("b", { kind: "two" }),
@@ -48,8 +49,8 @@ export const watchCases: readonly StorageContractCase[] = [
         watchOf("c", { kind: "two", shard: 9 }),
       ],
     });
-    assert.deepEqual(await other.watchedKinds(), ["one", "two"]);
+    assert.deepEqual(await watchedKinds(other), ["one", "two"]);
     await put(storage, { unwatches: [{ kind: "one", key: "a", instance: "i" }] });
-    assert.deepEqual(await other.watchedKinds(), ["two"]);
+    assert.deepEqual(await watchedKinds(other), ["two"]);
   }),
 ];

@@ -132,7 +132,7 @@ describe.each(sampled(adapters, "attention"))("on $name", (adapter) => {
       since: new Date(dueAt).toISOString(),
     });
     expect(matters[0]?.message).toMatch(/has failed 20 times, at last with: no route to the node$/);
-    const [task] = await storage.failingTasks(20, 1);
+    const [task] = await storage.tasks({ order: "failing", least: 20, limit: 1 });
     const held = (await ghost(world)).find(({ id }) => id === task?.id);
     const { operator } = world.service;
     const id = matters.find((each) => each.id.endsWith(task?.id ?? ""))?.id ?? "";

@@ -126,7 +126,7 @@ describe.each(sampled(adapters, "recovery"))("on $name", ({ make }) => {
     expect(await operator.attention()).toEqual([]);
     // What was reserved for it ends as an order's does, and nothing of it fails and is tried for ever.
     expect(await storage.reservations(`sponsor ${world.sponsor.address}`)).toEqual([]);
-    expect(await storage.failingTasks(1, 9)).toEqual([]);
+    expect(await storage.tasks({ order: "failing", least: 1, limit: 9 })).toEqual([]);
     expect((await operator.auditLog()).map(({ act }) => act)).toEqual([
       ...["recover", "recover", "refund_to", "refund_to"],
     ]);

@@ -5,6 +5,8 @@ import type {
   CommitResult,
   EngineStorage,
   Find,
+  InstanceListing,
+  InstanceRecord,
   Table,
   WatchRecord,
 } from "paystate/engine";
@@ -33,10 +35,7 @@ export function plainMapStorage(): EngineStorage {
       tasks: tasks.pending(instance, limit, except),
       watches: watchesOf(database, (watch) => watch.instance === instance).slice(0, limit),
     }),
-    deadLetters: async (limit) => tasks.deadLetters(limit),
-    failingTasks: async (least, limit) => tasks.failing(least, limit),
-    upcomingSteps: async (workflow, limit) => tasks.upcoming(workflow, limit),
-    earliestTasks: async () => tasks.earliest(),
+    tasks: async (listing) => tasks.list(listing),
     ...instanceReads(database),
     ...watching(database),
     onWake: () => () => {},
@@ -44,10 +43,7 @@ export function plainMapStorage(): EngineStorage {
   };
 }
 
-type InstanceReads = Pick<
-  EngineStorage,
-  "load" | "history" | "instances" | "newestInstances" | "finishedInstances" | "size" | "instanceWorkflows"
->;
+type InstanceReads = Pick<EngineStorage, "load" | "history" | "list" | "size">;
 
 function instanceReads(database: Database): InstanceReads {
   const all = () => [...database.instances.values()].map((instance) => ({ ...instance }));
@@ -59,46 +55,43 @@ function instanceReads(database: Database): InstanceReads {
         .toSorted(by(({ version }) => version))
         .slice(0, limit)
         .map((row) => ({ ...row })),
-    instances: async ({ workflow, status, after, limit }) =>
-      all()
-        .filter(
-          (each) => each.workflow === workflow && each.status === status && compareTexts(each.id, after) > 0,
-        )
-        .toSorted(by(({ id }) => id))
-        .slice(0, limit),
-    newestInstances: async ({ before, limit }) => {
-      const oldest = all().toSorted(
-        by(
-          ({ createdAt }) => createdAt,
-          ({ id }) => id,
-        ),
-      );
-      const order = by<{ createdAt: number; id: string }>(
-        ({ createdAt }) => createdAt,
-        ({ id }) => id,
-      );
-      return oldest
-        .filter((each) => before === null || order(each, before) < 0)
-        .toReversed()
-        .slice(0, limit);
-    },
-    finishedInstances: async ({ until, after, limit }) => {
-      const order = by<{ updatedAt: number; id: string }>(
-        ({ updatedAt }) => updatedAt,
-        ({ id }) => id,
-      );
-      return all()
-        .filter(({ status, updatedAt }) => status === "done" && updatedAt <= until)
-        .filter((each) => after === null || order(each, after) > 0)
-        .toSorted(order)
-        .slice(0, limit);
-    },
+    list: async (listing) => listed(all(), listing),
     size: async () => null,
-    instanceWorkflows: async () => [...new Set(all().map(({ workflow }) => workflow))].toSorted(compareTexts),
   };
 }
 
-type Watching = Pick<EngineStorage, "lease" | "watches" | "watchedKinds">;
+/** A page of the instances, in the order that is asked for. */
+function listed(all: readonly InstanceRecord[], listing: InstanceListing): readonly InstanceRecord[] {
+  const { order, after } = listing;
+  const place = (typeof after === "string" ? { id: after, workflow: after } : after) as InstanceRecord | null;
+  const wanted = all.filter(({ workflow, status, updatedAt }) => {
+    if (order === "id") return workflow === listing.workflow && status === listing.status;
+    return order !== "ended" || (status === "done" && updatedAt <= listing.until);
+  });
+  return wanted
+    .filter((each) => place === null || ORDERS[order](place, each) < 0)
+    .toSorted(ORDERS[order])
+    .slice(0, listing.limit);
+}
+
+type Order = (a: InstanceRecord, b: InstanceRecord) => number;
+
+const oldestFirst: Order = by(
+  ({ createdAt }) => createdAt,
+  ({ id }) => id,
+);
+
+const ORDERS: { readonly [O in InstanceListing["order"]]: Order } = {
+  id: by(({ id }) => id),
+  newest: (a, b) => oldestFirst(b, a),
+  ended: by(
+    ({ updatedAt }) => updatedAt,
+    ({ id }) => id,
+  ),
+  workflow: by(({ workflow }) => workflow),
+};
+
+type Watching = Pick<EngineStorage, "lease" | "watches">;
 
 function watching(database: Database): Watching {
   return {
@@ -108,9 +101,10 @@ function watching(database: Database): Watching {
       for (const name of remove) database.leases.delete(name);
       return held;
     },
-    watches: async ({ kind, shards }) =>
-      watchesOf(database, (watch) => watch.kind === kind && shards.includes(watch.shard)),
-    watchedKinds: async () => [...new Set(watchesOf(database, () => true).map(({ kind }) => kind))],
+    watches: async (listing) =>
+      "afterKind" in listing
+        ? watchesOf(database, ({ kind }) => compareTexts(kind, listing.afterKind) > 0).slice(0, listing.limit)
+        : watchesOf(database, ({ kind, shard }) => kind === listing.kind && listing.shards.includes(shard)),
   };
 }
 

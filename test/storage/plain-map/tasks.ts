@@ -6,12 +6,11 @@ import type {
   QueueName,
   TaskAmendment,
   TaskKind,
-  TroubledTask,
+  TaskListing,
 } from "paystate/engine";
 import {
   amended,
   claimed,
-  compareTexts,
   copyRow,
   engineTables,
   extended,
@@ -29,7 +28,6 @@ import {
   taskRecord,
   unsettled,
   type TaskClaim,
-  troubledTask,
   withoutPlaceOf,
 } from "paystate/storage";
 import { by, type Database } from "./database.ts";
@@ -195,38 +193,36 @@ export class Tasks {
       .map(pendingTask);
   }
 
-  deadLetters(limit: number): readonly TroubledTask[] {
-    const dead = this.#all().filter(({ deadAt }) => deadAt !== null);
-    return dead
-      .toReversed()
-      .map(troubledTask)
-      .toSorted(by(({ since }) => -since))
-      .slice(0, limit);
-  }
-
-  failing(least: number, limit: number): readonly TroubledTask[] {
-    const failing = this.#all().filter(({ deadAt, failures }) => deadAt === null && failures >= least);
-    return failing
-      .map(troubledTask)
-      .toSorted(by(({ since }) => since))
-      .slice(0, limit);
-  }
-
-  upcoming(workflow: string, limit: number): readonly PendingTask[] {
-    return this.#waiting()
-      .filter((task) => task.workflow === workflow)
-      .filter(({ kind, admission }) => kind === "timer" || (kind === "message" && admission !== "parked"))
-      .map(pendingTask)
-      .toSorted(by(({ visibleAt }) => visibleAt))
-      .slice(0, limit);
-  }
-
-  earliest(): readonly { readonly workflow: string; readonly dueAt: number }[] {
-    const workflows = new Set(this.#waiting().map(({ workflow }) => workflow));
-    return [...workflows].toSorted(compareTexts).map((workflow) => {
-      const times = this.#waiting([workflow]).map(({ visibleAt }) => visibleAt);
-      return { workflow, dueAt: Math.min(...times) };
-    });
+  list(listing: TaskListing): readonly PendingTask[] {
+    switch (listing.order) {
+      case "dead":
+        return this.#all()
+          .filter(({ deadAt }) => deadAt !== null)
+          .toReversed()
+          .toSorted(by(({ deadAt }) => -Number(deadAt)))
+          .slice(0, listing.limit)
+          .map(pendingTask);
+      case "failing":
+        return this.#all()
+          .filter(({ deadAt, failures }) => deadAt === null && failures >= listing.least)
+          .toSorted(by(({ failingSince }) => failingSince))
+          .slice(0, listing.limit)
+          .map(pendingTask);
+      case "due":
+        return this.#waiting([listing.workflow])
+          .filter(({ kind, admission }) => kind === "timer" || (kind === "message" && admission !== "parked"))
+          .slice(0, listing.limit)
+          .map(pendingTask);
+      case "workflow": {
+        const first = new Map(
+          this.#waiting()
+            .filter(({ kind, admission }) => kind !== "message" || admission !== "parked")
+            .toReversed()
+            .map((task) => [task.workflow, task]),
+        );
+        return [...first.values()].toSorted(by(({ workflow }) => workflow)).map(pendingTask);
+      }
+    }
   }
 
   isIdle(instance: string): boolean {

@@ -8,18 +8,18 @@ const OVERDUE_MS = 60_000;
 
 /** `known` are the workflows of this process, as `name@version`. */
 export function orphans(
-  storage: Pick<PaymentStorage, "earliestTasks">,
+  storage: Pick<PaymentStorage, "tasks">,
   clock: Clock,
   known: readonly string[],
 ): AttentionSource {
   return async (limit) =>
-    (await storage.earliestTasks())
-      .filter(({ workflow, dueAt }) => !known.includes(workflow) && dueAt + OVERDUE_MS <= clock.now())
+    (await storage.tasks({ order: "workflow" }))
+      .filter(({ workflow, visibleAt }) => !known.includes(workflow) && visibleAt + OVERDUE_MS <= clock.now())
       .slice(0, limit)
-      .map(({ workflow, dueAt }) => ({
+      .map(({ workflow, visibleAt }) => ({
         kind: "orphan",
         id: matterId("orphan", workflow),
-        since: dueAt,
+        since: visibleAt,
         message: `tasks of ${workflow} are due, and no process does them: start one that knows this workflow`,
         actions: [],
       }));

@@ -1,10 +1,10 @@
 /** Finds tasks of the engine that were set aside, or that fail each time they run. */
-import type { TroubledTask } from "../../../../storage/storage.ts";
+import * as troubledOnes from "../../../engine/troubled-tasks.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 import { ownerOf } from "./task-owner.ts";
 
-type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "deadLetters" | "failingTasks">;
+type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "tasks">;
 
 /** The pauses between so many tries add up to about a quarter of an hour, longer than any node's restart. */
 const MANY_FAILURES = 20;
@@ -13,7 +13,7 @@ const MANY_FAILURES = 20;
 export function deadLetters(storage: Asked): AttentionSource {
   return async (limit) => {
     const found = await Promise.all(
-      (await storage.deadLetters(limit)).map(async (task): Promise<FoundMatter> => ({
+      (await troubledOnes.deadLetters(storage, limit)).map(async (task): Promise<FoundMatter> => ({
         kind: "dead_letter",
         id: matterId("dead_letter", task.id),
         ...(await ownerOf(storage, task)),
@@ -30,17 +30,19 @@ export function deadLetters(storage: Asked): AttentionSource {
 export function failingTasks(storage: Asked): AttentionSource {
   return async (limit) =>
     Promise.all(
-      (await storage.failingTasks(MANY_FAILURES, limit)).map(async (task): Promise<FoundMatter> => ({
-        kind: "failing_task",
-        id: matterId("failing_task", task.id),
-        ...(await ownerOf(storage, task)),
-        since: task.since,
-        message: `${nameOf(task)} has failed ${task.failures} times, at last with: ${task.lastError ?? ""}`,
-        actions: ["retry"],
-      })),
+      (await troubledOnes.failingTasks(storage, MANY_FAILURES, limit)).map(
+        async (task): Promise<FoundMatter> => ({
+          kind: "failing_task",
+          id: matterId("failing_task", task.id),
+          ...(await ownerOf(storage, task)),
+          since: task.since,
+          message: `${nameOf(task)} has failed ${task.failures} times, at last with: ${task.lastError ?? ""}`,
+          actions: ["retry"],
+        }),
+      ),
     );
 }
 
-function nameOf({ id, name, workflow }: TroubledTask): string {
+function nameOf({ id, name, workflow }: troubledOnes.TroubledTask): string {
   return `task ${id} (${name} of ${workflow})`;
 }

@@ -1,0 +1,18 @@
+/** What there is of instances and watches, by name: from one name to the next by one read each. */
+import type { EngineStorage } from "../../storage/storage.ts";
+
+/** The workflows of which there is any instance, as `name@version`, ascending. */
+export function instanceWorkflows(storage: Pick<EngineStorage, "list">): Promise<readonly string[]> {
+  return eachName(async (after) => (await storage.list({ order: "workflow", after, limit: 1 }))[0]?.workflow);
+}
+
+/** The kinds of which there is any watch, ascending. */
+export function watchedKinds(storage: Pick<EngineStorage, "watches">): Promise<readonly string[]> {
+  return eachName(async (afterKind) => (await storage.watches({ afterKind, limit: 1 }))[0]?.kind);
+}
+
+async function eachName(next: (after: string) => Promise<string | undefined>): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (let name = await next(""); name !== undefined; name = await next(name)) names.push(name);
+  return names;
+}
