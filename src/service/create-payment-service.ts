@@ -175,7 +175,8 @@ function transactionMethods(
     engine,
     transfers,
     orders: routing?.orders ?? null,
-    hasDeposit: (transaction: TransactionRecord) => hasDeposit(context, transaction),
+    hasDeposit: async (transaction: TransactionRecord) =>
+      routing !== null && (await hasDeposit({ ...context, keys: routing.keys }, transaction)),
   };
   return {
     createQuote: (caller, request, options) => quotes.create(caller, request, options),
