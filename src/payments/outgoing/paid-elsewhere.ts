@@ -61,15 +61,18 @@ export class PaymentsElsewhere {
 
   /**
    * `foreclosed`: the transaction is vouched for, and not what this payment could become; it can never land all the same.
-   * A refund of excess then has a successor with words of its own; any other one met what its words have paid.
+   * A refund of excess then has a successor with words of its own; any other one met what its words have paid. So it is for
+   * what pays recipients where the other copy has refunded the order.
    */
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
     const signature = await this.#vouchedMaker(deposit, words);
     if (signature === null) return null;
-    if (row.kind === "swap") return delegate === null ? this.#swap(payment, signature) : null;
-    if (row.kind !== "refund" && !isRecovery(row)) return null;
+    if (row.kind === "swap" && delegate === null) return this.#swap(payment, signature);
+    const isOwnRefund = row.kind === "refund" || isRecovery(row);
+    if (!isOwnRefund && delegate === null) return null;
     const refund = await this.#refund(payment, signature);
+    if (!isOwnRefund) return refund === null ? null : "foreclosed";
     return refund ?? (delegate === null ? "foreclosed" : null);
   }
 

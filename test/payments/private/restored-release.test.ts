@@ -282,25 +282,40 @@ test(
   },
 );
 
-test(
-  "M32: an order that another copy has refunded is told as failed when its window closes here",
+/** Half of the money came, and the other copy has refunded it after the window. */
+async function refundedElsewhere(world: World): Promise<Ordered> {
+  const order = await ordered(world);
+  await world.deposit(order.address, { usdc: order.due / 2n });
+  await world.pass(31 * MINUTE);
+  await world.settle();
+  await world.service.stop();
+  expect(await owned(world, world.alice)).toBeGreaterThan(1n);
+  return order;
+}
+
+test.each([
+  ["no money comes again", false],
+  ["new money is to pay its recipient", true],
+])(
+  "M32: an order that another copy has refunded is told as failed once it is released, though %s, and new money goes back",
   LONG,
-  async () => {
+  async (_, comesAgain) => {
     const world = await open();
-    const order = await ordered(world);
-    await world.deposit(order.address, { usdc: order.due / 2n });
-    await world.pass(31 * MINUTE);
-    await world.settle();
-    await world.service.stop();
+    const order = await refundedElsewhere(world);
+    const bobs = await owned(world, world.bob);
     const before = await owned(world, world.alice);
-    expect(before).toBeGreaterThan(1n);
+    if (comesAgain) world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
     const restored = await startOn(world, order);
     await restored.pass(MINUTE);
     expect(await restored.heldReason()).toBe("unknown_spending");
     await restored.service.operator.releaseDeposit(order.id, BY);
-    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    for (let look = 0; look < 4; look++) await restored.pass(11 * MINUTE);
     expect(await shown(restored, world, order)).toMatchObject({ status: "failed" });
     expect(await restored.heldReason()).toBeNull();
+    expect(await owned(world, world.bob)).toBe(bobs);
+    const back = (await owned(world, world.alice)) - before;
+    expect(comesAgain ? back > 2_000_000n : back === 0n).toBe(true);
   },
 );
 
