@@ -537,7 +537,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     file: "src/payments/outgoing/payment-effects.ts",
     text: ": await this.#with.spendingCheck(deposit.id);",
     replacement: ": null;",
-    tests: ["payments/private/restored-copy.test.ts"],
+    tests: ["payments/private/restored-without-history.test.ts"],
   },
   {
     property: "a marker with a rent above the bound is refused",
