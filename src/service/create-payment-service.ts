@@ -175,8 +175,7 @@ function transactionMethods(
     engine,
     transfers,
     orders: routing?.orders ?? null,
-    hasDeposit: async (transaction: TransactionRecord) =>
-      routing !== null && (await hasDeposit({ ...context, keys: routing.keys }, transaction)),
+    hasDeposit: (transaction: TransactionRecord) => hasDeposit(context, transaction),
   };
   return {
     createQuote: (caller, request, options) => quotes.create(caller, request, options),

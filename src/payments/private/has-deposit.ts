@@ -3,26 +3,20 @@ import type { TransactionRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, smallestAmount, type Assets } from "../assets/assets.ts";
-import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
-import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { holdAddress, spendingDoubt } from "../outgoing/unknown-spending.ts";
 import { strayDeposits } from "./collect-strays.ts";
-
-/** What the look takes. */
-interface DepositLookup {
-  readonly storage: PaymentStorage;
-  readonly ledger: Ledger;
-  readonly assets: Assets;
-  readonly keys: DepositKeys;
-}
 
 /**
  * A fresh look at the newest block there is, however shallow: whether any endpoint shows a deposit of the expected asset of
  * at least 0.001 there, or in a confirmed block in another token account of the address. Throws `LedgerUnavailable` when the chain cannot be read.
  */
 export async function hasDeposit(
-  { storage, ledger, assets, keys }: DepositLookup,
-  { id, depositAddress }: TransactionRecord,
+  {
+    storage,
+    ledger,
+    assets,
+  }: { readonly storage: PaymentStorage; readonly ledger: Ledger; readonly assets: Assets },
+  { depositAddress }: TransactionRecord,
 ): Promise<boolean> {
   const [deposit] = await storage.deposits([depositAddress ?? ""]);
   if (deposit === undefined) return false;
@@ -34,9 +28,6 @@ export async function hasDeposit(
     await holdAddress(storage, deposit.id, doubt);
     return true;
   }
-  const { payments = [] } = (await storage.transaction(id)) ?? {};
-  const elsewhere = new PaymentsElsewhere({ storage, ledger, assets, keys });
-  if (await elsewhere.hasPaidRecipients(deposit, payments)) return true;
   const asset = assets.named(deposit.mint);
   const mint = ledgerMint(asset);
   const [{ funds }, strays] = await Promise.all([

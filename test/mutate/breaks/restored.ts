@@ -63,13 +63,6 @@ export const RESTORED_BREAKS: readonly Break[] = [
     tests: RELEASES,
   },
   {
-    property: "M32: an order that another copy has paid is not cancelled",
-    file: "src/payments/private/has-deposit.ts",
-    text: "if (await elsewhere.hasPaidRecipients(deposit, payments)) return true;",
-    replacement: "",
-    tests: RELEASES,
-  },
-  {
     property: "M10: an order with a signed payment to a recipient is not declined",
     file: "src/service/open-operator.ts",
     text: "return view !== null && !hasSignedForRecipients(view.payments);",
