@@ -74,6 +74,8 @@ export type DepositAddressEvent =
   /** Such accounts are being emptied into the associated one. */
   | { readonly type: "COLLECTION_PLANNED"; readonly payment: string }
   | { readonly type: "NOTHING_STRAY" }
+  /** Another copy of the database has paid the recipients: the order plans to pay them, and meets the marker. */
+  | { readonly type: "PAID_ELSEWHERE" }
   /** The payers may be served. */
   | { readonly type: "CLEARED" }
   | OrderOver

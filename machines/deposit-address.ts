@@ -194,6 +194,10 @@ export const depositAddress = setup({
               ],
             },
             NOTHING_STRAY: "looked",
+            PAID_ELSEWHERE: [
+              { guard: "isOver", target: "looked" },
+              { target: "#deposit-address.spending", actions: tellOrder({ type: "FUNDED" }) },
+            ],
           },
         },
         moving: {

@@ -442,6 +442,7 @@ export class EndpointsDiffer extends LedgerUnavailable {
       code: null,
       message,
     }));
-    super(`nodes differ about ${subject} (${endpoints.join(", ")})`, troubles);
+    const named = endpoints.length === 0 ? "" : ` (${endpoints.join(", ")})`;
+    super(`nodes differ about ${subject}${named}`, troubles);
   }
 }

@@ -1,7 +1,8 @@
 /** The ledger as operators have it: with fewer witnesses for a time, and without the endpoints out of service. */
 import {
-  beliefRules,
   beliefRulesAt,
+  readBeliefRules,
+  type BeliefReading,
   type BeliefRules,
   type LoweringParts,
 } from "../payments/intake/lowered-witnesses.ts";
@@ -34,13 +35,13 @@ function isRestricted(property: string | symbol): boolean {
   return Object.hasOwn(READS, property) && property !== "endpoints";
 }
 
-const NOTHING_SET: BeliefRules = { lowered: null, suspendedEndpoints: [] };
+const NOTHING_SET: BeliefReading = { rules: { lowered: null, suspendedEndpoints: [] }, aheadMs: 0 };
 
 /** The reads of a ledger as one process knows them to be restricted. */
 class Restricting {
   readonly #ledger: Ledger;
   readonly #parts: LoweringParts;
-  #rules: Promise<BeliefRules> = Promise.resolve(NOTHING_SET);
+  #reading: Promise<BeliefReading> = Promise.resolve(NOTHING_SET);
   #readAt = Number.NEGATIVE_INFINITY;
   /** The reads made last, and what they are restricted by. */
   #made: { readonly by: string; readonly reads: Promise<LedgerReads> } | null = null;
@@ -68,8 +69,9 @@ class Restricting {
     // A clock that was set back must not keep an old reading.
     if (now < this.#readAt || now - this.#readAt >= REREAD_MS) {
       this.#readAt = now;
-      this.#rules = beliefRules(this.#parts).catch(() => NOTHING_SET);
+      this.#reading = readBeliefRules(this.#parts).catch(() => NOTHING_SET);
     }
-    return beliefRulesAt(await this.#rules, clock.now());
+    const { rules, aheadMs } = await this.#reading;
+    return beliefRulesAt(rules, clock.now() + aheadMs);
   }
 }

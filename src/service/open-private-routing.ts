@@ -24,6 +24,7 @@ import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { PrivatePricing, type PrivateRoutingTerms } from "../payments/quotes/private-pricing.ts";
 import { PayoutRouting } from "../payments/private/route-order.ts";
 import { declinableRouting } from "../payments/outgoing/declined.ts";
+import { PaymentsElsewhere } from "../payments/outgoing/paid-elsewhere.ts";
 import { spendingCheck, type SpendingCheck } from "../payments/outgoing/unknown-spending.ts";
 import { refuseFixedPrices } from "../payments/prices/refuse-fixed-prices.ts";
 import { refuseSharedPurses } from "../payments/purses/refuse-shared-purses.ts";
@@ -139,7 +140,8 @@ function createPrivateRouting({
   const screening = { ...shared, screen: terms.screen };
   const routing = new SwapRouting(routed, new PayoutRouting(routed));
   const screened = screenedRouting(routing, recipientsScreening(screening));
-  const orders = privateTransferWorkflow(declinableRouting(shared.storage, screened), announce);
+  const declinable = declinableRouting(shared.storage, screened, new PaymentsElsewhere(routed));
+  const orders = privateTransferWorkflow(declinable, announce);
   const mayServePayers = payersScreening(screening, [sponsor]);
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
   const addresses = depositAddressWorkflow({

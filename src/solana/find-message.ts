@@ -3,8 +3,7 @@ import type { Address } from "../address.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { expectShape } from "./endpoint-failure.ts";
-import { messageHashOf, signatureOf, writtenAccounts } from "./rpc/landed-transaction.ts";
+import { expectSigned, messageHashOf, writtenAccounts } from "./rpc/landed-transaction.ts";
 import type { Listed } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
 
@@ -96,6 +95,6 @@ async function windowOf(
 export async function landedMessageHash({ rpc }: Endpoint, signature: string): Promise<string | null> {
   const landed = await rpc.getTransaction(signature);
   if (landed === null) return null;
-  expectShape(signatureOf(landed.transaction) === signature, "signature");
+  expectSigned(landed.transaction, signature);
   return messageHashOf(landed.transaction);
 }

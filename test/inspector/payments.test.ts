@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { sceneTest as test } from "../payments/private/scene-test.ts";
 import { orderedAs, type Scene } from "../payments/private/scene.ts";
+import { BY } from "../kit/by.ts";
 import { units } from "../kit/private-fixture.ts";
 
 const AT = "http://127.0.0.1:3210/_inspector";
@@ -103,4 +104,15 @@ test("an open order is cancelled by hand, once, and the audit log has who and wh
     { act: "request_cancel", actor: "ada", reason: "a test", what: { transactionId: order.id } },
   ]);
   await world.judge();
+});
+
+test("an address that was written off is not among what needs attention any more", async ({ open }) => {
+  const world = await open();
+  const order = await world.sendTo();
+  const set = { heldReason: "payment_fails" };
+  await world.storage.commit([{ writes: [{ table: "deposits", id: order.address, set }] }]);
+  const { text } = inspect(world);
+  expect(await text(`/instance?id=${order.address}`)).toContain("held: payment_fails");
+  await world.service.operator.resolve(`held:${order.address}`, { action: "writeOff" }, BY);
+  expect(await text(`/instance?id=${order.address}`)).not.toContain("held: ");
 });

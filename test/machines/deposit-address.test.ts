@@ -45,6 +45,7 @@ const events = {
   LATE_READ: reading("0", 20, 2_000),
   STRAY_SEEN: { type: "STRAY_SEEN" },
   NOTHING_STRAY: { type: "NOTHING_STRAY" },
+  PAID_ELSEWHERE: { type: "PAID_ELSEWHERE" },
   COLLECTION_PLANNED: { type: "COLLECTION_PLANNED", payment: "mine" },
   CLEARED: { type: "CLEARED" },
   OVER: { type: "OVER", fee: "30" },
@@ -156,6 +157,7 @@ describe("deposit-address", () => {
       },
       collecting: {
         NOTHING_STRAY: ["waiting"],
+        PAID_ELSEWHERE: ["spending", funded],
         COLLECTION_PLANNED: ['{"collecting":"moving"}', seen],
       },
       "collecting, under way": { LANDED: ["waiting"], LOST: ["waiting"] },
@@ -165,6 +167,7 @@ describe("deposit-address", () => {
       },
       "collecting, window over": {
         NOTHING_STRAY: ["closing", closed(false)],
+        PAID_ELSEWHERE: ["spending", funded],
         COLLECTION_PLANNED: ['{"collecting":"moving"}', seen],
       },
       spending: { REDIRECT: ["declining", declined], OVER: ["settling", plan()] },

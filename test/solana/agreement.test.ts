@@ -78,6 +78,16 @@ describe("M18: a lookup table that the preferred node lies about", () => {
     expect(await both.disputes()).toEqual([]);
   });
 
+  test("is overruled by two others that tell the same", async () => {
+    const scene = await world();
+    const { one, two, sol, bob, mallory } = scene;
+    const three = oddEndpoint(scene.chain, "three");
+    const all = scene.ledgerOf([one, two, three].map(({ option }) => option));
+    one.rule = swapping(keyOf(mallory), keyOf(bob));
+    expect(await all.verifyPayment(await deceived(scene), sol)).toEqual({ refused: "content_mismatch" });
+    await all.close();
+  });
+
   test("is not believed while the other node is silent", async () => {
     const scene = await world();
     const { both, one, two, sol, bob, mallory } = scene;

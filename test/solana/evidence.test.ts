@@ -408,6 +408,25 @@ describe("the same message under another signature", () => {
       expect(await fateOf(ledgerOver(world, { deathProof: "blocks" }), foreign)).toBe("landed");
     });
 
+    test("is not found where a node tells it under the signature of another transaction", async ({
+      world,
+    }) => {
+      const { one } = world;
+      const { attempt } = await signed(world);
+      await busy(world, 1);
+      expire(world, attempt);
+      const message = Buffer.from(attempt.bytes).subarray(1 + 64);
+      one.rule = lyingAbout(
+        "getTransaction",
+        (honest: { readonly transaction: readonly [string, string] }) => {
+          const head = Buffer.from(honest.transaction[0], "base64").subarray(0, 1 + 64);
+          return { ...honest, transaction: [Buffer.concat([head, message]).toString("base64"), "base64"] };
+        },
+      );
+      const alone = ledgerOver(world, {}, [one.option]);
+      expect(await fateOf(alone, { ...attempt, reference: null })).toBe("open");
+    });
+
     test("is dead where no account lists it, at the cost of one list and the transactions of that minute", async ({
       world,
     }) => {

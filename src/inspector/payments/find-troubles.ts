@@ -1,5 +1,6 @@
-/** What of a payment service needs a person: addresses that are held, webhooks that fail, and matters that were reported to its operator. */
+/** What of a payment service needs a person: addresses that are held and not written off, webhooks that fail, and matters that were reported to its operator. */
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
+import { openHolds } from "../../payments/operator/attention/held-addresses.ts";
 
 const MAX_FOUND = 50;
 
@@ -10,7 +11,7 @@ export async function troublesOf(
   if (payments === undefined) return [];
   const { reads } = payments;
   const [held, matters, abandoned, retried] = await Promise.all([
-    reads.heldDeposits(MAX_FOUND),
+    openHolds(reads, MAX_FOUND),
     reads.openMatters(MAX_FOUND),
     reads.abandonedDeliveries(MAX_FOUND),
     reads.retriedDeliveries(MAX_FOUND),

@@ -1,11 +1,12 @@
 /** Reads whom operators let the ledger believe for a time: fewer witnesses, and which endpoints are out of service. */
 import type { PaymentStorage } from "../payment-storage.ts";
+import { storageTime } from "../storage-time.ts";
 import type { Clock } from "../../runtime.ts";
 import { rulesOf, SERVICE_GATE, type LoweredWitnesses, type SuspendedEndpoint } from "./rules.ts";
 
 /** Where it is stored, and by whose time it ends. */
 export interface LoweringParts {
-  readonly storage: Pick<PaymentStorage, "gates">;
+  readonly storage: Pick<PaymentStorage, "gates" | "time">;
   readonly clock: Clock;
 }
 
@@ -16,10 +17,22 @@ export interface BeliefRules {
   readonly suspendedEndpoints: readonly SuspendedEndpoint[];
 }
 
-/** Reads what holds now. */
-export async function beliefRules({ storage, clock }: LoweringParts): Promise<BeliefRules> {
-  const [gate] = await storage.gates([SERVICE_GATE]);
-  return beliefRulesAt(rulesOf(gate), clock.now());
+/** What holds, and how far the clock by which it holds is ahead of that of this process. */
+export interface BeliefReading {
+  readonly rules: BeliefRules;
+  readonly aheadMs: number;
+}
+
+/** Reads what holds by the clock of the storage: those of processes may differ. */
+export async function readBeliefRules(parts: LoweringParts): Promise<BeliefReading> {
+  const [gate] = await parts.storage.gates([SERVICE_GATE]);
+  const now = await storageTime(parts);
+  return { rules: beliefRulesAt(rulesOf(gate), now), aheadMs: now - parts.clock.now() };
+}
+
+/** The rules that hold now. */
+export async function beliefRules(parts: LoweringParts): Promise<BeliefRules> {
+  return (await readBeliefRules(parts)).rules;
 }
 
 /** The part of the rules that holds at this time. */

@@ -1,6 +1,6 @@
 /** Orders that an operator has declined: their money goes elsewhere, and no payment to a recipient is begun any more. */
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import type { PaymentRecord } from "../records.ts";
+import type { DepositRecord, PaymentRecord } from "../records.ts";
 import type { OrderRouting, Routed } from "./order-routing.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { depositAddressOf } from "./plans/routing-terms.ts";
@@ -9,8 +9,8 @@ import { readPlan } from "./plans/stored-plan.ts";
 /** Payments that pay recipients, or name those that do. */
 const TO_RECIPIENTS: ReadonlySet<PaymentRecord["kind"]> = new Set(["payout", "plan", "swap"]);
 
-/** A recovery pays nobody: it asks a marker what was paid under it. */
-function isToRecipients({ kind, mark }: Pick<PaymentRecord, "kind" | "mark">): boolean {
+/** Whether it pays recipients or plans that. A recovery pays nobody: it asks a marker what was paid under it. */
+export function isToRecipients({ kind, mark }: Pick<PaymentRecord, "kind" | "mark">): boolean {
   return TO_RECIPIENTS.has(kind) && !isRecovery({ mark });
 }
 
@@ -45,17 +45,34 @@ export async function isDeclinedPayment(
   return isToRecipients(payment) && (await isDeclined(storage, payment.address));
 }
 
-/** The same routing, which plans no payment to a recipient of an order that was declined meanwhile. */
-export function declinableRouting(storage: PaymentStorage, routing: OrderRouting): OrderRouting {
+/** Tells whether another copy of the database has paid the recipients of an order. */
+interface PaidByOthers {
+  hasPaidRecipients(deposit: DepositRecord, payments: readonly PaymentRecord[]): Promise<boolean>;
+}
+
+/**
+ * The same routing, which plans no payment to a recipient of an order that was declined meanwhile, unless another copy of
+ * the database has paid the recipients: what is planned for them then meets the marker, and the order is told as paid.
+ */
+export function declinableRouting(
+  storage: PaymentStorage,
+  routing: OrderRouting,
+  elsewhere: PaidByOthers,
+): OrderRouting {
   const declined = async (transactionId: string): Promise<TransactionView | null> => {
     const view = await storage.transaction(transactionId);
     return view !== null && (await isDeclined(storage, depositAddressOf(view.transaction))) ? view : null;
+  };
+  const isPaid = async ({ transaction, payments }: TransactionView): Promise<boolean> => {
+    const [deposit] = await storage.deposits([depositAddressOf(transaction)]);
+    return deposit !== undefined && (await elsewhere.hasPaidRecipients(deposit, payments));
   };
   const givenUp = (unpaid: number): Routed => ({ event: { type: "ROUTED", payouts: 0, unpaid } });
   return {
     async route(transactionId) {
       const view = await declined(transactionId);
-      return view === null ? routing.route(transactionId) : givenUp(view.recipients.length);
+      if (view === null || (await isPaid(view))) return routing.route(transactionId);
+      return givenUp(view.recipients.length);
     },
     async reroute(transactionId, payment, fault) {
       const view = await declined(transactionId);

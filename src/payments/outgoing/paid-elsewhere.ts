@@ -2,12 +2,13 @@
 import type { DepositRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
 import { knownAddress, SOL_MINT, type Address } from "../../address.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import { EndpointsDiffer, type Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { isToRecipients } from "./declined.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { proofOf, readPlan, writePlan, type StoredMove, type StoredPlan } from "./plans/stored-plan.ts";
-import { isExcess, refundWords } from "./plans/words.ts";
+import { isExcess, ORDER_WORDS, refundWords } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
 
 /** A payment that this database never signed, and the marker that stands all the same. */
@@ -40,7 +41,7 @@ interface Paid {
 
 interface ElsewhereParts {
   readonly storage: Pick<PaymentStorage, "fact">;
-  readonly ledger: Pick<Ledger, "markedBy" | "markerAddress" | "changesOf">;
+  readonly ledger: Pick<Ledger, "markers" | "markedBy" | "markerAddress" | "changesOf">;
   readonly keys: DepositKeys;
   readonly assets: Assets;
 }
@@ -60,15 +61,18 @@ export class PaymentsElsewhere {
 
   /**
    * `foreclosed`: the transaction is vouched for, and not what this payment could become; it can never land all the same.
-   * A refund of excess then has a successor with words of its own; any other one met what its words have paid.
+   * A refund of excess then has a successor with words of its own; any other one met what its words have paid. So it is for
+   * what pays recipients where the other copy has refunded the order.
    */
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
     const signature = await this.#vouchedMaker(deposit, words);
     if (signature === null) return null;
-    if (row.kind === "swap") return delegate === null ? this.#swap(payment, signature) : null;
-    if (row.kind !== "refund" && !isRecovery(row)) return null;
+    if (row.kind === "swap" && delegate === null) return this.#swap(payment, signature);
+    const isOwnRefund = row.kind === "refund" || isRecovery(row);
+    if (!isOwnRefund && delegate === null) return null;
     const refund = await this.#refund(payment, signature);
+    if (!isOwnRefund) return refund === null ? null : "foreclosed";
     return refund ?? (delegate === null ? "foreclosed" : null);
   }
 
@@ -85,15 +89,47 @@ export class PaymentsElsewhere {
     return (await this.#vouchedMaker(deposit, words)) !== null;
   }
 
-  /** An operator has read the content of the named one; nodes list what any of them lists. */
+  /**
+   * Whether another copy has paid recipients of an order for whom nothing was planned here: the order's own marker stands,
+   * and no refund has replaced it. A payment that is planned for them meets the marker and tells who was paid. `vouched` are
+   * transactions for which an operator is about to vouch. Throws `EndpointsDiffer` where they differ about the marker.
+   */
+  async hasPaidRecipients(
+    deposit: DepositRecord,
+    payments: readonly PaymentRecord[],
+    vouched: readonly string[] = [],
+  ): Promise<boolean> {
+    if (payments.some(isToRecipients)) return false;
+    const { ledger, keys } = this.#with;
+    const seed = keys.seed(deposit, ORDER_WORDS);
+    const [marker = "unmade"] = (await ledger.markers(deposit.id, [seed])).markers;
+    if (marker === "unmade") return false;
+    if (marker === "disputed") throw new EndpointsDiffer(`the marker of deposit address ${deposit.id}`, []);
+    if (marker.delegate === null) return true;
+    const maker = await this.#makerOf(deposit, ORDER_WORDS);
+    if (maker === null || !(vouched.includes(maker) || (await this.#isVouched(maker)))) return false;
+    // A plan of payouts moves nothing by itself, and a refund does.
+    const [moved = 0n] =
+      (await ledger.changesOf(maker, [{ owner: deposit.id, mint: mintOnChain(deposit.mint) }])) ?? [];
+    return moved >= 0n;
+  }
+
   async #vouchedMaker(deposit: DepositRecord, words: string): Promise<string | null> {
+    const maker = await this.#makerOf(deposit, words);
+    return maker !== null && (await this.#isVouched(maker)) ? maker : null;
+  }
+
+  async #isVouched(signature: string): Promise<boolean> {
+    return (await this.#with.storage.fact(explanationOf(signature))) !== null;
+  }
+
+  /** An operator has read the content of the named one; nodes list what any of them lists. */
+  async #makerOf(deposit: DepositRecord, words: string): Promise<string | null> {
     const { storage, ledger, keys } = this.#with;
     const seed = keys.seed(deposit, words);
     const named = await storage.fact(namedMakerOf(ledger.markerAddress(deposit.id, seed)));
     const listed = named === null ? await ledger.markedBy(deposit.id, seed) : null;
-    const signature = listed === null || listed === "foreign" ? named : listed.signature;
-    if (signature === null || (await storage.fact(explanationOf(signature))) === null) return null;
-    return signature;
+    return listed === null || listed === "foreign" ? named : listed.signature;
   }
 
   /** Every swap of an order gives the same and gets what it got at its price, which the chain tells. */

@@ -11,6 +11,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
+import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
 import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
@@ -93,7 +94,8 @@ export async function releaseDeposit(
   }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
   // Sent elsewhere, it ends an order that is open: no recipient is paid.
-  const paysOn = order.refundTo === null && !OVER.has(view.transaction.status);
+  const isOpen = !OVER.has(view.transaction.status);
+  const paysOn = isOpen && order.refundTo === null;
   if (paysOn) await refuseUnlessRecognised({ ledger, keys }, { payments: view.payments, deposit }, explained);
   const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
@@ -122,14 +124,20 @@ export async function releaseDeposit(
     ...(time === null ? [] : [checked(deposit, time.to)]),
     ...(paysOn ? await boundAgain(storage, deposit) : []),
     { table: "vouchings", insert: word },
-    ...explained.map((signature): PaymentWrite => ({
-      table: "facts",
-      insert: { id: explanationOf(signature), value: transactionId },
-    })),
+    ...explained.map((signature) => explanation(signature, transactionId)),
   ];
-  const type = refundTo === null ? "RELEASE" : "REDIRECT";
+  const elsewhere = new PaymentsElsewhere({ ...parts, keys });
+  // An order that another copy has paid ends as paid, wherever the rest goes.
+  const paysNobody =
+    refundTo !== null && !(isOpen && (await elsewhere.hasPaidRecipients(deposit, view.payments, explained)));
+  const type = paysNobody ? "REDIRECT" : "RELEASE";
   await giveWord({ storage, engine, addresses }, word, { type, writes });
   return released;
+}
+
+/** The fact that an operator vouches for a signature. */
+function explanation(signature: string, transactionId: string): PaymentWrite {
+  return { table: "facts", insert: { id: explanationOf(signature), value: transactionId } };
 }
 
 /** What an operator has decided about an address, and what belongs into the commit of its step. */

@@ -89,7 +89,10 @@ export class AddressSettling implements AddressSettlement {
     if (inHand.deposit.heldReason !== null) return { event: { type: "NOTHING_STRAY" } };
     const expected = this.#with.assets.named(inHand.deposit.mint);
     const collected = await this.#collectNow(inHand, [expected], fromSlot);
-    return collected?.event?.type === "COLLECTION_PLANNED" ? collected : { event: { type: "NOTHING_STRAY" } };
+    if (collected?.event?.type === "COLLECTION_PLANNED") return collected;
+    // Without the money, too: an order that another copy of the database has paid does not end as unpaid.
+    const isPaid = await this.#elsewhere.hasPaidRecipients(inHand.deposit, inHand.view.payments);
+    return { event: { type: isPaid ? "PAID_ELSEWHERE" : "NOTHING_STRAY" } };
   }
 
   async settle(address: string, params: SettlementParams): Promise<Settled> {

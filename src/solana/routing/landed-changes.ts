@@ -4,7 +4,7 @@ import type { Agreed } from "../../ledger/belief.ts";
 import { differ, weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
-import { participantsOf, signatureOf, type TokenBalance } from "../rpc/landed-transaction.ts";
+import { expectSigned, participantsOf, type TokenBalance } from "../rpc/landed-transaction.ts";
 import type { RpcNode } from "../rpc/rpc-node.ts";
 import { tooFewWitnesses } from "../unavailable.ts";
 import type { LandedChanges, TokenChange } from "./attribute-inflows.ts";
@@ -88,7 +88,7 @@ export function changesAsTold(signature: string): Question<LandedChanges | null>
     const landed = await rpc.getTransaction(signature);
     const meta = landed?.meta ?? null;
     if (landed === null || meta === null) return null;
-    expectShape(signatureOf(landed.transaction) === signature, "signature");
+    expectSigned(landed.transaction, signature);
     const { signers, accounts } = participantsOf(landed.transaction);
     const { preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses, fee } = meta;
     const keys = [...accounts, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];

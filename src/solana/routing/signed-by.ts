@@ -4,9 +4,9 @@ import type { Agreed } from "../../ledger/belief.ts";
 import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";
 import { follows, gatherAny } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
-import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
+import { EndpointFailure } from "../endpoint-failure.ts";
 import { markerAddress } from "./marker-address.ts";
-import { isSigned, participantsOf, signatureOf } from "../rpc/landed-transaction.ts";
+import { expectSigned, participantsOf } from "../rpc/landed-transaction.ts";
 import { errorText } from "../statuses.ts";
 
 // What getSignaturesForAddress returns at most. Beyond it an address is being flooded, and its history no proof.
@@ -118,7 +118,7 @@ function signersOf(signature: string): Question<readonly string[]> {
   return async ({ rpc }) => {
     const landed = await rpc.getTransaction(signature);
     if (landed === null) throw new EndpointFailure("behind", "a finalized transaction it does not have");
-    expectShape(signatureOf(landed.transaction) === signature && isSigned(landed.transaction), "signature");
+    expectSigned(landed.transaction, signature);
     return participantsOf(landed.transaction).signers;
   };
 }

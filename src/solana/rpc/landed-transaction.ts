@@ -12,6 +12,9 @@ import { addressShape, amountShape } from "./account.ts";
 // Versions from 1 on put the message first and the signatures behind it; its second byte counts them.
 const VERSION_1 = 0x81;
 const SIGNATURE_BYTES = 64;
+const KEY_BYTES = 32;
+// Before its keys stand the version, three counts, the mask of its settings, the blockhash, and two more counts.
+const KEYS_OF_VERSION_1 = 1 + 3 + 4 + 32 + 2;
 
 /** The chain's error in its JSON form; null where there is none. A node that leaves it out has not said that all went well. */
 export const chainErrorShape = z.union([z.null(), z.string(), z.record(z.string(), z.unknown())]);
@@ -104,18 +107,33 @@ export function participantsOf(bytes: Uint8Array): Participants {
 }
 
 /**
- * Whether every signature is that of its signer over the message. A node can make up neither such bytes nor other signers
- * under a signature: it can only be silent about them.
+ * Throws where these bytes are not what this signature names: each signature has to be that of its signer over the message.
+ * A node can make up neither such bytes nor other signers under a signature: it can only be silent about them.
  */
-export function isSigned(bytes: Uint8Array): boolean {
+export function expectSigned(bytes: Uint8Array, signature: string): void {
+  expectShape(signatureOf(bytes) === signature && isSigned(bytes), "signature");
+}
+
+function isSigned(bytes: Uint8Array): boolean {
   const { signatures, message } = taken(bytes);
-  const { header, staticAccountKeys } = VersionedMessage.deserialize(message);
-  const keys = staticAccountKeys.slice(0, header.numRequiredSignatures);
+  const keys = signerKeys(message);
   const isGood = (signature: Uint8Array, index: number): boolean => {
     const key = keys[index];
-    return key !== undefined && isSignedBy(key.toBytes(), message, signature);
+    return key !== undefined && isSignedBy(key, message, signature);
   };
   return signatures.length === keys.length && signatures.every(isGood);
+}
+
+/** The keys of those who sign a message of any version: web3.js reads none of version 1. */
+function signerKeys(message: Uint8Array): readonly Uint8Array[] {
+  if (message[0] === VERSION_1) {
+    return Array.from({ length: message[1] ?? 0 }, (_, index) => {
+      const start = KEYS_OF_VERSION_1 + index * KEY_BYTES;
+      return message.slice(start, start + KEY_BYTES);
+    });
+  }
+  const { header, staticAccountKeys } = VersionedMessage.deserialize(message);
+  return staticAccountKeys.slice(0, header.numRequiredSignatures).map((key) => key.toBytes());
 }
 
 function taken(bytes: Uint8Array): {

@@ -162,4 +162,11 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     replacement: '{ table: "vouchings", insert: { ...word, refundTo: null, allowed: null } },',
     tests: ["payments/operator/resolve-crashes.test.ts"],
   },
+  {
+    property: "M37: a lowered number holds by the clock of the storage",
+    file: "src/payments/intake/lowered-witnesses.ts",
+    text: "const now = await storageTime(parts);",
+    replacement: "const now = parts.clock.now();",
+    tests: ["payments/operator/suspending-endpoints.test.ts"],
+  },
 ];

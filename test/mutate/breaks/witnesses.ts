@@ -43,10 +43,24 @@ export const WITNESS_BREAKS: readonly Break[] = [
   },
   {
     property: "M32: who signed a transaction is told by its signatures, not by a node",
-    file: "src/solana/routing/signed-by.ts",
-    text: "signatureOf(landed.transaction) === signature && isSigned(landed.transaction),",
-    replacement: "signatureOf(landed.transaction) === signature,",
+    file: "src/solana/rpc/landed-transaction.ts",
+    text: "expectShape(signatureOf(bytes) === signature && isSigned(bytes),",
+    replacement: "expectShape(signatureOf(bytes) === signature,",
     tests: ["solana/routing/signed-by.test.ts", "payments/private/forged-signers.test.ts"],
+  },
+  {
+    property: "M21: a message is found under another signature by bytes that this signature is over",
+    file: "src/solana/find-message.ts",
+    text: "  expectSigned(landed.transaction, signature);\n",
+    replacement: "",
+    tests: ["solana/evidence.test.ts"],
+  },
+  {
+    property: "M19: what a transaction changed is told of bytes that its signature is over",
+    file: "src/solana/routing/landed-changes.ts",
+    text: "    expectSigned(landed.transaction, signature);\n",
+    replacement: "",
+    tests: ["solana/routing/signed-by.test.ts"],
   },
   {
     property: "M32: every signature of a transaction is verified, not the first alone",

@@ -1,5 +1,5 @@
 /** Endpoints out of service, by acts of processes whose clocks are some seconds apart. */
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { BY } from "../../kit/by.ts";
 import { gone, oddEndpoint, type OddEndpoint } from "../../kit/odd-endpoints.ts";
@@ -19,13 +19,17 @@ async function worldOf(
   return { world, odd };
 }
 
+/** The clock of another process. */
+function clockAhead(world: Scene, aheadMs: number): Scene["clock"] {
+  return new Proxy(world.clock, {
+    get: (target, key, receiver): unknown =>
+      key === "now" ? () => target.now() + aheadMs : Reflect.get(target, key, receiver),
+  });
+}
+
 /** Another process on the database, whose clock is three seconds behind. */
 function processBehind(world: Scene): PaymentService {
-  const clock = new Proxy(world.clock, {
-    get: (target, key, receiver): unknown =>
-      key === "now" ? () => target.now() - 3_000 : Reflect.get(target, key, receiver),
-  });
-  return world.another({ clock });
+  return world.another({ clock: clockAhead(world, -3_000) });
 }
 
 test("D10: a suspension stands when a process whose clock is behind takes another endpoint out of service", async ({
@@ -52,6 +56,30 @@ test("D10: the last endpoint in service is not taken out by a process whose cloc
   const last = processBehind(world).operator.suspendEndpoint({ endpoint: "two.example", minutes: 60 }, BY);
   await expect(last).rejects.toThrow("last one");
 });
+
+test.for([
+  ["three seconds behind", -3_000],
+  ["three seconds ahead", 3_000],
+] as const)(
+  "M37: a number that one process has lowered holds as long in a process whose clock is %s",
+  async ([, aheadMs], { open }) => {
+    const { world, odd } = await worldOf(open, ["one", "two"]);
+    const [one] = odd;
+    if (one !== undefined) one.rule = gone;
+    await world.pass(10_000);
+    const begun = world.clock.now();
+    await world.service.operator.lowerWitnesses({ witnesses: 1, minutes: 1 }, BY);
+    const storage = { ...world.storage, time: async () => world.clock.now() };
+    const other = world.another({ clock: clockAhead(world, aheadMs), storage });
+    const needed = async (): Promise<unknown> => (await other.health()).witnesses;
+    await other.start();
+    onTestFinished(() => other.stop());
+    expect(await needed()).toMatchObject({ needed: 1 });
+    world.clock.advance(begun + 59_000 - world.clock.now());
+    expect(await needed()).toMatchObject({ needed: 1 });
+    await other.operator.restoreWitnesses(BY);
+  },
+);
 
 test("a suspension that has ended is forgotten", async ({ open }) => {
   const { world } = await worldOf(open, ["one", "two"]);

@@ -169,7 +169,7 @@ function livedIn(
         ...service,
         // A process does not start with nodes that lie about the chain; that is not what is tested here.
         start: () => nodes.honestly(() => turning.await(service.start())),
-        settled: () => turning.await(service.settled()),
+        settled: () => turning.settled(service),
       };
     },
   };

@@ -91,6 +91,30 @@ const hidingAccounts: OddRule = (request) => {
   }))(request);
 };
 
+/** At every address but the clock where there is nothing, the endpoint invents two million lamports. */
+const inventingLamports: OddRule = (request) => {
+  const keys = request.params[0];
+  const isOfAddresses = Array.isArray(keys) && String(keys[0]).startsWith("SysvarC1ock");
+  if (!isOfAddresses) return undefined;
+  const data = ["", "base64"] as const;
+  const invented = { lamports: 2_000_000, owner: PublicKey.default.toBase58(), data, executable: false };
+  return lyingAbout("getMultipleAccounts", ({ context, value }: AccountsTold) => ({
+    context,
+    value: value.map((account) => account ?? { ...invented, rentEpoch: 0, space: 0 }),
+  }))(request);
+};
+
+test("M20: a window that a deposit which never was has kept open closes as soon as the endpoints agree", async () => {
+  const { one, pass, look, shown } = await scene();
+  one.rule = inventingLamports;
+  await pass(WINDOW_MS + 60_000);
+  await look();
+  expect(await shown()).toMatchObject({ status: "pending" });
+  one.rule = undefined;
+  await pass(8_000);
+  expect(await shown()).toMatchObject({ status: "failed", reason: "DEPOSIT_TIMEOUT" });
+});
+
 describe("M20: one of two endpoints hides a deposit until the window is over", () => {
   async function windowOver(which: "one" | "two"): Promise<Scene> {
     const world = await scene();

@@ -24,6 +24,9 @@ export type Lie =
   /** Anything in the answers to one method is something else. */
   | { readonly about: "fields"; readonly mutation: Mutation };
 
+/** So far ahead is the height that a liar tells at the most. */
+export const MAX_TOLD_BLOCKS = 1_000_000;
+
 /** Whom it is told by, and of which of the things that are asked for: one in so many, chosen by `grain`. */
 export interface ToldLie {
   readonly lie: Lie;
@@ -41,7 +44,10 @@ const anyLie: fc.Arbitrary<Lie> = fc.oneof(
   saying("receipts", "unknown", "failed", "nothing moved"),
   saying("listings", "empty", "failed", "halved", "invented"),
   saying("accounts", "absent", "rich", "poor", "others"),
-  fc.record({ about: fc.constant("heights" as const), blocks: fc.constantFrom(-200, 151, 1_000, 1_000_000) }),
+  fc.record({
+    about: fc.constant("heights" as const),
+    blocks: fc.constantFrom(-200, 151, 1_000, MAX_TOLD_BLOCKS),
+  }),
   fc.record({ about: fc.constant("slots" as const), slots: fc.constantFrom(-100, 40, 5_000) }),
   fc.record({ about: fc.constant("time" as const), seconds: fc.constantFrom(-3_600, 1_860, 86_400) }),
   saying("blockhashes", "invented", "valid", "expired"),

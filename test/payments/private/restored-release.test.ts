@@ -1,11 +1,13 @@
 /** M22, M32: what an operator's word may do with an order of a restored copy that another copy has paid. */
 import { expect, test } from "vitest";
 import { BY } from "../../kit/by.ts";
+import { units } from "../../kit/private-fixture.ts";
 import { garbles, omits, passesWhatNames } from "./lying-nodes.ts";
 import {
   beforeThePayout,
   forget,
   open,
+  ordered,
   owned,
   paid as paidElsewhere,
   served,
@@ -222,30 +224,144 @@ test(
 );
 
 test(
-  "M32: what came again to a restored order whose marker stands is sent elsewhere, though no payout was planned here",
+  "M32: an order that another copy has paid, whose window closes here without money, is told completed once it is released",
   LONG,
   async () => {
     const world = await open();
-    const { service, pass, order, paid, ...held } = await heldBesideMarker(world, "before");
+    const order = await paidElsewhere(world);
+    await world.service.stop();
+    const paid = await owned(world, world.bob);
+    const restored = await startOn(world, order);
+    await restored.pass(31 * MINUTE);
+    expect(await restored.heldReason()).toBe("unknown_spending");
+    await restored.service.operator.releaseDeposit(order.id, BY);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await shown(restored, world, order)).toMatchObject({
+      status: "completed",
+      recipients: [{ status: "paid" }],
+    });
+  },
+);
+
+test(
+  "M32: a payroll of several transactions that another copy has paid is told completed when an operator sends what is left elsewhere",
+  LONG,
+  async () => {
+    const world = await open();
+    const payees = Array.from({ length: 30 }, (_, index) =>
+      world.wallet(`payee ${index}`, { lamports: 1_000_000_000n, usdc: 1n }),
+    );
+    const to = payees.map(({ address }) => ({ address, amount: "1" }));
+    const { body } = await world.order(world.customer, { sender: world.alice, to });
+    const [id, address] = [body.transactionId, body.ephemeralAddress];
+    const order = {
+      id,
+      address,
+      due: units(body.depositAmount, 6),
+      copy: world.copies.at(-1) ?? new Uint8Array(),
+    };
+    await world.deposit(address, { usdc: order.due });
+    await world.settle(12);
+    expect(await world.service.transaction(world.customer, id)).toMatchObject({ status: "completed" });
+    await world.service.stop();
+    const restored = await startOn(world, order);
+    await restored.pass(31 * MINUTE);
     const safe = world.wallet("safe", { lamports: 1_000_000_000n });
     const command = { action: "refundTo", address: safe.address } as const;
-    await service.operator.resolve(`unexplained:${order.address}`, command, BY);
-    for (let look = 0; look < 4; look++) await pass(11 * MINUTE);
-    expect(await owned(world, world.bob)).toBe(paid);
-    expect(await owned(world, safe)).toBeGreaterThan(2_000_000n);
-    expect(await held.heldReason()).toBeNull();
+    await restored.service.operator.resolve(`unexplained:${address}`, command, BY);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    const { status, recipients } = await shown(restored, world, order);
+    expect([status, new Set(recipients.map((each) => each.status))]).toEqual([
+      "completed",
+      new Set(["paid"]),
+    ]);
+    const got = await Promise.all(payees.map((payee) => owned(world, payee)));
+    expect(new Set(got)).toEqual(new Set([1_000_001n]));
+  },
+);
+
+/** Half of the money came, and the other copy has refunded it after the window. */
+async function refundedElsewhere(world: World): Promise<Ordered> {
+  const order = await ordered(world);
+  await world.deposit(order.address, { usdc: order.due / 2n });
+  await world.pass(31 * MINUTE);
+  await world.settle();
+  await world.service.stop();
+  expect(await owned(world, world.alice)).toBeGreaterThan(1n);
+  return order;
+}
+
+test.each([
+  ["no money comes again", false, false],
+  ["no money comes again and no node lists the refund", false, true],
+  ["new money is to pay its recipient", true, false],
+])(
+  "M32: an order that another copy has refunded is told as failed once it is released, though %s, and new money goes back",
+  LONG,
+  async (_, comesAgain, isForgotten) => {
+    const world = await open();
+    const order = await refundedElsewhere(world);
+    if (isForgotten) forget(world, world.nodes);
+    const bobs = await owned(world, world.bob);
+    const before = await owned(world, world.alice);
+    if (comesAgain) world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+    const restored = await startOn(world, order);
+    await restored.pass(MINUTE);
+    expect(await restored.heldReason()).toBe(isForgotten ? "missing_history" : "unknown_spending");
+    await restored.service.operator.releaseDeposit(order.id, BY);
+    for (let look = 0; look < 4; look++) await restored.pass(11 * MINUTE);
+    expect(await shown(restored, world, order)).toMatchObject({ status: "failed" });
+    expect(await restored.heldReason()).toBeNull();
+    expect(await owned(world, world.bob)).toBe(bobs);
+    const back = (await owned(world, world.alice)) - before;
+    expect(comesAgain ? back > 2_000_000n : back === 0n).toBe(true);
+  },
+);
+
+test(
+  "M32: an order that another copy has paid is not cancelled, though no node lists what was paid",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await paidElsewhere(world);
+    await world.service.stop();
+    forget(world, world.nodes);
+    const { service } = await startOn(world, order);
+    await expect(service.cancelTransaction(world.customer, order.id)).rejects.toMatchObject({
+      code: "ALREADY_PROCESSED",
+    });
+  },
+);
+
+test(
+  "M32: an order that another copy has paid is told completed by its marker alone, where no node lists what was paid and the gap was too short to be noticed",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await paidElsewhere(world);
+    await world.service.stop();
+    forget(world, world.nodes);
+    const restored = await startOn(world, order);
+    for (let look = 0; look < 4; look++) await restored.pass(11 * MINUTE);
+    expect(await shown(restored, world, order)).toMatchObject({
+      status: "completed",
+      recipients: [{ status: "paid" }],
+    });
   },
 );
 
 test.each([
-  ["meets the marker", false],
-  ["is given up, since nodes say that it would land", true],
-])(
-  "M32: a planned payout of an order that is sent elsewhere %s: it is told as paid by the other copy, and the rest goes by a second word",
+  ["was not planned here", "before", false],
+  ["meets the marker", "planned", false],
+  ["is given up, since nodes say that it would land", "planned", true],
+] as const)(
+  "M32: the payout of an order that is sent elsewhere %s: it is told as paid by the other copy, and the rest goes by a second word",
   LONG,
-  async (_, isHidden) => {
+  async (_, copy, isHidden) => {
     const world = await open();
-    const { service, pass, order, paid, ...held } = await heldBesideMarker(world, "planned");
+    const { service, pass, order, paid, ...held } = await heldBesideMarker(world, copy);
     const bobs = world.tokenAccountOf(world.bob, "USDC");
     if (isHidden) for (const node of world.nodes) node.tell(passesWhatNames(bobs));
     const safe = world.wallet("safe", { lamports: 1_000_000_000n });

@@ -85,6 +85,25 @@ test(
 );
 
 test(
+  "M32: nor can one whose window is still open, at an address that nothing has been held for yet",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await ordered(world);
+    await world.service.stop();
+    world.clock.advance(10 * MINUTE);
+    world.chain.advance(40);
+    forget(world, world.nodes);
+    const restored = await startOn(world, order);
+    expect(await restored.heldReason()).toBeNull();
+    await expect(restored.service.cancelTransaction(world.customer, order.id)).rejects.toMatchObject({
+      code: "ALREADY_PROCESSED",
+    });
+    expect(await restored.heldReason()).toBe("missing_history");
+  },
+);
+
+test(
   "M32: an operator who releases a restored address vouches for it: the order ends, and what comes later goes back",
   LONG,
   async () => {
@@ -129,6 +148,8 @@ test(
     world.chain.fund(order.address, { usdc: 2_000_000n });
     for (let look = 0; look < 2; look++) await restored.pass(6 * MINUTE);
     expect(await restored.heldReason()).toBe("missing_history");
+    // Nothing was planned that waits for a release.
+    expect((await restored.storage.transaction(order.id))?.payments).toEqual([]);
   },
 );
 

@@ -146,7 +146,10 @@ test.for([
       isLying ? node(scene, "getTransaction", forge)(...call) : chain.fetch(...call);
     const ledger = ledgerOf([{ url: "http://forging", fetch: forging }]);
     await expect(ledger.signedBy(deposit.address)).rejects.toThrow(LedgerUnavailable);
+    const held = [{ owner: deposit.address, mint: null }];
+    await expect(ledger.changesOf(signed.signature, held)).rejects.toThrow(LedgerUnavailable);
     isLying = false;
+    expect(await ledger.changesOf(signed.signature, held)).not.toBeNull();
     expect((await ledger.signedBy(deposit.address)).transactions).toMatchObject([
       { signature: signed.signature },
     ]);

@@ -1,10 +1,16 @@
 /** What a node may answer to each method, and what is no answer. */
-import { MessageV0, PublicKey, VersionedTransaction } from "@solana/web3.js";
+import { Keypair, MessageV0, PublicKey, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import fc from "fast-check";
-import { createHash } from "node:crypto";
+import { createHash, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { messageHashOf, participantsOf, signatureOf } from "../../../src/solana/rpc/landed-transaction.ts";
+import {
+  expectSigned,
+  messageHashOf,
+  participantsOf,
+  signatureOf,
+} from "../../../src/solana/rpc/landed-transaction.ts";
+import { privateKeyOf } from "../../../src/ed25519.ts";
 import { RpcNode } from "../../../src/solana/rpc/rpc-node.ts";
 
 const ADDRESS = "11111111111111111111111111111111";
@@ -186,6 +192,54 @@ test("of version 1, which web3.js cannot write, the signatures stand behind the 
   const bytes = Buffer.concat([message, Buffer.alloc(64, 1), Buffer.alloc(64, 2)]);
   expect(signatureOf(bytes)).toBe(bs58.encode(Buffer.alloc(64, 1)));
   expect(messageHashOf(bytes)).toBe(createHash("sha256").update(message).digest("hex"));
+});
+
+describe("bytes that a signature names", () => {
+  const signers = [7, 8].map((seed) => Keypair.fromSeed(new Uint8Array(32).fill(seed)));
+  const keys = signers.map(({ publicKey }) => publicKey.toBytes());
+  const others = new Uint8Array(32).fill(9);
+  const counts = { numRequiredSignatures: 2, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 };
+  const first = new MessageV0({
+    header: counts,
+    staticAccountKeys: [...keys, others].map((key) => new PublicKey(key)),
+    recentBlockhash: bs58.encode(others),
+    compiledInstructions: [],
+    addressTableLookups: [],
+  }).serialize();
+  // Version, counts, the mask of settings, the blockhash, no instructions, three keys.
+  const later = Buffer.concat([
+    Buffer.from([0x81, 2, 0, 1, 0, 0, 0, 0]),
+    others,
+    Buffer.from([0, 3]),
+    ...keys,
+    others,
+  ]);
+  const made = (message: Uint8Array): readonly Uint8Array[] =>
+    signers.map(({ secretKey }) => sign(null, message, privateKeyOf(secretKey.slice(0, 32))));
+  const FORMS = [
+    [
+      "version 0",
+      first,
+      (message: Uint8Array, all: readonly Uint8Array[]) => [Uint8Array.of(2), ...all, message],
+    ],
+    ["version 1", later, (message: Uint8Array, all: readonly Uint8Array[]) => [message, ...all]],
+  ] as const;
+
+  test.each(FORMS)(
+    "M32: of %s each are what their signers signed, and of no other message",
+    (_, message, form) => {
+      const signatures = made(message);
+      const [name = new Uint8Array()] = signatures;
+      const bytes = Buffer.concat(form(message, signatures));
+      expect(() => expectSigned(bytes, bs58.encode(name))).not.toThrow();
+      expect(() => expectSigned(bytes, bs58.encode(others))).toThrow("wrong shape");
+      const forged = Uint8Array.from(message);
+      forged[20] = (forged[20] ?? 0) ^ 1;
+      expect(() => expectSigned(Buffer.concat(form(forged, signatures)), bs58.encode(name))).toThrow(
+        "wrong shape",
+      );
+    },
+  );
 });
 
 test.each([

@@ -48,7 +48,7 @@ export function decisionOf(matter: string): string {
 const PAGE = 500;
 
 /** The oldest held addresses that still are a matter, however many older ones were written off. */
-async function openHolds(
+export async function openHolds(
   storage: Pick<PaymentStorage, "heldDeposits">,
   limit: number,
 ): Promise<readonly DepositRecord[]> {

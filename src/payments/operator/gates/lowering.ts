@@ -6,6 +6,7 @@ import type { ActedBy } from "../../acted-by.ts";
 import { beliefRules, isInForce } from "../../intake/lowered-witnesses.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { LoweredWitnesses } from "../../intake/rules.ts";
+import { storageTime } from "../../storage-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateSetting } from "./gate-setting.ts";
@@ -51,7 +52,8 @@ const wantedWitnesses = z.strictObject({
 
 /** What lowering takes. */
 export interface LoweringSetting extends Pick<GateSetting, "gates" | "clock"> {
-  readonly storage: Pick<PaymentStorage, "gates">;
+  /** Its clock counts, as for suspended endpoints. */
+  readonly storage: Pick<PaymentStorage, "gates" | "time">;
   /** With its own number of witnesses, and all endpoints. */
   readonly ledger: Pick<Ledger, "restricted">;
 }
@@ -65,11 +67,11 @@ export class WitnessLowering implements Lowering {
   }
 
   async lowerWitnesses(given: WantedWitnesses, by: ActedBy): Promise<LoweredEntry> {
-    const { gates, clock } = this.#setting;
+    const { gates } = this.#setting;
     const { witnesses, minutes } = readCommand(wantedWitnesses, given);
     const acted = readActedBy(by);
     refuseNeedless(witnesses, await this.#inService());
-    const since = clock.now();
+    const since = await storageTime(this.#setting);
     const lowered: LoweredWitnesses = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
     const what = { witnesses, minutes };
     await gates.change(null, (rules) => ({ ...rules, lowered }), { by: acted, act: "lower_witnesses", what });
@@ -85,12 +87,13 @@ export class WitnessLowering implements Lowering {
   }
 
   async restoreWitnesses(by: ActedBy): Promise<void> {
-    const { gates, clock } = this.#setting;
+    const { gates } = this.#setting;
     const acted = readActedBy(by);
+    const now = await storageTime(this.#setting);
     await gates.change(
       null,
       (rules) => {
-        if (rules.lowered === null || !isInForce(rules.lowered, clock.now())) {
+        if (rules.lowered === null || !isInForce(rules.lowered, now)) {
           throw new OperatorRefused("the number of witnesses is not lowered");
         }
         return { ...rules, lowered: null };
