@@ -35,8 +35,9 @@ export function limitColumns(
       throw new TypeError(`limit ${key} is at most ${atMost}, which is no whole number from 1`);
     }
   }
-  if (limits.length > 1 && last.key === first.key)
+  if (limits.length > 1 && last.key === first.key) {
     throw new TypeError(`task ${id} has limit ${last.key} twice`);
+  }
   return {
     firstKey: first.key,
     firstRoom: first.atMost,
