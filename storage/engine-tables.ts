@@ -1,15 +1,6 @@
 /** What the engine's own tables hold, in one place for all adapters: the kind of each field, and what identifies a row. */
 import type { CommitParts, HistoryRecord, InstanceRecord, Lease, WatchRecord } from "./storage.ts";
-import type { ColumnOf } from "./table.ts";
-
-/** A table of the engine. Unlike a caller's it may have a key of several fields. */
-export interface EngineTable<R> {
-  readonly columns: { readonly [F in keyof R & string]: ColumnOf<R[F]> };
-  /** The fields that identify a row; `id` alone unless said otherwise. */
-  readonly key?: readonly (keyof R & string)[];
-  /** The fields whose values gather rows that are read together. */
-  readonly lookups?: readonly (keyof R & string)[];
-}
+import type { Column } from "./table.ts";
 
 /** A task as it is kept, with its lease. */
 export interface StoredTask {
@@ -47,18 +38,13 @@ export interface StoredTask {
   readonly deadAt: number | null;
 }
 
-/** A lease as it is kept. */
-export interface StoredLease extends Lease {
-  /** For how long it was given: what seems to last longer was given before the clock was set back. */
-  readonly ms: number;
-}
-
 /** The engine's own tables. */
 export interface EngineTables {
   instances: InstanceRecord;
   tasks: StoredTask;
   watches: WatchRecord;
-  paystateLeases: StoredLease;
+  /** `ms`: for how long it was given. What seems to last longer was given before the clock was set back. */
+  paystateLeases: Lease & { readonly ms: number };
   history: HistoryRecord;
 }
 
@@ -72,7 +58,15 @@ export interface EngineTables {
  * console.log(engineTables.watches.key); // [ 'kind', 'key', 'instance' ]
  * ```
  */
-export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<EngineTables[T]> } = {
+export const engineTables: {
+  readonly [T in keyof EngineTables]: {
+    readonly columns: Readonly<Record<keyof EngineTables[T] & string, Column>>;
+    /** The fields that identify a row; `id` alone unless said otherwise. Unlike a caller's table it may have several. */
+    readonly key?: readonly (keyof EngineTables[T] & string)[];
+    /** The fields whose values gather rows that are read together. */
+    readonly lookups?: readonly (keyof EngineTables[T] & string)[];
+  };
+} = {
   instances: {
     columns: {
       id: "text",
@@ -150,3 +144,6 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
 export function startedInstance(start: NonNullable<CommitParts["starts"]>[number]): InstanceRecord {
   return { version: 1, life: start.stamp, updatedAt: start.createdAt, ...start };
 }
+
+/** A lease as it is kept. */
+export type StoredLease = EngineTables["paystateLeases"];

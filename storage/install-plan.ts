@@ -1,29 +1,15 @@
 /** Decides what installing a table takes: nothing, creating it, migrating it, or a refusal. Pure; every adapter asks it. */
 import { StorageUnusable } from "./storage-unusable.ts";
-import type { AnyTable, Column, Migration } from "./table.ts";
+import type { AnyTable, Migration } from "./table.ts";
 
 /** A table as a database has it. */
-export interface StoredTable {
-  /** What `definitionOf` said when it was installed, or migrated last. */
-  readonly definition: string;
-  /** How many migrations it has seen. */
-  readonly migrations: number;
-}
+export type StoredTable = NonNullable<Parameters<typeof planInstall>[1]>;
 
-/** The migrations to carry out in their order, and the columns that they add in the end. */
-export interface MigrationPlan {
-  readonly steps: readonly Migration[];
-  /** What the table had before. */
-  readonly before: Definition;
-}
+/** The migrations to carry out in their order, and what the table had before. */
+export type MigrationPlan = Exclude<ReturnType<typeof planInstall>, string>;
 
 /** What lies in the database of a table: what its description says besides is only about reads and writes to come. */
-export interface Definition {
-  readonly columns: Readonly<Record<string, Column>>;
-  readonly key: string;
-  readonly unique: readonly string[];
-  readonly indexes: AnyTable["indexes"];
-}
+export type Definition = Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
 
 /**
  * The definition as text, to be kept beside the rows: equal texts are equal tables.
@@ -70,7 +56,17 @@ export function definitionOf({ columns, key, unique, indexes }: AnyTable): strin
  * console.log(planInstall(marks, { definition: definitionOf(marks), migrations: 0 })); // keep
  * ```
  */
-export function planInstall(table: AnyTable, stored: StoredTable | null): "create" | "keep" | MigrationPlan {
+export function planInstall(
+  table: AnyTable,
+  stored: { readonly definition: string; readonly migrations: number } | null,
+):
+  | "create"
+  | "keep"
+  | {
+      readonly steps: readonly Migration[];
+      /** What the table had before. */
+      readonly before: Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
+    } {
   if (stored === null) return "create";
   const { name, migrations } = table;
   if (stored.migrations > migrations.length) {

@@ -35,8 +35,9 @@ export function limitColumns(
       throw new TypeError(`limit ${key} is at most ${atMost}, which is no whole number from 1`);
     }
   }
-  if (limits.length > 1 && last.key === first.key)
+  if (limits.length > 1 && last.key === first.key) {
     throw new TypeError(`task ${id} has limit ${last.key} twice`);
+  }
   return {
     firstKey: first.key,
     firstRoom: first.atMost,
@@ -71,14 +72,9 @@ export function admitted<T extends StoredTask>(task: T): T {
 }
 
 /** The tasks with limits, as far as admissions depend on them. Dead letters are not among them. */
-export interface LimitedTasks<T extends StoredTask> {
-  /** How many are admitted under this first key. */
-  readonly admittedUnder: (firstKey: string) => number;
-  /** How many of them have this last key. */
-  readonly admittedIn: (firstKey: string, lastKey: string) => number;
-  /** Under a first key, the first parked task of each last key: as they were armed in each, those keys first that come after `after`. */
-  readonly heads: (firstKey: string, after: string) => Iterable<T>;
-}
+export type LimitedTasks<T extends StoredTask & { readonly seq: number }> = Parameters<
+  typeof nextAdmitted<T>
+>[0];
 
 /** So many last keys of one first key are looked at for one admission. */
 const MAX_HEADS = 64;
@@ -107,7 +103,10 @@ const MAX_HEADS = 64;
  */
 export function hasRoom(
   { firstKey, firstRoom, lastKey, lastRoom, admission }: StoredTask,
-  tasks: Pick<LimitedTasks<StoredTask>, "admittedUnder" | "admittedIn">,
+  tasks: {
+    readonly admittedUnder: (firstKey: string) => number;
+    readonly admittedIn: (firstKey: string, lastKey: string) => number;
+  },
 ): boolean {
   if (firstKey === null || lastKey === null || admission === "admitted") return true;
   if (tasks.admittedUnder(firstKey) >= Number(firstRoom)) return false;
@@ -139,7 +138,14 @@ export function hasRoom(
  * ```
  */
 export function nextAdmitted<T extends StoredTask & { readonly seq: number }>(
-  tasks: LimitedTasks<T>,
+  tasks: {
+    /** How many are admitted under this first key. */
+    readonly admittedUnder: (firstKey: string) => number;
+    /** How many of them have this last key. */
+    readonly admittedIn: (firstKey: string, lastKey: string) => number;
+    /** Under a first key, the first parked task of each last key: as they were armed in each, those keys first that come after `after`. */
+    readonly heads: (firstKey: string, after: string) => Iterable<T>;
+  },
   { firstKey, after }: { readonly firstKey: string; readonly after: string },
 ): T | undefined {
   let next: T | undefined;

@@ -1,17 +1,10 @@
 /** Names that one holder has for a time. Pure; adapters lease by it. */
-import type { StoredLease } from "./engine-tables.ts";
+import type { EngineTables, StoredLease } from "./engine-tables.ts";
 import type { Lease, LeaseRequest } from "./storage.ts";
 
-/** What a request comes to: who holds its names from now on, and the rows to write and to remove. */
-export interface LeasePlan {
-  readonly held: readonly Lease[];
-  readonly put: readonly StoredLease[];
-  readonly remove: readonly string[];
-}
-
 /**
- * What `lease` comes to, from the rows of the names that are asked for. Carry it out in one transaction with the reads that
- * it is given.
+ * What `lease` comes to, from the rows of the names that are asked for: who holds them from now on, and the rows to write and
+ * to remove. Carry it out in one transaction with the reads that it is given.
  *
  * @example
  * ```ts
@@ -21,7 +14,14 @@ export interface LeasePlan {
  * console.log(planLeases(request, []).put); // [ { name: 'sweep', holder: 'a', until: 1500, ms: 500 } ]
  * ```
  */
-export function planLeases(request: LeaseRequest, rows: readonly StoredLease[]): LeasePlan {
+export function planLeases(
+  request: LeaseRequest,
+  rows: readonly EngineTables["paystateLeases"][],
+): {
+  readonly held: readonly Lease[];
+  readonly put: readonly EngineTables["paystateLeases"][];
+  readonly remove: readonly string[];
+} {
   const { holder, now, leaseMs } = request;
   const names = [...new Set(request.names)];
   const living = livingLeases(names, rows, now);

@@ -3,29 +3,11 @@ import type { Comparable } from "./storage.ts";
 import { checked, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
 
-/** A read of any table; what `Find` and `Tally` have in common, and more. */
-export interface AnyQuery {
-  readonly table: AnyTable;
-  readonly index?: string;
-  readonly equals?: object;
-  readonly after?: readonly Comparable[];
-  readonly beyond?: string;
-  readonly order?: "asc" | "desc";
-  readonly limit?: number;
-  readonly sum?: string;
-}
+/** A read of any table. */
+export type AnyQuery = Parameters<typeof selectionOf>[1];
 
 /** A read of one table, apart from how far it goes. */
-export interface Selection {
-  /** What only rows of the index have. */
-  readonly index: Index;
-  /** Fields and the values they must have. */
-  readonly equals: readonly (readonly [field: Field, value: unknown])[];
-  /** The fields that order the rows. */
-  readonly order: readonly Field[];
-  /** Values of the first of them. */
-  readonly after: readonly (readonly [field: Field, value: unknown])[];
-}
+export type Selection = ReturnType<typeof selectionOf>;
 
 const WHOLE: Index = { on: [], where: {}, present: [] };
 
@@ -48,7 +30,28 @@ const WHOLE: Index = { on: [], where: {}, present: [] };
  * console.log(selectionOf(orders, query).order.map(({ name }) => name)); // [ 'paidAt' ]
  * ```
  */
-export function selectionOf(table: AnyTable, query: AnyQuery): Selection {
+export function selectionOf(
+  table: AnyTable,
+  query: {
+    readonly table: AnyTable;
+    readonly index?: string;
+    readonly equals?: object;
+    readonly after?: readonly Comparable[];
+    readonly beyond?: string;
+    readonly order?: "asc" | "desc";
+    readonly limit?: number;
+    readonly sum?: string;
+  },
+): {
+  /** What only rows of the index have. */
+  readonly index: Index;
+  /** Fields and the values they must have. */
+  readonly equals: readonly (readonly [field: Field, value: unknown])[];
+  /** The fields that order the rows. */
+  readonly order: readonly Field[];
+  /** Values of the first of them. */
+  readonly after: readonly (readonly [field: Field, value: unknown])[];
+} {
   const { index: name, equals = {}, after = [], sum } = query;
   if (sum !== undefined && fieldNamed(table, sum).kind !== "amount") {
     throw new TypeError(`${table.name}: ${sum} is no amount`);

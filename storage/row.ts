@@ -86,7 +86,7 @@ function describe(value: unknown): string {
  * console.log(copyRow(table, { id: "o-1", total: 5n, paidAt: null, more: 1 })); // { id: 'o-1', total: 5n, paidAt: null }
  * ```
  */
-export function copyRow<R extends object>(table: Described, row: R): R {
+export function copyRow<R extends object>(table: { readonly columns: object }, row: R): R {
   return copyOf(fieldsOf(table), row) as R;
 }
 
@@ -103,7 +103,10 @@ export function copyRow<R extends object>(table: Described, row: R): R {
  * console.log(copyChanges(table, { paidAt: 7, more: 1 })); // { paidAt: 7 }
  * ```
  */
-export function copyChanges<R extends object>(table: Described, changes: Partial<R>): Partial<R> {
+export function copyChanges<R extends object>(
+  table: { readonly columns: object },
+  changes: Partial<R>,
+): Partial<R> {
   return copyOf(
     fieldsOf(table).filter(({ name }) => name in changes),
     changes,

@@ -139,9 +139,6 @@ export function pendingTask(task: StoredTask): PendingTask {
   };
 }
 
-/** What of a claim, or of a heartbeat, concerns each task. */
-export type TaskClaim = Pick<ClaimRequest, "holder" | "now" | "leaseMs">;
-
 /**
  * What a claim makes of a task that it hands out.
  *
@@ -163,7 +160,10 @@ export type TaskClaim = Pick<ClaimRequest, "holder" | "now" | "leaseMs">;
  * console.log(token, visibleAt); // 1 110
  * ```
  */
-export function claimed<T extends StoredTask>(task: T, { holder, now, leaseMs }: TaskClaim): T {
+export function claimed<T extends StoredTask>(
+  task: T,
+  { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
+): T {
   return admitted({ ...task, holder, visibleAt: now + leaseMs, token: task.token + 1 });
 }
 

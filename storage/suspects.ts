@@ -5,7 +5,7 @@
 import type { StoredTask } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
 import { admitted, paused } from "./limits.ts";
-import { taskRecord, type TaskClaim } from "./stored-task.ts";
+import { taskRecord } from "./stored-task.ts";
 import { queueOf } from "./task-queues.ts";
 
 /**
@@ -13,9 +13,6 @@ import { queueOf } from "./task-queues.ts";
  * as soon as it is tried, and a healthy one behind a long line of slow suspects must be done all the same.
  */
 export const SUSPECT_MS = 3_600_000;
-
-/** What of a claim decides about suspects. */
-export type SuspectClaim = Pick<ClaimRequest, "now" | "leaseMs" | "maxCrashes">;
 
 /**
  * What a claim makes of a due task before it hands out any; null where it can be handed out as it is. A task whose holder
@@ -45,7 +42,10 @@ export type SuspectClaim = Pick<ClaimRequest, "now" | "leaseMs" | "maxCrashes">;
  * console.log(suspected(held, { ...claim, maxCrashes: 1 })?.deadAt); // 500
  * ```
  */
-export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T | null {
+export function suspected<T extends StoredTask>(
+  task: T,
+  claim: Pick<ClaimRequest, "now" | "leaseMs" | "maxCrashes">,
+): T | null {
   const { crashedAt } = task;
   const { now, leaseMs, maxCrashes } = claim;
   if (task.holder !== null) {
@@ -95,7 +95,10 @@ export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T
  * console.log(extended(storedTask(task, undefined), beat)); // null
  * ```
  */
-export function extended<T extends StoredTask>(task: T, { holder, now, leaseMs }: TaskClaim): T | null {
+export function extended<T extends StoredTask>(
+  task: T,
+  { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
+): T | null {
   const visibleAt = now + leaseMs;
   if (task.holder !== null) return { ...task, visibleAt };
   if (!isInLine(task)) return null;

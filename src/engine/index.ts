@@ -129,6 +129,8 @@ export type {
   Insert,
   InstanceListing,
   InstanceRecord,
+  Lease,
+  LeaseRequest,
   Limit,
   PendingRecords,
   PendingTask,

@@ -1,8 +1,14 @@
 /** A table of the engine as a table in memory sees it. */
-import type { EngineTable } from "../engine-tables.ts";
+import type { Column } from "../table.ts";
 import type { MemoryShape } from "./table.ts";
 
-export function engineShape<R>({ columns, key, lookups = [] }: EngineTable<R>): MemoryShape {
+interface EngineTable {
+  readonly columns: Readonly<Record<string, Column>>;
+  readonly key?: readonly string[];
+  readonly lookups?: readonly string[];
+}
+
+export function engineShape({ columns, key, lookups = [] }: EngineTable): MemoryShape {
   return {
     columns,
     ...(key === undefined ? {} : { key }),

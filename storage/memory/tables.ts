@@ -8,8 +8,8 @@ import {
 } from "../install-plan.ts";
 import type { AnyQuery } from "../query.ts";
 import { copyChanges } from "../row.ts";
-import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
-import { expectedFields, timeField } from "../expected-fields.ts";
+import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
+import { isAsExpected } from "../expected-fields.ts";
 import type { AnyTable, Group } from "../table.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 import { select } from "./select.ts";
@@ -72,7 +72,8 @@ export class Tables {
     const { table, rows } = this.#of(change.table);
     if ("insert" in change) return insert(rows, table, change);
     if ("remove" in change) return remove(rows, table, change);
-    return "set" in change ? update(rows, table, change) : isAsExpected(rows, table, change);
+    if ("set" in change) return update(rows, table, change);
+    return isAsExpected(table, rows.get(change.id) ?? null, change);
   }
 
   #of(name: string): Installed {
@@ -105,21 +106,11 @@ function migrated(row: AnyRow, { columns }: AnyTable, plan: MigrationPlan | "cre
   return Object.fromEntries(Object.keys(columns).map((field) => [field, values[field]]));
 }
 
-function isAsExpected(
-  rows: MemoryTable<AnyRow>,
-  table: AnyTable,
-  { id, expectVersion }: AnyExpectation,
-): boolean {
-  if (!("version" in table.columns)) throw new TypeError(`${table.name} has no version`);
-  return Number(rows.get(id)?.["version"] ?? 0) === expectVersion;
-}
-
 function remove(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyRemoval): boolean {
-  const expected = expectedFields(table, change);
-  const row = rows.get(change.remove);
-  if (row === undefined || !expected.every(([{ name }, value]) => row[name] === value)) return false;
-  rows.remove(row);
-  return true;
+  const row = rows.get(change.remove) ?? null;
+  const isExpected = isAsExpected(table, row, change);
+  if (row !== null && isExpected) rows.remove(row);
+  return isExpected;
 }
 
 function insert(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyInsert): boolean {
@@ -177,17 +168,9 @@ function countedMembers(
 }
 
 function update(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyUpdate): boolean {
-  if (table.appendOnly) throw new TypeError(`rows of ${table.name} are never changed`);
-  const { id, set, expectedVersion, unexpired } = change;
-  const versioned = "version" in table.columns;
-  if (expectedVersion !== undefined && !versioned) throw new TypeError(`${table.name} has no version`);
-  const row = rows.get(id);
-  const changes = copyChanges(table, set as AnyRow);
-  const isExpected = expectedVersion === undefined || row?.["version"] === expectedVersion;
-  if (row === undefined || !isExpected) return false;
-  if (unexpired !== undefined && !(Number(row[timeField(table, unexpired).name] ?? 0) > unexpired.now)) {
-    return false;
-  }
-  const version = versioned ? { version: Number(row["version"]) + 1 } : {};
-  return rows.put({ ...row, ...changes, ...version, [table.key]: id });
+  const row = rows.get(change.id) ?? null;
+  const changes = copyChanges(table, change.set as AnyRow);
+  if (!isAsExpected(table, row, change)) return false;
+  const version = "version" in table.columns ? { version: Number(row?.["version"]) + 1 } : {};
+  return rows.put({ ...row, ...changes, ...version, [table.key]: change.id });
 }

@@ -20,7 +20,6 @@ import {
   retried,
   storedTask,
   taskRecord,
-  type TaskClaim,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { hasRoom, type LimitedTasks, nextAdmitted } from "../limits.ts";
@@ -209,7 +208,7 @@ export class TaskQueue {
   }
 
   /** Extends the lease; false when it is lost. */
-  extend({ id, token }: HeldTask, beat: TaskClaim): boolean {
+  extend({ id, token }: HeldTask, beat: Pick<ClaimRequest, "holder" | "now" | "leaseMs">): boolean {
     const task = this.#claimed(id, token);
     const kept = task === undefined ? null : extended(task, beat);
     if (kept !== null) this.#put(kept);

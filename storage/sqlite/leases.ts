@@ -1,6 +1,6 @@
 /** Named leases in SQLite. */
 import type { Kysely } from "kysely";
-import { type LeasePlan, planLeases } from "../named-leases.ts";
+import { planLeases } from "../named-leases.ts";
 import { leaseStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
 import type { Lease, LeaseRequest } from "../storage.ts";
@@ -27,7 +27,7 @@ export class Leases {
     });
   }
 
-  #plan(request: LeaseRequest): LeasePlan {
+  #plan(request: LeaseRequest): ReturnType<typeof planLeases> {
     return planLeases(
       request,
       request.names.flatMap((name) => this.#leases.named.all({ name })),

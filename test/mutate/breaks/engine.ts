@@ -146,4 +146,18 @@ export const ENGINE_BREAKS: readonly Break[] = [
     replacement: 'if (task.admission === "parked") this.#rooms.touch(task);',
     tests: ["storage/contract.test.ts"],
   },
+  {
+    property: "what is meant for an earlier life of an id does not reach the next one",
+    file: "src/engine/steps.ts",
+    text: "return isOfParent && (life === undefined || life === instance.life);",
+    replacement: "return isOfParent;",
+    tests: ["engine/stamps.test.ts"],
+  },
+  {
+    property: "two processes that poll a kind divide its shards",
+    file: "src/engine/watch-shares.ts",
+    text: "const given = held.slice(count)",
+    replacement: "const given = held.slice(held.length)",
+    tests: ["engine/shards.test.ts", "engine/postgres-shares.test.ts"],
+  },
 ];

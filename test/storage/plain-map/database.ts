@@ -1,6 +1,6 @@
 /** Plain Maps of records, and the way back: what a commit has done to them is undone by putting copies of the Maps back. */
 import type { HistoryRecord, InstanceRecord, WatchRecord } from "paystate/engine";
-import { compareTexts, type StoredLease, type StoredTable, type StoredTask } from "paystate/storage";
+import { compareTexts, type EngineTables, type StoredTask } from "paystate/storage";
 
 /** A row of a table that the caller brought. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -11,8 +11,8 @@ export class Database {
   history = new Map<string, HistoryRecord>();
   tasks = new Map<string, StoredTask>();
   watches = new Map<string, WatchRecord>();
-  leases = new Map<string, StoredLease>();
-  installed = new Map<string, StoredTable>();
+  leases = new Map<string, EngineTables["paystateLeases"]>();
+  installed = new Map<string, { readonly definition: string; readonly migrations: number }>();
   rows = new Map<string, Map<string, Row>>();
 
   /** Keeps what `act` did when `isKept` likes its result. Else, and when it throws, nothing has happened. */

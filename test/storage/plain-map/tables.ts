@@ -11,16 +11,17 @@ import type {
   Tallied,
 } from "paystate/engine";
 import {
-  type AnyQuery,
   copyChanges,
   copyRow,
   definitionOf,
-  expectedFields,
+  isAsExpected,
   NotInstalled,
   planInstall,
   selectionOf,
 } from "paystate/storage";
 import { by, compared, type Database, type Row } from "./database.ts";
+
+type AnyQuery = Parameters<typeof selectionOf>[1];
 
 export class Tables {
   readonly #database: Database;
@@ -61,9 +62,7 @@ export class Tables {
     if ("insert" in write) return this.#insert(table, write);
     if ("set" in write) return this.#update(table, write);
     if ("remove" in write) return this.#remove(table, write);
-    this.#assertVersioned(table);
-    const row = this.#rowsOf(table.name).get(write.id);
-    return (row?.["version"] ?? 0) === write.expectVersion;
+    return isAsExpected(table, this.#rowsOf(table.name).get(write.id) ?? null, write);
   }
 
   #installOne(table: AnyTable): void {
@@ -116,24 +115,20 @@ export class Tables {
     return true;
   }
 
-  #update(table: AnyTable, { id, set, expectedVersion }: AnyUpdate): boolean {
-    if (table.appendOnly) throw new TypeError(`${table.name} is append-only`);
-    if (expectedVersion !== undefined) this.#assertVersioned(table);
-    const row = this.#rowsOf(table.name).get(id);
-    if (row === undefined) return false;
-    if (expectedVersion !== undefined && row["version"] !== expectedVersion) return false;
-    const version = "version" in table.columns ? { version: (row["version"] as number) + 1 } : {};
-    const changed: Row = { ...row, ...copyChanges(table, set as Row), ...version, [table.key]: id };
+  #update(table: AnyTable, change: AnyUpdate): boolean {
+    const row = this.#rowsOf(table.name).get(change.id) ?? null;
+    const changes = copyChanges(table, change.set as Row);
+    if (!isAsExpected(table, row, change)) return false;
+    const version = "version" in table.columns ? { version: (row?.["version"] as number) + 1 } : {};
+    const changed: Row = { ...row, ...changes, ...version, [table.key]: change.id };
     if (this.#isTaken(table, changed)) return false;
     this.#put(table, changed);
     return true;
   }
 
   #remove(table: AnyTable, removal: AnyRemoval): boolean {
-    const expected = expectedFields(table, removal);
     const rows = this.#rowsOf(table.name);
-    const row = rows.get(removal.remove);
-    const isExpected = expected.every(([{ name }, value]) => row?.[name] === value);
+    const isExpected = isAsExpected(table, rows.get(removal.remove) ?? null, removal);
     return isExpected && rows.delete(removal.remove);
   }
 
@@ -158,10 +153,6 @@ export class Tables {
     return table.unique.some((field) =>
       others.some((each) => each[field] !== null && each[field] === row[field]),
     );
-  }
-
-  #assertVersioned({ name, columns }: AnyTable): void {
-    if (!("version" in columns)) throw new TypeError(`${name} has no version`);
   }
 
   #put(table: AnyTable, row: Row): void {

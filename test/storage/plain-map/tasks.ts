@@ -15,7 +15,6 @@ import {
   engineTables,
   extended,
   hasRoom,
-  type LimitedTasks,
   nextAdmitted,
   nextSuspectAt,
   pendingTask,
@@ -27,7 +26,6 @@ import {
   suspectsInTurn,
   taskRecord,
   unsettled,
-  type TaskClaim,
   withoutPlaceOf,
 } from "paystate/storage";
 import { by, type Database } from "./database.ts";
@@ -107,7 +105,7 @@ export class Tasks {
   }
 
   /** Rows keep the order in which they were armed, so their place is their number. */
-  readonly #limited: LimitedTasks<StoredTask & { readonly seq: number }> = {
+  readonly #limited: Parameters<typeof nextAdmitted<StoredTask & { readonly seq: number }>>[0] = {
     admittedUnder: (key) => this.#admitted(key).length,
     admittedIn: (key, last) => this.#admitted(key).filter(({ lastKey }) => lastKey === last).length,
     heads: (key) => {
@@ -126,7 +124,7 @@ export class Tasks {
     );
   }
 
-  extend(held: Held, beat: TaskClaim): boolean {
+  extend(held: Held, beat: Pick<ClaimRequest, "holder" | "now" | "leaseMs">): boolean {
     const task = this.#withToken(held);
     return this.#change(task === null ? null : extended(task, beat));
   }
