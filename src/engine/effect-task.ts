@@ -15,6 +15,8 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
   if (handler === undefined && !workflow.bodies.has(name)) {
     if (name === "start") return startMessage(facts, params as StartParams, index);
     if (name === "tell") return tellMessage(facts, params as TellParams, index);
+    // Asked for by enqueueActions, under a name that nobody knew before.
+    throw new TypeError(`${workflow.key}: the action "${name}" has neither a handler nor a body`);
   }
   const payload = handler === undefined ? scopeOf(action) : toJson(params ?? null, `params of ${name}`);
   return {

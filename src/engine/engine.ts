@@ -227,7 +227,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     inspected: { workflows, storage, isProduction: () => false, onCommit, acting },
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
-    send: async (workflow, id, event, companions) =>
+    send: async (workflow, ...[id, event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
     ...reads,
     ...commands,

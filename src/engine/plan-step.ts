@@ -15,6 +15,7 @@ import type { ChildStart } from "./child-instances.ts";
 import { consequencesOf, type Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import { stepOrFailure } from "./step-or-failure.ts";
 import { snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepFacts } from "./step-facts.ts";
@@ -122,8 +123,8 @@ function plannedStep(arrived: ArrivedEvent, at: number, workflows: RegisteredWor
   const { workflow, id, version: expectedVersion, snapshot: before, taken } = arrived;
   const runs = taken?.get(id);
   // The history tells them, too, so that the same step comes of it.
-  const event = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
-  const step = workflow.chart.step(before, event);
+  const sent = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
+  const { event, step } = stepOrFailure(workflow, before, { event: sent, workflows });
   if (step === null) return null;
   const { after } = step;
   const facts: StepFacts = { workflow, id, version: expectedVersion + 1, before, step, event, at, workflows };
