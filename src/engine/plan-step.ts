@@ -51,6 +51,7 @@ export interface ArrivedEvent {
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
   readonly taken?: TakenRuns;
+  readonly lent?: ChartSnapshot["lent"];
 }
 
 /** An instance that comes from another version of its chart. */
@@ -65,6 +66,7 @@ export interface PlannedArrival {
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
   readonly taken: TakenRuns;
+  readonly lent: ChartSnapshot["lent"];
   /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: readonly WatchRecord[];
 }
@@ -126,7 +128,7 @@ function plannedStep(arrived: ArrivedEvent, at: number, workflows: RegisteredWor
   const sent = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
   const { event, step } = stepOrFailure(workflow, before, { event: sent, workflows });
   if (step === null) return null;
-  const { after } = step;
+  const after = lending(step.after, arrived.lent);
   const facts: StepFacts = { workflow, id, version: expectedVersion + 1, before, step, event, at, workflows };
   const next: StepCommit = {
     after,
@@ -150,7 +152,7 @@ function plannedStep(arrived: ArrivedEvent, at: number, workflows: RegisteredWor
 export function planArrival(moved: PlannedArrival, at: number, workflows: RegisteredWorkflows): StepCommit[] {
   const { workflow, id, expectedVersion, before, step, writes, amends } = moved;
   const { key, hash } = workflow;
-  const { after } = step;
+  const after = lending(step.after, moved.lent);
   const event = { type: MIGRATED, from: moved.from, to: key, snapshot: after };
   const version = expectedVersion + 1;
   // The rows of this commit are those of the migration: `project` has not seen the step that led here.
@@ -211,6 +213,10 @@ function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows, take
 function notBegun({ parent, index }: ChildStart, error: unknown, { version, at }: HistoryRecord): TaskRecord {
   const event = childFailed(parent.id, error, parent.run);
   return messageTask({ id: `${parent.instance}:${version}:${index}`, dueAt: at }, parent, { event });
+}
+
+function lending(after: ChartSnapshot, lent: ChartSnapshot["lent"]): ChartSnapshot {
+  return lent === undefined ? after : { ...after, lent };
 }
 
 /** In the store an instance takes events or it does not; the snapshot says how it ended. */

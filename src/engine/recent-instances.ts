@@ -10,6 +10,8 @@ export type KnownInstance = Pick<
 
 // Somewhat more than are under way at once; with contexts of a kilobyte, four megabytes.
 const MAX_KNOWN = 4_096;
+// Characters of their snapshots, however large each one is.
+const MAX_KNOWN_TEXT = 16 * 1024 * 1024;
 // Less than the hour for which an instance that has ended is kept at least: one that is known so long may have ended in
 // another process, been removed, and begun again under the same id. Its new life reaches the same versions.
 const MAX_KNOWN_MS = 600_000;
@@ -26,6 +28,7 @@ interface Entry {
 export class RecentInstances {
   readonly #clock: Clock;
   readonly #known = new Map<string, Entry>();
+  #text = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -42,18 +45,26 @@ export class RecentInstances {
   /** Removes the instance from the cache and returns it: if the caller fails, the next one reads the storage. */
   take(id: string): KnownInstance | undefined {
     const instance = this.get(id);
-    this.#known.delete(id);
+    this.#forget(id);
     return instance;
   }
 
   /** Keeps it, unless it is done: a done instance takes no more steps. */
   keep(instance: KnownInstance): void {
     if (instance.status === "done") return;
+    this.#forget(instance.id);
     this.#known.set(instance.id, { instance, keptAt: this.#clock.now() });
-    if (this.#known.size <= MAX_KNOWN) return;
+    this.#text += instance.snapshot.length;
     for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      return;
+      if (this.#known.size <= MAX_KNOWN && this.#text <= MAX_KNOWN_TEXT) return;
+      this.#forget(oldest);
     }
+  }
+
+  #forget(id: string): void {
+    const entry = this.#known.get(id);
+    if (entry === undefined) return;
+    this.#known.delete(id);
+    this.#text -= entry.instance.snapshot.length;
   }
 }

@@ -15,6 +15,7 @@ import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
 import type { Hands } from "./hands.ts";
+import { lentAfter } from "./lent-contexts.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
 import { planStart, planStep, type StepCommit } from "./plan-step.ts";
@@ -183,6 +184,7 @@ export class Steps<W> {
     };
     this.#failed.throwRemembered(step);
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
+    const lent = await lentAfter(this.#storage, instance);
     const at = this.#clock.now();
     let parts: readonly StepCommit[];
     try {
@@ -193,7 +195,7 @@ export class Steps<W> {
           `there are ${MAX_MOVED} or more, too many to migrate at once`,
         );
       }
-      parts = planMigration({ instance, workflow, pending, taken }, at, this.#workflows);
+      parts = planMigration({ instance, workflow, pending, taken, lent }, at, this.#workflows);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;
@@ -227,9 +229,10 @@ export class Steps<W> {
         if (known !== undefined) continue;
         return { kind: "refused", result: { ok: false, conflict: "version" } };
       }
+      const lent = await lentAfter(this.#storage, instance);
       const at = this.#clock.now();
       const workflow = this.#workflows.of(instance);
-      const arrived = { workflow, id, version: instance.version, snapshot, event, taken };
+      const arrived = { workflow, id, version: instance.version, snapshot, event, taken, lent };
       const step = planStep(arrived, at, this.#workflows);
       if (step === null) {
         // The cached instance may be out of date, and the event may change the stored one.
