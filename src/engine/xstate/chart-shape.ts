@@ -12,7 +12,7 @@ import {
   namedInSystem,
 } from "./function-texts.ts";
 import { actorSource, type ActorSource } from "./actor-logic.ts";
-import { MAX_DELAY_MS } from "./step-actions.ts";
+import { MAX_DELAY_MS } from "./whole-delay.ts";
 
 type AnyStateNode = StateNode<never, never>;
 
