@@ -39,6 +39,8 @@ export interface ChartParts<Source extends ChartSource> {
   readonly inline: ReadonlyMap<string, ActionBody>;
   readonly actors: ReadonlyMap<string, ActorSource<Source>>;
   readonly watches: ReadonlySet<string>;
+  /** The ids of children whose errors a state of it takes. */
+  readonly catches?: ReadonlySet<string>;
   /** Whether timers of an instance may outlast the states that have armed them. */
   readonly delaysEvents: boolean;
   /** Why it cannot be durable: one sentence per fault, each naming the state. Empty for a chart that can be registered. */

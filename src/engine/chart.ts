@@ -45,6 +45,8 @@ export interface ChartSnapshot {
   /** By child id: how many machines were started under it. */
   readonly runs?: Readonly<Record<string, number>>;
   readonly parent?: ParentLink;
+  /** By step: large contexts that effects of earlier steps are still to be called with, as JSON. */
+  readonly lent?: Readonly<Record<string, unknown>>;
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */

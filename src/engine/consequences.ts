@@ -1,6 +1,13 @@
 /** What follows from one step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
 import type { Commit, TaskRecord, Write } from "../../storage/storage.ts";
-import { childDone, STOP, type EventAddress, type ChartAction, type PlannedEffect } from "./chart.ts";
+import {
+  childDone,
+  childFailed,
+  STOP,
+  type EventAddress,
+  type ChartAction,
+  type PlannedEffect,
+} from "./chart.ts";
 import { childInstance, childWorkflow, linkedChild, type ChildStart } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
@@ -94,12 +101,14 @@ class Collector {
   /** The instances whose timers and invocations are removed: this one, if it has ended. Its output is sent to its parent. */
   #ends(): readonly string[] {
     const { id, step, workflow } = this.#facts;
-    const { status, output, parent } = step.after;
+    const { status, output, error, parent } = step.after;
     if (status === "active") return [];
-    if (status === "done" && parent !== undefined) {
-      this.#tell(parent, { event: childDone(parent.id, output, parent.run) }, step.actions.length);
+    if (status !== "stopped" && parent !== undefined) {
+      const { id: child, run } = parent;
+      const event = status === "done" ? childDone(child, output, run) : childFailed(child, error, run);
+      this.#tell(parent, { event }, step.actions.length);
     }
-    return status === "stopped" || workflow.delaysEvents ? [id] : [];
+    return status !== "done" || workflow.delaysEvents ? [id] : [];
   }
 
   #tell(to: Recipient, message: Message, index: number): void {
@@ -125,10 +134,10 @@ class Collector {
   }
 
   #disarm(name: string): void {
-    // A state entered and left within one step armed a timer that never gets a row.
-    const armed = this.#arms.findLastIndex((task) => task.name === name && isDisarmable(task));
-    if (armed >= 0) this.#arms.splice(armed, 1);
-    else this.#disarms.push({ instance: this.#facts.id, timer: name });
+    // A state entered and left within one step armed a timer that never gets a row. One of an earlier step may have the name, too.
+    const left = this.#arms.filter((task) => task.name !== name || !isDisarmable(task));
+    this.#arms.splice(0, this.#arms.length, ...left);
+    this.#disarms.push({ instance: this.#facts.id, timer: name });
   }
 
   #startChild(action: Action<"startChild">, index: number): void {

@@ -1,6 +1,7 @@
 /** The task of a named action: an effect of the host, or a message where the action is the engine's `start` or `tell`. */
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
+import { isLarge, type LentContext } from "./lent-contexts.ts";
 import { messageTask, type StartParams, type TellParams } from "./messages.ts";
 import { limitsFor } from "./own-limit.ts";
 import { taskIdOf, type StepFacts } from "./step-facts.ts";
@@ -16,8 +17,11 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
   if (handler === undefined && !workflow.bodies.has(name)) {
     if (name === "start") return startMessage(facts, params as StartParams, index);
     if (name === "tell") return tellMessage(facts, params as TellParams, index);
+    // Asked for by enqueueActions, under a name that nobody knew before.
+    throw new TypeError(`${workflow.key}: the action "${name}" has neither a handler nor a body`);
   }
-  const payload = handler === undefined ? scopeOf(action) : toJson(params ?? null, `params of ${name}`);
+  const payload =
+    handler === undefined ? scopeOf(facts, action) : toJson(params ?? null, `params of ${name}`);
   return {
     id: taskIdOf(facts, index),
     instance: facts.id,
@@ -31,10 +35,13 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
 }
 
 /** What the body of an action is called with. */
-function scopeOf({ effect: { name, params }, scope }: EffectAction): object {
+function scopeOf(facts: StepFacts, { effect: { name, params }, scope }: EffectAction): object {
+  const { context } = facts.step.after;
+  const lent: LentContext | null =
+    scope.context === context && isLarge(context) ? { contextOf: facts.version } : null;
   return {
     ...(params === undefined ? {} : { params: toJson(params, `params of ${name}`) }),
-    context: toJson(scope.context, "context"),
+    ...(lent ?? { context: toJson(scope.context, "context") }),
     event: eventToJson(scope.event),
   };
 }

@@ -11,8 +11,8 @@ export interface TaskSurroundings<W> {
   readonly steps: Steps<W>;
   readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
-  /** Asked what a task said when it last failed. */
-  readonly storage: Pick<EngineStorage, "pending">;
+  /** Asked what a task said when it last failed, and for a context that does not stand in it. */
+  readonly storage: Pick<EngineStorage, "pending" | "load">;
 }
 
 /** One run of a task. */

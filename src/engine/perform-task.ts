@@ -91,10 +91,10 @@ function workflowOf(
 
 /** An effect that has no handler runs the body that the chart gives its action. */
 async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectRun): Promise<void> {
-  const { workflows, clock } = around;
+  const { workflows, clock, storage } = around;
   const body = workflowOf(workflows, task)?.bodies.get(task.name);
   if (body === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
-  const sent = await runBody(body, task, run);
+  const sent = await runBody(body, task, { run, storage });
   const dueAt = clock.now();
   const arms = sent.map((event, index) =>
     messageTask({ id: `${task.id}:sent:${index}`, dueAt }, task, { event: givenEvent(event) }),

@@ -21,6 +21,7 @@ export interface MigratingInstance {
   readonly workflow: AnyWorkflow;
   readonly pending: PendingRecords;
   readonly taken: TakenRuns;
+  readonly lent: ChartSnapshot["lent"];
 }
 
 /** The commit of the migration, and the first steps of children that the new version begins. Throws `MigrationFailed`. */
@@ -60,14 +61,20 @@ class MovedInstance implements PlannedArrival {
   readonly amends: readonly TaskAmendment[];
   readonly unwatches: PendingRecords["watches"];
   readonly taken: TakenRuns;
+  readonly lent: ChartSnapshot["lent"];
   readonly #step: MigrationStep;
   readonly #tasks: readonly PendingTask[];
   readonly #at: number;
 
-  constructor({ instance, workflow, pending, taken }: MigratingInstance, step: MigrationStep, at: number) {
+  constructor(
+    { instance, workflow, pending, taken, lent }: MigratingInstance,
+    step: MigrationStep,
+    at: number,
+  ) {
     this.workflow = workflow;
     this.instance = instance;
     this.taken = taken;
+    this.lent = lent;
     const { runs, ...left } = snapshotFromText(instance.snapshot);
     this.before = { ...left, runs: { ...runs, ...taken.get(instance.id) } };
     this.unwatches = pending.watches;

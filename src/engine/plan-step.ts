@@ -16,6 +16,7 @@ import { consequencesOf, type Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import { stepOrFailure } from "./step-or-failure.ts";
 import { snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
@@ -52,6 +53,7 @@ export interface ArrivedEvent {
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
   readonly taken?: TakenRuns;
+  readonly lent?: ChartSnapshot["lent"];
 }
 
 /** An instance that comes from another version of its chart. */
@@ -63,6 +65,7 @@ export interface PlannedArrival {
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
   readonly taken: TakenRuns;
+  readonly lent: ChartSnapshot["lent"];
   /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: readonly WatchRecord[];
 }
@@ -147,10 +150,10 @@ function plannedStep(
   const { workflow, instance, snapshot: before, taken } = arrived;
   const runs = taken?.get(instance.id);
   // The history tells them, too, so that the same step comes of it.
-  const event = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
-  const step = workflow.chart.step(before, event);
+  const sent = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
+  const { event, step } = stepOrFailure(workflow, before, { event: sent, workflows });
   if (step === null) return null;
-  const { after } = step;
+  const after = lending(step.after, arrived.lent);
   const facts: StepFacts = {
     workflow,
     ...following(instance, moment),
@@ -163,7 +166,7 @@ function plannedStep(
     after,
     life: instance.life,
     start: null,
-    step: stepRecord(facts, instance.stamp),
+    step: stepRecord(facts, after, instance.stamp),
     history: historyRow(facts, event),
     follows: consequencesOf(facts),
   };
@@ -178,7 +181,7 @@ export function planArrival(
 ): StepCommit[] {
   const { workflow, instance, before, step, writes, amends } = moved;
   const { key } = workflow;
-  const { after } = step;
+  const after = lending(step.after, moved.lent);
   const event = { type: MIGRATED, from: instance.workflow, to: key, snapshot: after };
   // The rows of this commit are those of the migration: `project` has not seen the step that led here.
   const project = (): typeof writes => writes;
@@ -197,7 +200,7 @@ export function planArrival(
     after,
     life: instance.life,
     start: null,
-    step: stepRecord(facts, instance.stamp),
+    step: stepRecord(facts, after, instance.stamp),
     history: historyRow(facts, event),
     follows: { ...follows, unwatches: moved.unwatches.filter((watch) => !isWatched(watch)) },
     moves: { adopts: [{ instance: instance.id, workflow: key }], amends },
@@ -213,7 +216,11 @@ function following(
   return { id, version: version + 1, life, ...moment };
 }
 
-function stepRecord({ id, stamp, at, workflow, step: { after } }: StepFacts, before: string): StepRecord {
+function stepRecord(
+  { id, stamp, at, workflow }: StepFacts,
+  after: ChartSnapshot,
+  before: string,
+): StepRecord {
   return {
     id,
     after: before,
@@ -251,6 +258,10 @@ function notBegun({ parent, index }: ChildStart, error: unknown, { stamp, at }: 
   const event = childFailed(parent.id, error, parent.run);
   const id = taskIdOf({ id: parent.instance, stamp }, index);
   return messageTask({ id, dueAt: at }, parent, { event });
+}
+
+function lending(after: ChartSnapshot, lent: ChartSnapshot["lent"]): ChartSnapshot {
+  return lent === undefined ? after : { ...after, lent };
 }
 
 /** In the store an instance takes events or it does not; the snapshot says how it ended. */

@@ -9,6 +9,8 @@ export type KnownInstance = Pick<
 
 // Somewhat more than are under way at once; with contexts of a kilobyte, four megabytes.
 const MAX_KNOWN = 4_096;
+// Characters of their snapshots, however large each one is.
+const MAX_KNOWN_TEXT = 16 * 1024 * 1024;
 
 /**
  * Another process may have changed the instance since, or removed it and begun another. So a cached instance may only lead
@@ -17,6 +19,7 @@ const MAX_KNOWN = 4_096;
  */
 export class RecentInstances {
   readonly #known = new Map<string, KnownInstance>();
+  #text = 0;
 
   get(id: string): KnownInstance | undefined {
     return this.#known.get(id);
@@ -25,18 +28,26 @@ export class RecentInstances {
   /** Removes the instance from the cache and returns it: if the caller fails, the next one reads the storage. */
   take(id: string): KnownInstance | undefined {
     const instance = this.get(id);
-    this.#known.delete(id);
+    this.#forget(id);
     return instance;
   }
 
   /** Keeps it, unless it is done: a done instance takes no more steps. */
   keep(instance: KnownInstance): void {
     if (instance.status === "done") return;
+    this.#forget(instance.id);
     this.#known.set(instance.id, instance);
-    if (this.#known.size <= MAX_KNOWN) return;
+    this.#text += instance.snapshot.length;
     for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      return;
+      if (this.#known.size <= MAX_KNOWN && this.#text <= MAX_KNOWN_TEXT) return;
+      this.#forget(oldest);
     }
+  }
+
+  #forget(id: string): void {
+    const instance = this.#known.get(id);
+    if (instance === undefined) return;
+    this.#known.delete(id);
+    this.#text -= instance.snapshot.length;
   }
 }

@@ -1,8 +1,9 @@
 /** Runs what stands in the chart itself: the creator of a promise actor, the body of an action. */
 import type { EventObject } from "xstate";
-import type { ClaimedTask } from "../../storage/storage.ts";
+import type { ClaimedTask, EngineStorage } from "../../storage/storage.ts";
 import type { ActionBody, PromiseCreator } from "./chart-interpreter.ts";
 import { withinRun } from "./current-run.ts";
+import { contextOf, type LentContext } from "./lent-contexts.ts";
 import type { Invocation } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
@@ -36,19 +37,27 @@ export async function runPromise(
   }
 }
 
-interface StoredScope {
+interface StoredScope extends Partial<LentContext> {
   readonly params?: unknown;
-  readonly context: unknown;
+  readonly context?: unknown;
   readonly event: unknown;
+}
+
+/** One run of a body. */
+interface BodyRun {
+  readonly run: EffectRun;
+  /** Asked for a context that is too large to stand in the task. */
+  readonly storage: Pick<EngineStorage, "load">;
 }
 
 /** Runs the body of an action to its end, and answers what it has sent to its own chart meanwhile. */
 export async function runBody(
   body: ActionBody,
   { instance, payload }: Pick<ClaimedTask, "instance" | "payload">,
-  run: EffectRun,
+  { run, storage }: BodyRun,
 ): Promise<readonly EventObject[]> {
-  const { params, context, event } = JSON.parse(payload) as StoredScope;
+  const { params, context: stored, contextOf: step, event } = JSON.parse(payload) as StoredScope;
+  const context = step === undefined ? fromJson(stored) : await contextOf(storage, instance, step);
   const sent: EventObject[] = [];
   let isOver = false;
   const system = { get: () => undefined };
@@ -61,7 +70,7 @@ export async function runBody(
       sent.push(each);
     },
   };
-  const scope = { context: fromJson(context), event: eventFromJson(event), self, system };
+  const scope = { context, event: eventFromJson(event), self, system };
   await withinRun(run, () => body(scope as never, fromJson(params) as never));
   isOver = true;
   return sent;

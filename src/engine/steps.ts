@@ -16,6 +16,7 @@ import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
 import type { Hands } from "./hands.ts";
+import { lentAfter } from "./lent-contexts.ts";
 import type { Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
@@ -190,6 +191,7 @@ export class Steps<W> {
     };
     this.#failed.throwRemembered(step);
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
+    const lent = await lentAfter(this.#storage, instance);
     const moment = this.#moment();
     let parts: readonly StepCommit[];
     try {
@@ -200,7 +202,7 @@ export class Steps<W> {
           `there are ${MAX_MOVED} or more, too many to migrate at once`,
         );
       }
-      parts = planMigration({ instance, workflow, pending, taken }, moment, this.#workflows);
+      parts = planMigration({ instance, workflow, pending, taken, lent }, moment, this.#workflows);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;
@@ -240,9 +242,12 @@ export class Steps<W> {
         if (known !== undefined) continue;
         return { kind: "refused", result: { ok: false, conflict: "step" } };
       }
-      const moment = this.#moment();
       const workflow = this.#workflows.of(instance);
-      const step = planStep({ workflow, instance, snapshot, event, taken }, moment, this.#workflows);
+      // Only bodies of the chart are called with a context.
+      const lent = workflow.bodies.size === 0 ? undefined : await lentAfter(this.#storage, instance);
+      const moment = this.#moment();
+      const arrived = { workflow, instance, snapshot, event, taken, lent };
+      const step = planStep(arrived, moment, this.#workflows);
       if (step === null) {
         // The cached instance may be out of date, and the event may change the stored one.
         if (known !== undefined) continue;

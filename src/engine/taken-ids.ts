@@ -1,11 +1,17 @@
 /** Ids of children that somebody has already, such as an instance of the host: the child takes the next one. */
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
-import type { StepCommit } from "./plan-step.ts";
+import type { ChartSnapshot } from "./chart.ts";
 
 /** By instance of a parent and id of a child: the run that its next child follows. */
 export type TakenRuns = ReadonlyMap<string, Readonly<Record<string, number>>>;
 
 const NONE: TakenRuns = new Map();
+
+/** An instance that a commit begins, or another part of it. */
+interface BeginningPart {
+  readonly after: ChartSnapshot;
+  readonly start: { readonly id: string } | null;
+}
 
 /** Nothing of a commit has happened, because of these. Known to the steps alone, which plan anew. */
 class ChildIdsTaken extends Error {
@@ -20,7 +26,7 @@ class ChildIdsTaken extends Error {
 /** Throws `ChildIdsTaken` where a commit of these parts was refused because of the id of a child. */
 export async function checkChildIds(
   storage: Pick<EngineStorage, "load">,
-  parts: readonly StepCommit[],
+  parts: readonly BeginningPart[],
   result: CommitResult,
 ): Promise<void> {
   if (result.ok || result.conflict !== "exists") return;

@@ -174,6 +174,8 @@ export interface AnyWorkflow {
   /** Actions with a body of their own: by name, and by their place in the chart where they are written inline. */
   readonly bodies: ReadonlyMap<string, ActionBody>;
   readonly actors: ReadonlyMap<string, WorkflowActor>;
+  /** The ids of children whose errors a state of it takes. */
+  readonly catches: ReadonlySet<string>;
   /** Whether timers of an instance may outlast its end unless they are removed with it. */
   readonly delaysEvents: boolean;
   readonly watches: Readonly<Record<string, (context: never) => string>>;
@@ -320,6 +322,7 @@ function register<Source extends ChartSource>(
     effects: new Map([...effects].filter((entry): entry is [string, AnyEffect] => entry[1] !== "setup")),
     bodies: new Map([...bodiesOf(shape, parts.effects), ...shape.inline]),
     actors,
+    catches: shape.catches ?? new Set(),
     delaysEvents: shape.delaysEvents,
     watches,
     project: () => [],

@@ -133,8 +133,8 @@ export class MemoryDatabase {
     const target = given.kind === "message" ? this.instances.get(given.instance) : undefined;
     const task = target === undefined ? given : { ...given, workflow: target.workflow };
     const mustWait = lease !== undefined && this.tasks.mustWait(task);
-    if (!this.tasks.arm(task, mustWait ? undefined : lease))
-      throw new Error(`task ${task.id} was armed before`);
+    const isNew = this.tasks.arm(task, mustWait ? undefined : lease);
+    if (!isNew) throw new Error(`task ${task.id} was armed before`);
     return mustWait ? [task.id] : [];
   }
 }

@@ -151,8 +151,9 @@ describe.each(sampled(adapters, "child ids"))("on $name", (adapter) => {
           on: {
             SPAWN: {
               actions: enqueueActions(({ enqueue, event }) => {
-                for (const id of event.ids)
+                for (const id of event.ids) {
                   enqueue.spawnChild(id.startsWith("p") ? "later" : "brief", { id });
+                }
               }),
             },
             POKE: { actions: sendTo(({ event }) => event.id, { type: "POKE" }) },

@@ -76,7 +76,7 @@ describe.each(sampled(adapters, "refusals"))("on $name", (adapter) => {
       const one = await engine({ workflows: [boss] });
       await one.start(boss, { id: "b", input: undefined });
       const before = await storage.load("b");
-      await expect(one.send(boss, "b", { type, ...fields } as never)).rejects.toThrow(
+      await expect(one.send(boss, "b", { type, ...fields })).rejects.toThrow(
         new TypeError(`event.type: ${type}: events that begin with xstate. or $ are the engine's own`),
       );
       expect(await storage.load("b")).toEqual(before);

@@ -110,7 +110,7 @@ describe.each(sampled(adapters, "thrown values"))("on $name", (adapter) => {
         await turns(1);
         throw bare as unknown;
       };
-      one.subscribe(failing);
+      one.subscribe(failing as () => void);
       one.run();
       await one.start(jobs, { id: "j", input: { id: "j" } });
       await settled();

@@ -59,7 +59,10 @@ const claimOf = (storage: EngineStorage, now: number) =>
     now,
     leaseMs: LEASE_MS,
     workflows: [WORKFLOW],
-    ...{ steps: 9, free: 9, limited: 9, maxCrashes: 5 },
+    steps: 9,
+    free: 9,
+    limited: 9,
+    maxCrashes: 5,
   });
 
 /** What was in hand ends, what waited is done two at a time. */

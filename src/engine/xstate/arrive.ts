@@ -3,7 +3,7 @@ import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import { CannotArrive, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
 import type { ChartShape } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
-import { wholeDelay } from "./step-actions.ts";
+import { wholeDelay } from "./whole-delay.ts";
 
 /** Those that `after` arms begin so, and end with their state. */
 const AFTER = "xstate.after.";

@@ -3,8 +3,16 @@ import type { AnyStateMachine, StateNode } from "xstate";
 import { thrownText } from "../../thrown.ts";
 import type { ActionBody } from "../chart-interpreter.ts";
 import { fieldsToJson } from "../values.ts";
+import {
+  askedOfSystem,
+  enqueuedNames,
+  enqueuesFunction,
+  functionTexts,
+  handsOverSelf,
+  namedInSystem,
+} from "./function-texts.ts";
 import { actorSource, type ActorSource } from "./actor-logic.ts";
-import { MAX_DELAY_MS } from "./step-actions.ts";
+import { MAX_DELAY_MS } from "./whole-delay.ts";
 
 type AnyStateNode = StateNode<never, never>;
 
@@ -14,12 +22,14 @@ interface ActionLike {
   readonly src?: unknown;
   readonly assignment?: unknown;
   readonly delay?: unknown;
+  readonly systemId?: unknown;
   readonly event?: { readonly type?: unknown };
 }
 
 interface InvokeLike {
   readonly id: string;
   readonly src: string;
+  readonly systemId?: string;
   readonly onSnapshot?: unknown;
 }
 
@@ -38,6 +48,8 @@ export interface ChartShape {
   /** The ids of the actors that states invoke. */
   readonly invocations: ReadonlySet<string>;
   readonly watches: ReadonlySet<string>;
+  /** The ids of children whose errors a state of it takes. */
+  readonly catches: ReadonlySet<string>;
   /** Whether actions of it begin children. */
   readonly spawns: boolean;
   /** Whether it delays events of its own, besides `after`: those do not end with a state. */
@@ -54,8 +66,11 @@ export function readChartShape(machine: AnyStateMachine): ChartShape {
   const reader = new ShapeReader(machine);
   reader.readState(machine.root as unknown as AnyStateNode);
   reader.readContext();
+  reader.checkSystem();
   return reader;
 }
+
+const CHILD_ERROR = "xstate.error.actor.";
 
 // The only place where `spawn` is asked for is the first parameter of the function.
 const ASKS_FOR_SPAWN = /^[^(]*\(\s*\{[^}]*\bspawn\b|\.spawn\s*\(/;
@@ -72,6 +87,9 @@ class ShapeReader implements ChartShape {
   readonly faults: string[] = [];
   delaysEvents = false;
   spawns = false;
+  readonly catches = new Set<string>();
+  readonly #systemIds = new Set<string>();
+  readonly #askedOfSystem: { readonly state: string; readonly name: string }[] = [];
   readonly #machine: AnyStateMachine;
 
   constructor(machine: AnyStateMachine) {
@@ -94,6 +112,7 @@ class ShapeReader implements ChartShape {
     this.#readActions(state, `${state}.entry`, node.entry);
     this.#readActions(state, `${state}.exit`, node.exit);
     for (const [event, transitions] of node.transitions) {
+      if (event.startsWith(CHILD_ERROR)) this.catches.add(event.slice(CHILD_ERROR.length));
       for (const [index, { actions }] of transitions.entries()) {
         this.#readActions(state, `${state}.on.${event}.${index}`, actions);
       }
@@ -107,6 +126,16 @@ class ShapeReader implements ChartShape {
     const meta = node.meta as { watches?: readonly string[] } | undefined;
     for (const watch of meta?.watches ?? []) this.watches.add(watch);
     for (const child of Object.values(node.states)) this.readState(child);
+  }
+
+  /** Instances share no system: each one finds its own children there. */
+  checkSystem(): void {
+    for (const { state, name } of this.#askedOfSystem) {
+      if (this.#systemIds.has(name)) continue;
+      this.faults.push(
+        `state "${state}": system.get("${name}") finds children of this chart alone, and none has this systemId; tell its parent, or another instance`,
+      );
+    }
   }
 
   readContext(): void {
@@ -139,13 +168,34 @@ class ShapeReader implements ChartShape {
     else this.effects.add(name);
   }
 
-  #readBuiltIn(state: string, place: string, { type, src, assignment, delay, event }: ActionLike): void {
+  #readBuiltIn(state: string, place: string, action: ActionLike): void {
+    const { type, src, assignment, delay, event } = action;
+    this.#readFunctions(state, action);
     const isAfter = String(event?.type).startsWith("xstate.after.");
     if (type === "xstate.enqueueActions" || (delay !== undefined && !isAfter)) this.delaysEvents = true;
     this.#readDelay(state, delay);
     if (type === "xstate.enqueueActions" || type === "xstate.spawnChild") this.spawns = true;
     if (type === "xstate.assign") this.#readSpawn(state, assignment);
     if (type === "xstate.spawnChild" && src !== undefined) this.#readSource(state, src, `spawn.${place}`);
+  }
+
+  #readFunctions(state: string, action: ActionLike): void {
+    if (typeof action.systemId === "string") this.#systemIds.add(action.systemId);
+    for (const text of functionTexts(action)) {
+      for (const name of namedInSystem(text)) this.#systemIds.add(name);
+      this.#askedOfSystem.push(...askedOfSystem(text).map((name) => ({ state, name })));
+      if (action.type !== "xstate.assign" && handsOverSelf(text)) {
+        this.faults.push(
+          `state "${state}": an event that holds \`self\` cannot be stored; answer with sendParent, or send an id`,
+        );
+      }
+      if (action.type !== "xstate.enqueueActions") continue;
+      for (const name of enqueuedNames(text)) this.#readNamed(state, name);
+      if (!enqueuesFunction(text)) continue;
+      this.faults.push(
+        `state "${state}": enqueueActions is given an inline function, which could not be found again after a restart; name it in setup({ actions })`,
+      );
+    }
   }
 
   /** What a function computes is known in a step alone. */
@@ -158,8 +208,9 @@ class ShapeReader implements ChartShape {
     );
   }
 
-  #readInvoke(node: AnyStateNode, { id, src, onSnapshot }: InvokeLike, index: number): void {
+  #readInvoke(node: AnyStateNode, { id, src, systemId, onSnapshot }: InvokeLike, index: number): void {
     this.invocations.add(id);
+    if (systemId !== undefined) this.#systemIds.add(systemId);
     if (onSnapshot !== undefined) {
       this.faults.push(
         `state "${node.id}": onSnapshot would need every step of the child; let the child tell its parent with sendParent`,

@@ -7,6 +7,7 @@
 import { createMachine, type AnyMachineSnapshot, type AnyStateMachine, type EventObject } from "xstate";
 import {
   CannotArrive,
+  STOP,
   type Arrival,
   type ArrivalStep,
   type Chart,
@@ -24,7 +25,7 @@ import { inertActor, inertChildren, inertParent, inertSystem, type InertActor } 
 import { SESSION_PREFIX, StepActions, UNNAMED, type EmittedAction } from "./step-actions.ts";
 
 // A chart that raises or chooses `always` in a circle would never end its step; a chart that works stays far below this.
-const MAX_MICROSTEPS = 100;
+const MAX_MICROSTEPS = 10_000;
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
 const MAX_RESOLVED = 1_000;
@@ -67,10 +68,17 @@ class XStateChart implements Chart {
 
   step(before: ChartSnapshot, event: EventObject): ChartStep | null {
     if (before.status !== "active") return null; // XState would still take events of the root
+    if ("$error" in event) return this.#failed(before, event["$error"]);
     const seen = withoutRun(event, before);
     if (seen === null) return null;
     const runs = { ...before.runs, ...(event as EngineFields).$runs };
     return this.#stepped({ ...before, runs }, seen, []);
+  }
+
+  /** Everything that it has begun ends, as when it is stopped. */
+  #failed(before: ChartSnapshot, error: unknown): ChartStep | null {
+    const stopped = this.step(before, STOP);
+    return stopped && { ...stopped, after: { ...stopped.after, status: "error", error } };
   }
 
   /** `absent` are ids that the chart sends to, of children that have ended. */
@@ -79,7 +87,8 @@ class XStateChart implements Chart {
     const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
     const scope = { ...this.#scope(runs, parent), ended, absent };
     const restored = this.#restore(before, scope.self);
-    for (const id of absent) restored.children[id] = inertActor(id, scope.self.system) as never;
+    const actors = restored.children as Record<string, unknown>;
+    for (const id of absent) actors[id] = inertActor(id, scope.self.system);
     let snapshot: AnyMachineSnapshot;
     try {
       snapshot = this.#machine.transition(restored, seen, scope.inert) as AnyMachineSnapshot;
@@ -249,7 +258,8 @@ type EngineFields = ChildEnd & { readonly $runs?: ChartSnapshot["runs"] };
  */
 function withoutRun(event: EventObject, { children }: ChartSnapshot): EventObject | null {
   if (!("$run" in event) && !("$runs" in event)) return event;
-  const { $run: run, $runs: _, ...seen } = event as EngineFields;
+  const { $run: run, ...seen } = event as EngineFields;
+  delete (seen as { $runs?: unknown }).$runs;
   return run === undefined || children?.[seen.actorId]?.run === run ? seen : null;
 }
 

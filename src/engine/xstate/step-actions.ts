@@ -1,9 +1,9 @@
 /** From the actions that XState lists for a step to those of the port. */
 import type { EventObject } from "xstate";
 import type { ActionScope, EventAddress, ChartAction, ChildLink } from "../chart.ts";
-import { UnstorableValue } from "../values.ts";
 import type { ChartShape } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
+import { wholeDelay } from "./whole-delay.ts";
 
 /** An action as XState hands it to whom would execute it. */
 export interface EmittedAction {
@@ -195,18 +195,4 @@ export class StepActions {
       `enqueueActions: the action "${type}" is written inline and could not be found again after a restart; name it in setup({ actions })`,
     );
   }
-}
-
-/** In milliseconds. Its end, too, has to be a time that a Date can tell. */
-export const MAX_DELAY_MS = 8e15;
-
-/** In milliseconds. @throws UnstorableValue for a delay that never ends. */
-export function wholeDelay(delay: number, { type }: EventObject): number {
-  if (delay > MAX_DELAY_MS) {
-    throw new UnstorableValue(
-      `the delay of ${type}`,
-      `it is ${delay} ms, and more than ${MAX_DELAY_MS} never end`,
-    );
-  }
-  return Math.max(0, Math.ceil(Number.isNaN(delay) ? 0 : delay));
 }

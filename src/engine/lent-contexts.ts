@@ -1,0 +1,72 @@
+/**
+ * Large contexts that effects are to be called with. They are not copied into the tasks: the snapshot of the instance holds
+ * the context, and where the instance moves on before the effects are done, its next snapshot lends it to them.
+ */
+import type { EngineStorage, PendingTask } from "../../storage/storage.ts";
+import type { ChartSnapshot } from "./chart.ts";
+import { snapshotFromText } from "./snapshot-text.ts";
+import { fieldsFromJson, fieldsToJson } from "./values.ts";
+
+/** Contexts up to so many characters are copied into each task. */
+const MAX_COPIED = 16_384;
+
+const sizes = new WeakMap<object, boolean>();
+
+/** Whether a context is too large to be copied; looked at once for all effects of a step. */
+export function isLarge(context: object): boolean {
+  const known = sizes.get(context);
+  if (known !== undefined) return known;
+  const found = JSON.stringify(fieldsToJson(context, "context")).length > MAX_COPIED;
+  sizes.set(context, found);
+  return found;
+}
+
+/** What stands in the task of an effect in place of its context: the step that left it. */
+export interface LentContext {
+  readonly contextOf: number;
+}
+
+/** As many tasks of one instance as are looked at; where there are more, all contexts are kept. */
+const MAX_TASKS = 10_000;
+
+interface Standing {
+  readonly id: string;
+  readonly version: number;
+  /** The stored text of the snapshot. */
+  readonly snapshot: string;
+}
+
+/** The contexts that the next snapshot has to lend: by step, as JSON. */
+export async function lentAfter(
+  storage: Pick<EngineStorage, "pending">,
+  { id, version, snapshot: text }: Standing,
+): Promise<ChartSnapshot["lent"]> {
+  if (text.length <= MAX_COPIED) return undefined;
+  const { tasks } = await storage.pending(id, MAX_TASKS, "message");
+  const wanted = new Set(tasks.flatMap((task) => borrowed(task) ?? []));
+  const { context, lent = {} } = snapshotFromText(text);
+  const kept = Object.entries({ ...lent, [version]: fieldsToJson(context, "context") }).filter(
+    ([step]) => wanted.has(Number(step)) || tasks.length === MAX_TASKS,
+  );
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+function borrowed({ kind, payload }: PendingTask): number | undefined {
+  if (kind !== "effect") return undefined;
+  return (JSON.parse(payload) as Partial<LentContext> | null)?.contextOf;
+}
+
+/** The context that a step has left. @throws Error where the instance does not hold it. */
+export async function contextOf(
+  storage: Pick<EngineStorage, "load">,
+  instance: string,
+  step: number,
+): Promise<unknown> {
+  const record = await storage.load(instance);
+  if (record !== null) {
+    const { context, lent = {} } = snapshotFromText(record.snapshot);
+    if (record.version === step) return context;
+    if (Object.hasOwn(lent, step)) return fieldsFromJson(lent[step]);
+  }
+  throw new Error(`instance ${instance} does not hold the context of its step ${step} any more`);
+}

@@ -1,0 +1,45 @@
+/** What functions of a chart ask for that only their text tells before a step is made; what the text hides fails the step. */
+
+/** Parts of a built-in action that XState itself has written. */
+const OF_XSTATE: ReadonlySet<string> = new Set(["resolve", "execute"]);
+
+/** The functions that the chart's author has given to a built-in action, as texts. */
+export function functionTexts(action: object): readonly string[] {
+  return Object.entries(action).flatMap(([part, given]: [string, unknown]) => {
+    if (typeof given === "function") return OF_XSTATE.has(part) ? [] : [String(given)];
+    // The assignments of single fields.
+    return part === "assignment" && typeof given === "object" && given !== null ? functionTexts(given) : [];
+  });
+}
+
+const ENQUEUED_FUNCTION =
+  /\benqueue\w*\(\s*(?:async\b|function\b|\(\s*\)\s*=>|\(\s*[\w$]+[^()]*\)\s*=>|\(\s*\{[^}]*\}[^()]*\)\s*=>|[\w$]+\s*=>)/;
+
+/** Whether an action is written inline where it is enqueued: it could not be found again after a restart. */
+export function enqueuesFunction(text: string): boolean {
+  return ENQUEUED_FUNCTION.test(text);
+}
+
+/** The names of the actions that are enqueued by a name that stands in the text. */
+export function enqueuedNames(text: string): readonly string[] {
+  return [...text.matchAll(/\benqueue\w*\(\s*(?:\{\s*type:\s*)?["'`]([\w$.-]+)["'`]/g)].map(
+    ([, name = ""]) => name,
+  );
+}
+
+/** Whether an actor goes into a value, as in `sender: self`: the stored event could not hold it. */
+export function handsOverSelf(text: string): boolean {
+  const arrow = text.indexOf("=>");
+  const body = text.slice(arrow < 0 ? text.indexOf(")") : arrow);
+  return /(?::\s*|[{,]\s*)self\s*[,}]/.test(body);
+}
+
+/** The names that are asked of the system of actors. */
+export function askedOfSystem(text: string): readonly string[] {
+  return [...text.matchAll(/\bsystem\s*\.\s*get\(\s*["'`]([^"'`]+)["'`]/g)].map(([, name = ""]) => name);
+}
+
+/** The names that actors are given in the system. */
+export function namedInSystem(text: string): readonly string[] {
+  return [...text.matchAll(/\bsystemId\s*:\s*["'`]([^"'`]+)["'`]/g)].map(([, name = ""]) => name);
+}

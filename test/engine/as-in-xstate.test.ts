@@ -1,0 +1,246 @@
+/** What a chart may do in XState it does here, too, or `workflow()` refuses it with the state and a way out. */
+import { describe, expect, test } from "vitest";
+import {
+  assign,
+  cancel,
+  createActor,
+  createMachine,
+  enqueueActions,
+  raise,
+  sendTo,
+  setup,
+  SimulatedClock,
+  type AnyStateMachine,
+} from "xstate";
+import { workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
+
+/** Counts what it has heard, by type. */
+const heard = assign<Heard, Event, undefined, Event, never>({
+  heard: ({ context, event }) => [...context.heard, event.type],
+});
+interface Heard {
+  readonly heard: readonly string[];
+}
+interface Event {
+  readonly type: string;
+}
+
+const raising = (count: number): AnyStateMachine =>
+  createMachine({
+    id: "raising",
+    types: { context: {} as Heard, events: {} as Event },
+    context: { heard: [] },
+    on: {
+      GO: { actions: Array.from({ length: count }, () => raise({ type: "N" })) as never },
+      N: { actions: heard as never },
+    },
+  });
+
+const cancelling: AnyStateMachine = createMachine({
+  id: "cancelling",
+  context: { heard: [] },
+  on: {
+    GO: { actions: [raise({ type: "N" }, { id: "n", delay: 10 }), cancel("n")] },
+    AGAIN: {
+      actions: [
+        raise({ type: "N" }, { id: "n", delay: 10 }),
+        cancel("n"),
+        raise({ type: "M" }, { id: "n", delay: 20 }),
+      ],
+    },
+    N: { actions: heard as never },
+    M: { actions: heard as never },
+  },
+});
+
+const kid = setup({ types: { events: {} as { type: "BREAK" } } }).createMachine({
+  id: "kid",
+  initial: "well",
+  states: {
+    well: {
+      after: { 1_000: "old" },
+      on: {
+        BREAK: {
+          actions: assign(() => {
+            throw new RangeError("broken");
+          }),
+        },
+      },
+    },
+    old: {},
+  },
+});
+
+const caring = (onError: object | undefined): AnyStateMachine =>
+  setup({ actors: { kid } }).createMachine({
+    id: "caring",
+    context: { heard: [] },
+    initial: "calm",
+    states: {
+      calm: {
+        invoke: { id: "kid", src: "kid", ...(onError && { onError }) },
+        on: { GO: { actions: sendTo("kid", { type: "BREAK" }) } },
+      },
+      sad: {},
+    },
+  });
+const sad = {
+  target: "sad",
+  actions: assign({
+    heard: ({ event }: { event: { error?: unknown } }) => [(event.error as Error).message],
+  }),
+};
+
+/** What XState makes of these events and this time. */
+function inXState(machine: AnyStateMachine, events: readonly string[], ms: number): unknown {
+  const clock = new SimulatedClock();
+  const actor = createActor(machine, { clock }).start();
+  for (const type of events) actor.send({ type });
+  clock.increment(ms);
+  const { value, context } = actor.getSnapshot() as { value: unknown; context: unknown };
+  return { value, context };
+}
+
+describe.each(sampled(adapters, "as in XState"))("on $name", (adapter) => {
+  test.each([
+    ["150 raises of one step", raising(150), ["GO"]],
+    ["the cancel of what the same step raised", cancelling, ["GO"]],
+    ["a raise after such a cancel", cancelling, ["GO", "AGAIN"]],
+    ["a later error of a child, told to onError", caring(sad), ["GO"]],
+  ] as const)("D20: %s: as in XState", (_name, machine, events) =>
+    inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
+      const charts = workflow(machine)({ version: 1 });
+      const one = await engine({ workflows: [charts] });
+      one.run();
+      await one.start(charts, { id: "c", input: undefined });
+      for (const type of events) {
+        await one.send(charts, "c", { type });
+        await settled();
+      }
+      await pass(100);
+      const { value, context } = (await one.read("c")) ?? {};
+      expect({ value, context }).toEqual(inXState(machine, events, 100));
+      awaitsOutside("c");
+    }),
+  );
+
+  test("D20: the cancel of what the same step raised ends what an earlier step raised, too", () =>
+    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
+      const charts = workflow(cancelling)({ version: 1 });
+      const one = await engine({ workflows: [charts] });
+      one.run();
+      await one.start(charts, { id: "c", input: undefined });
+      for (const type of ["AGAIN", "GO"]) await one.send(charts, "c", { type });
+      expect((await one.pending("c")).timers).toEqual([]);
+      await pass(100);
+      expect((await one.read("c"))?.context).toEqual({ heard: [] });
+      awaitsOutside("c");
+    }));
+
+  test("D20: a child whose later error its parent takes has ended with it; of others it is tried again, in the open", () =>
+    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
+      const [taken, open] = [
+        workflow(caring(sad))({ version: 1 }),
+        workflow(caring(undefined))({ version: 2 }),
+      ];
+      const one = await engine({ workflows: [taken, open] });
+      one.run();
+      await one.start(taken, { id: "t", input: undefined });
+      await one.start(open, { id: "o", input: undefined });
+      await one.send(taken, "t", { type: "GO" });
+      await one.send(open, "o", { type: "GO" });
+      await settled();
+      expect(await one.read("t/kid")).toMatchObject({ status: "error", error: new RangeError("broken") });
+      expect(await one.read("o/kid")).toMatchObject({ status: "active" });
+      expect(await one.failingTasks()).toMatchObject([{ instance: "o/kid", lastError: "broken" }]);
+      expect((await one.pending("t/kid")).timers).toEqual([]);
+      await one.stop();
+      awaitsOutside("t", "o", "o/kid");
+    }));
+
+  test("D20: a name that enqueueActions computes, and nobody knows, fails its step and leaves nothing behind", () =>
+    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
+      const asking = workflow(
+        createMachine({
+          id: "asking",
+          on: {
+            GO: {
+              actions: enqueueActions(({ enqueue, event }) =>
+                enqueue(String((event as { name?: unknown }).name)),
+              ),
+            },
+          },
+        }),
+      )({ version: 1 });
+      const one = await engine({ workflows: [asking] });
+      await one.start(asking, { id: "a", input: undefined });
+      const before = await storage.load("a");
+      await expect(one.send(asking, "a", { type: "GO", name: "nobody" })).rejects.toThrow(
+        'asking@1: the action "nobody" has neither a handler nor a body',
+      );
+      expect(await storage.load("a")).toEqual(before);
+      awaitsOutside("a");
+    }));
+});
+
+const acting = setup({ actions: { mail: () => {} } });
+const receiver = createMachine({ id: "receiver" });
+
+test.each([
+  [
+    "an inline function in enqueueActions",
+    acting.createMachine({
+      id: "m",
+      initial: "a",
+      states: { a: { entry: enqueueActions(({ enqueue }) => enqueue(() => {})) } },
+    }),
+    'state "m.a": enqueueActions is given an inline function',
+  ],
+  [
+    "`sender: self`",
+    setup({ actors: { receiver } }).createMachine({
+      id: "m",
+      invoke: { id: "r", src: "receiver" },
+      initial: "a",
+      states: { a: { entry: sendTo("r", ({ self }) => ({ type: "ASK", sender: self })) } },
+    }),
+    'state "m.a": an event that holds `self` cannot be stored',
+  ],
+  [
+    "an actor of another instance by its systemId",
+    createMachine({
+      id: "m",
+      initial: "a",
+      states: {
+        a: { entry: sendTo(({ system }) => system.get("elsewhere") as never, { type: "ASK" } as never) },
+      },
+    }),
+    'state "m.a": system.get("elsewhere") finds children of this chart alone',
+  ],
+  [
+    "a name that only enqueueActions asks for, and nobody has",
+    createMachine({
+      id: "m",
+      initial: "a",
+      states: { a: { entry: enqueueActions(({ enqueue }) => enqueue("nobody")) } },
+    }),
+    "effects.nobody: the chart asks for it, no handler",
+  ],
+])("D20: %s is refused by workflow()", (_name, machine: AnyStateMachine, sentence) => {
+  expect(() => workflow(machine)({ version: 1 })).toThrow(sentence);
+});
+
+test("D20: with effects given, a named action that only enqueueActions asks for needs a handler", () => {
+  const machine = acting.createMachine({
+    id: "m",
+    entry: enqueueActions(({ enqueue }) => enqueue({ type: "mail" })),
+  });
+  expect(() => workflow(machine)({ version: 1, effects: {} as never })).toThrow(
+    "effects.mail: the chart asks for it, no handler",
+  );
+  expect(() => workflow(machine)({ version: 1, effects: { mail: "setup" } })).not.toThrow();
+  expect(() => workflow(machine)({ version: 1 })).not.toThrow();
+});

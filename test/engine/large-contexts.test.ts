@@ -1,0 +1,104 @@
+/** A large context is stored once for each step, whatever the step asks for, and caches know how much they hold. */
+import { describe, expect, test } from "vitest";
+import { assign, createMachine } from "xstate";
+import { workflow } from "paystate/engine";
+import { RecentInstances } from "../../src/engine/recent-instances.ts";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { sampled, THOROUGH } from "../kit/thorough.ts";
+
+const MEGABYTE = 1_000_000;
+const COUNT = THOROUGH ? 50 : 10;
+
+interface Held {
+  readonly letter: string;
+  readonly text: string;
+}
+
+const holding = (seen: string[]) => {
+  const see =
+    (effect: string) =>
+    ({ context, event }: { context: unknown; event: { type: string } }) => {
+      const { letter, text } = context as Held;
+      seen.push(`${effect} ${letter} ${text.length} ${event.type}`);
+    };
+  return workflow(
+    createMachine({
+      id: "holding",
+      types: { context: {} as Held, events: {} as { type: "NEXT" } | { type: "LAST" } },
+      context: () => ({ letter: "a", text: "a".repeat(MEGABYTE) }),
+      entry: [see("f"), see("g"), see("h")],
+      initial: "first",
+      states: {
+        first: {
+          on: {
+            NEXT: {
+              target: "second",
+              actions: [assign({ letter: () => "b", text: () => "b".repeat(MEGABYTE) }), see("i")] as never,
+            },
+          },
+        },
+        second: { on: { LAST: "last" } },
+        last: { type: "final" },
+      },
+    }),
+  )({ version: 1 });
+};
+
+describe.each(sampled(adapters, "large contexts"))("on $name", (adapter) => {
+  test("D25: contexts of a megabyte with three inline effects each are stored once each", () =>
+    inWorld(adapter, async ({ engine, storage, settled, awaitsOutside }) => {
+      const seen: string[] = [];
+      const held = holding(seen);
+      const one = await engine({ workflows: [held] });
+      const ids = Array.from({ length: COUNT }, (_, index) => `h${index}`);
+      let stored = 0;
+      for (const id of ids) {
+        await one.start(held, { id, input: undefined });
+        const { tasks } = await storage.pending(id, 10);
+        expect(tasks).toHaveLength(3);
+        for (const { payload } of tasks) stored += payload.length;
+        stored += (await storage.load(id))?.snapshot.length ?? 0;
+        for (const { event } of await storage.history(id, { after: 0, limit: 10 })) stored += event.length;
+      }
+      expect(stored).toBeLessThan((COUNT + 1) * MEGABYTE);
+      one.run();
+      await settled();
+      expect(seen).toHaveLength(3 * COUNT);
+      expect(new Set(seen.map((each) => each.slice(2)))).toEqual(new Set([`a ${MEGABYTE} xstate.init`]));
+      awaitsOutside(...ids);
+    }));
+
+  test("D25: an instance that moves on keeps the context for the effects that are not done, and no longer", () =>
+    inWorld(adapter, async ({ engine, storage, settled }) => {
+      const seen: string[] = [];
+      const held = holding(seen);
+      const one = await engine({ workflows: [held] });
+      await one.start(held, { id: "h", input: undefined });
+      await one.send(held, "h", { type: "NEXT" });
+      const size = async (): Promise<number> => (await storage.load("h"))?.snapshot.length ?? 0;
+      expect(await size()).toBeGreaterThan(2 * MEGABYTE);
+      expect(await size()).toBeLessThan(2.1 * MEGABYTE);
+      one.run();
+      await settled();
+      expect(seen.toSorted()).toEqual([
+        ...["f", "g", "h"].map((effect) => `${effect} a ${MEGABYTE} xstate.init`),
+        `i b ${MEGABYTE} NEXT`,
+      ]);
+      await one.send(held, "h", { type: "LAST" });
+      expect(await size()).toBeLessThan(1.1 * MEGABYTE);
+    }));
+});
+
+test("D25: the cache of instances is bounded by what they hold", () => {
+  const recent = new RecentInstances();
+  const snapshot = "x".repeat(MEGABYTE);
+  const known = { workflow: "w@1", hash: "", version: 1, stamp: "s", life: "s", status: "active" as const };
+  for (let index = 0; index < 50; index++) recent.keep({ ...known, id: `i${index}`, snapshot });
+  const kept = Array.from({ length: 50 }, (_, index) => recent.get(`i${index}`)).filter(Boolean);
+  expect(kept.length).toBe(16);
+  expect(recent.get("i49")).toBeDefined();
+  for (let index = 0; index < 50; index++) recent.keep({ ...known, id: "same", snapshot });
+  expect(recent.get("i49")).toBeDefined();
+  expect(recent.take("same")).toBeDefined();
+});
