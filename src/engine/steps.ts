@@ -15,7 +15,7 @@ import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
 import type { Hands } from "./hands.ts";
-import { lentAfter } from "./lent-contexts.ts";
+import { lentAfter, mayLend } from "./lent-contexts.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
 import { planStart, planStep, type StepCommit } from "./plan-step.ts";
@@ -184,7 +184,7 @@ export class Steps<W> {
     };
     this.#failed.throwRemembered(step);
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
-    const lent = await lentAfter(this.#storage, instance);
+    const lent = mayLend(instance) ? await lentAfter(this.#storage, instance) : undefined;
     const at = this.#clock.now();
     let parts: readonly StepCommit[];
     try {
@@ -229,7 +229,7 @@ export class Steps<W> {
         if (known !== undefined) continue;
         return { kind: "refused", result: { ok: false, conflict: "version" } };
       }
-      const lent = await lentAfter(this.#storage, instance);
+      const lent = mayLend(instance) ? await lentAfter(this.#storage, instance) : undefined;
       const at = this.#clock.now();
       const workflow = this.#workflows.of(instance);
       const arrived = { workflow, id, version: instance.version, snapshot, event, taken, lent };
