@@ -36,12 +36,16 @@ interface Standing {
   readonly snapshot: string;
 }
 
+/** Whether effects may be called with the context of this snapshot later. */
+export function mayLend({ snapshot }: Pick<Standing, "snapshot">): boolean {
+  return snapshot.length > MAX_COPIED;
+}
+
 /** The contexts that the next snapshot has to lend: by step, as JSON. */
 export async function lentAfter(
   storage: Pick<EngineStorage, "pending">,
   { id, version, snapshot: text }: Standing,
 ): Promise<ChartSnapshot["lent"]> {
-  if (text.length <= MAX_COPIED) return undefined;
   const { tasks } = await storage.pending(id, MAX_TASKS, "message");
   const wanted = new Set(tasks.flatMap((task) => borrowed(task) ?? []));
   const { context, lent = {} } = snapshotFromText(text);

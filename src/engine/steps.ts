@@ -16,7 +16,7 @@ import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
 import type { Hands } from "./hands.ts";
-import { lentAfter } from "./lent-contexts.ts";
+import { lentAfter, mayLend } from "./lent-contexts.ts";
 import type { Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
@@ -191,7 +191,7 @@ export class Steps<W> {
     };
     this.#failed.throwRemembered(step);
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
-    const lent = await lentAfter(this.#storage, instance);
+    const lent = mayLend(instance) ? await lentAfter(this.#storage, instance) : undefined;
     const moment = this.#moment();
     let parts: readonly StepCommit[];
     try {
@@ -244,7 +244,8 @@ export class Steps<W> {
       }
       const workflow = this.#workflows.of(instance);
       // Only bodies of the chart are called with a context.
-      const lent = workflow.bodies.size === 0 ? undefined : await lentAfter(this.#storage, instance);
+      const isLending = workflow.bodies.size > 0 && mayLend(instance);
+      const lent = isLending ? await lentAfter(this.#storage, instance) : undefined;
       const moment = this.#moment();
       const arrived = { workflow, instance, snapshot, event, taken, lent };
       const step = planStep(arrived, moment, this.#workflows);

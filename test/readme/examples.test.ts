@@ -10,6 +10,7 @@ import { makeScratchFolder, removeScratchFolder } from "./scratch-folder.ts";
 const ONLY_THROWN: ReadonlySet<string> = new Set([
   "ApiError",
   "ChangedChart",
+  "EngineStopped",
   "InvalidOptions",
   "KeyRefused",
   "MigrationFailed",
