@@ -43,11 +43,13 @@ export function depositAddressWorkflow({
   versionOf,
 }: AddressEffects): DepositAddressWorkflow {
   return workflow(depositAddress)<PaymentTables>({
-    version: 3,
+    version: 4,
     migrate: {
       1: fromFirstVersion,
       // The second version did not hear REDIRECT while it waited or spent; what it stored is the same.
       2: ({ context }: InstanceBefore<DepositAddressContext>) => ({ context }),
+      // Nor did the third one hear PAID_ELSEWHERE while it looked for strays.
+      3: ({ context }: InstanceBefore<DepositAddressContext>) => ({ context }),
     },
     effects: {
       planSettlement: (params, { instance }) => settlement.settle(instance, params),

@@ -1,10 +1,12 @@
 /** Which open orders an operator can decline by sending their money elsewhere, and that their recipients are not paid then. */
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { isDeclinedPayment } from "../../../src/payments/outgoing/declined.ts";
 import type { VouchingRecord } from "../../../src/payments/records.ts";
+import { adapters } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
+import { sampled } from "../../kit/thorough.ts";
 import { MINUTE, SOL, type Ordered, type Scene } from "../private/scene.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 
@@ -63,45 +65,48 @@ test("M10: an order of which a payment to its recipient is signed is not sent el
   expect(await world.stateOf(order)).toBe("spending");
 });
 
-test("M10: a payout that is being signed while its order is sent elsewhere is not committed, and its recipient gets nothing", async ({
-  open,
-}) => {
-  let meanwhile: (() => Promise<unknown>) | null = null;
-  const world = await open({}, {}, ({ chain, ledgerOf }) => {
-    const ledger = ledgerOf([{ url: "http://local", fetch: chain.fetch }]);
-    return {
-      ...ledger,
-      // Asked for between the signature and its commit.
-      async heights(commitment) {
-        const told = await ledger.heights(commitment);
-        const act = commitment === "confirmed" ? meanwhile : null;
-        if (act !== null) meanwhile = null;
-        await act?.();
-        return told;
-      },
+test.for(sampled(adapters, "declined while it is signed"))(
+  "M10: a payout that is being signed while its order is sent elsewhere is not committed, and its recipient gets nothing (on $name)",
+  async (adapter, { open }) => {
+    let meanwhile: (() => Promise<unknown>) | null = null;
+    const database = await adapter.make();
+    onTestFinished(() => database.destroy());
+    const world = await open({ storage: await database.open() }, {}, ({ chain, ledgerOf }) => {
+      const ledger = ledgerOf([{ url: "http://local", fetch: chain.fetch }]);
+      return {
+        ...ledger,
+        // Asked for between the signature and its commit.
+        async heights(commitment) {
+          const told = await ledger.heights(commitment);
+          const act = commitment === "confirmed" ? meanwhile : null;
+          if (act !== null) meanwhile = null;
+          await act?.();
+          return told;
+        },
+      };
+    });
+    const order = await world.sendTo();
+    const { address } = world.wallet("safe", { lamports: SOL });
+    let decisions = 0;
+    const decide = async (): Promise<void> => {
+      const set = { heldReason: "payment_fails" };
+      await world.storage.commit([{ writes: [{ table: "deposits", id: order.address, set }] }]);
+      await world.service.operator.resolve(`held:${order.address}`, { action: "refundTo", address }, BY);
+      decisions += 1;
     };
-  });
-  const order = await world.sendTo();
-  const { address } = world.wallet("safe", { lamports: SOL });
-  let decisions = 0;
-  const decide = async (): Promise<void> => {
-    const set = { heldReason: "payment_fails" };
-    await world.storage.commit([{ writes: [{ table: "deposits", id: order.address, set }] }]);
-    await world.service.operator.resolve(`held:${order.address}`, { action: "refundTo", address }, BY);
-    decisions += 1;
-  };
-  await payIn(world, order, () => {
-    meanwhile = decide;
-  });
-  for (let look = 0; look < 4; look++) await world.passAndSettle(11 * MINUTE, 4);
-  expect(decisions).toBe(1);
-  const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
-  expect(payments.filter(({ kind }) => kind === "payout")).toMatchObject([{ signature: null }]);
-  expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "REFUNDED_BY_OPERATOR" });
-  expect(await usdcAt(world, world.bob.address)).toBe(0n);
-  expect(await usdcAt(world, address)).toBeGreaterThan(4_000_000n);
-  await world.judge();
-});
+    await payIn(world, order, () => {
+      meanwhile = decide;
+    });
+    for (let look = 0; look < 4; look++) await world.passAndSettle(11 * MINUTE, 4);
+    expect(decisions).toBe(1);
+    const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+    expect(payments.filter(({ kind }) => kind === "payout")).toMatchObject([{ signature: null }]);
+    expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "REFUNDED_BY_OPERATOR" });
+    expect(await usdcAt(world, world.bob.address)).toBe(0n);
+    expect(await usdcAt(world, address)).toBeGreaterThan(4_000_000n);
+    await world.judge();
+  },
+);
 
 test("M22: the word that takes another receiver back does not bring back the recipients of a declined order", async () => {
   const storage = memoryStorage();
