@@ -269,7 +269,7 @@ const parents = workflow(
 function childOf(): Workflow<typeof childChart, unknown> {
   const child = parents.actors.get("child");
   if (child?.kind !== "machine") throw new Error("parents has no child machine");
-  return child.workflow as Workflow<typeof childChart, unknown>;
+  return child.workflow;
 }
 
 /** Pays whom the event names, by a promise that waits for its gate. */

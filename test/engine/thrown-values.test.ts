@@ -106,11 +106,11 @@ describe.each(sampled(adapters, "thrown values"))("on $name", (adapter) => {
       };
       const jobs = job(async () => ({ event: { type: "DONE", by: "one" } }));
       const one = await engine({ workflows: [jobs], logger });
-      const failing = async (): Promise<void> => {
+      const failing: () => unknown = async () => {
         await turns(1);
         throw bare as unknown;
       };
-      one.subscribe(failing as () => void);
+      one.subscribe(failing);
       one.run();
       await one.start(jobs, { id: "j", input: { id: "j" } });
       await settled();
