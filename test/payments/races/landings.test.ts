@@ -32,11 +32,14 @@ class LateLandings {
       storage.release({ id, token, dueAt: now() + 1_000 });
     return {
       ...storage,
-      // What is armed in the hands of its holder would pass unseen: it waits like everything else.
+      // What is armed in the hands of its holder would pass unseen: it waits like everything else. Payments are told of in
+      // any order, so these come in any order too, and nothing waits behind them.
       commit: (items) =>
         storage.commit(
           items.map((item) => {
-            const arms = item.arms?.map((arm) => (arm.task.name === LANDED ? { task: arm.task } : arm));
+            const arms = item.arms?.map((arm) =>
+              arm.task.name === LANDED ? { task: { ...arm.task, limits: [] } } : arm,
+            );
             return arms === undefined ? item : { ...item, arms };
           }),
         ),
