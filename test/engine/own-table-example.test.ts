@@ -31,8 +31,8 @@ test("a host commits its own row with a step and reads it back, and its file has
     .prepare("select name from sqlite_master where type = 'table' order by name")
     .pluck();
   expect(tables.all()).toEqual([
-    ...["history", "instances", "lanes", "narrowedLanes", "parcels"],
-    ...["paystateCharts", "paystateMigrationLock", "paystateMigrations"],
+    ...["history", "instances", "parcels"],
+    ...["paystateCharts", "paystateLeases", "paystateMigrationLock", "paystateMigrations"],
     ...["paystateRanTasks", "paystateTables", "tasks", "watches"],
   ]);
   database.close();

@@ -99,10 +99,9 @@ test("a host commits a step with a row of its own, in a file without a payment t
   assert.deepEqual(names.all(), [
     "history",
     "instances",
-    "lanes",
-    "narrowedLanes",
     "parcels",
     "paystateCharts",
+    "paystateLeases",
     "paystateMigrationLock",
     "paystateMigrations",
     "paystateRanTasks",
