@@ -68,17 +68,19 @@ describe.each(sampled(adapters, "crowded migrations"))(
           pending: (...asked) => ((reads += 1), handle.pending(...asked)),
           release: (request) => ((failures += 1), handle.release(request)),
         };
-        const failing = await engine({ storage, workflows: [bad(() => (tries += 1))] });
+        const worse = bad(() => (tries += 1));
+        const failing = await engine({ storage, workflows: [worse] });
         failing.run();
         await turns(3);
         expect(failures).toBeLessThan(MESSAGES);
         await failing.settled();
-        expect({ tries, reads, failures }).toEqual({ tries: 1, reads: 1, failures: MESSAGES });
+        // The others wait behind the first.
+        expect({ tries, reads, failures }).toEqual({ tries: 1, reads: 1, failures: 1 });
         // The same fault for those who send, and none of it outlasts a second.
-        await expect(failing.send(old, "c", { type: "ADD" })).rejects.toBeInstanceOf(MigrationFailed);
+        await expect(failing.send(worse, "c", { type: "ADD" })).rejects.toBeInstanceOf(MigrationFailed);
         expect(tries).toBe(1);
         await pass(1_000);
-        expect({ tries, failures }).toEqual({ tries: 2, failures: 2 * MESSAGES });
+        expect({ tries, failures }).toEqual({ tries: 2, failures: 2 });
         await failing.stop();
         const after = await engine({ workflows: [good] });
         after.run();

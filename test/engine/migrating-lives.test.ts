@@ -171,7 +171,9 @@ describe.each(sampled(adapters, "migrating lives"))(
           workflow: "shipment@2",
           context: { parcels: 1, done: ["moved"] },
         });
-        expect([...whole.notes].toSorted()).toEqual(["insure s:1:2", "write s:1:1"]);
+        // Two keys of one effect would be two notes.
+        const once = ["insure s:*:2", "write s:*:1"];
+        expect(withoutStamps(whole.notes)).toEqual(once);
         const all = Array.from({ length: whole.commits }, (_, index) => index + 1).flatMap((nth): Death[] => [
           { method: "commit", nth, moment: "before" },
           { method: "commit", nth, moment: "after" },
@@ -180,10 +182,15 @@ describe.each(sampled(adapters, "migrating lives"))(
         for (const death of sample) {
           const { end, notes } = await life(adapter, death);
           expect(end, JSON.stringify(death)).toMatchObject({ status: "done", context: { parcels: 1 } });
-          expect(notes, JSON.stringify(death)).toEqual(whole.notes);
+          expect(withoutStamps(notes), JSON.stringify(death)).toEqual(once);
         }
       },
       EXPLORING_MS,
     );
   },
 );
+
+/** A step that is decided again has another stamp. */
+function withoutStamps(notes: ReadonlySet<string>): string[] {
+  return [...notes].map((note) => note.replace(/:[0-9a-v]{19}:/, ":*:")).toSorted();
+}

@@ -42,7 +42,8 @@ export const IN_LINE = `"crashedAt" is not null and "deadAt" is null and holder 
       and "visibleAt" = "crashedAt" + ${SUSPECT_MS}`;
 
 /** The queue of a task. */
-export const QUEUE_OF_TASK = `case when "firstKey" is not null then 'limited' when kind in ('timer', 'message') then 'steps' else 'free' end`;
+export const QUEUE_OF_TASK = `case when kind in ('timer', 'message') then 'steps'
+      when "firstKey" is not null then 'limited' else 'free' end`;
 
 /**
  * Of these tasks, those whose holder has vanished become suspects, or dead letters; suspects go to their line, or are like

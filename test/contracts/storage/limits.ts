@@ -290,6 +290,11 @@ const inOrder: readonly StorageContractCase[] = [
       assert.equal((await claimOne(storage, 60 + LEASE)).id, "m1");
     },
   ),
+  promise("D15: a message that is a suspect takes a place for steps", async ({ storage }) => {
+    await arm(storage, message("m0"));
+    await claimOne(storage, 0, { holder: "dead" });
+    assert.equal((await claimOne(storage, LEASE, { limited: 0 })).id, "m0");
+  }),
   promise(
     "D15: a dead letter, or a failing message that is dropped, lets the rest go on",
     async ({ storage }) => {

@@ -28,8 +28,8 @@ const ACCOUNTS = 8;
 const WEBHOOKS_EACH = 16;
 const NOTICES_EACH = 2;
 const HONEST_NOTICES = 5;
-/** Eight accounts that keep what they get have no more than this of the 64 places. */
-const KEPT_PLACES = 52;
+/** Eight accounts that keep what they get have eight places each. */
+const KEPT_PLACES = 64;
 
 const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
 const ABOUT = { transactionId: "tx_1", event: "transaction.pending", status: "pending" } as const;
