@@ -217,9 +217,6 @@ test(
     expect(page.code).toBe(1);
     expect(page.stdout).toMatch(new RegExp(`^${transactionId} \\(pending\\) ${address}: has signed `, "m"));
     expect(page.stdout).toContain("NOT everything is explained.\n");
-    const refused = await runCommand(["release", transactionId, "--data", folder, ...BY]);
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/^paystate: deposit address .* could pay somebody twice\. /);
   },
 );
 
