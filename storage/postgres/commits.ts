@@ -10,7 +10,6 @@ import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isAnswered, isGivenUp, isHeldUp, isLocked, isLost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
-import { LIMIT } from "./functions/rooms.ts";
 import { merge, type PreparedItem } from "./merge-items.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { type Writer, Writers } from "./writers.ts";
@@ -29,7 +28,8 @@ interface Needs {
   readonly statements?: readonly string[];
   readonly names?: readonly string[];
   readonly rows?: readonly object[];
-  /** Tasks that are ended or changed, and instances that tasks of may be disarmed: their keys are locked. */
+  /** First keys of tasks that are armed; tasks that are ended or changed, and instances that tasks of may be disarmed: their keys are locked. */
+  readonly keys?: readonly string[];
   readonly touched?: readonly string[];
   readonly leaving?: readonly string[];
 }
@@ -186,8 +186,8 @@ export class Commits {
       }
     }
     const rows = writes.locks();
-    const { statements } = writes;
-    const names = [...new Set([...writes.names, ...prepared.flatMap(keysOf)])];
+    const { names, statements } = writes;
+    const keys = [...new Set(prepared.flatMap(keysOf))];
     const touched = prepared.flatMap(touchedBy);
     const leaving = prepared.flatMap(({ ends = [], disarms = [] }) => [
       ...ends,
@@ -200,6 +200,7 @@ export class Commits {
         ...(statements.length === 0 ? {} : { statements }),
         ...(names.length === 0 ? {} : { names }),
         ...(rows.length === 0 ? {} : { rows }),
+        ...(keys.length === 0 ? {} : { keys }),
         ...(touched.length === 0 ? {} : { touched }),
         ...(leaving.length === 0 ? {} : { leaving }),
       },
@@ -233,9 +234,9 @@ export class Commits {
   }
 }
 
-/** The names by which the first keys of the tasks that an item arms are locked. */
+/** The first keys of the tasks that an item arms. */
 function keysOf({ arms = [] }: PreparedItem): string[] {
-  return arms.flatMap(({ firstKey }) => (typeof firstKey === "string" ? [`${LIMIT}${firstKey}`] : []));
+  return arms.flatMap(({ firstKey }) => (typeof firstKey === "string" ? [firstKey] : []));
 }
 
 /** The tasks that an item ends, retries, drops or amends. */

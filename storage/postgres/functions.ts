@@ -18,7 +18,7 @@ import {
 import { commitGroup } from "./functions/commit-group.ts";
 import { applyItem, applyWrite } from "./functions/commit-item.ts";
 import { commitTogether } from "./functions/commit-together.ts";
-import { admitParked, hasRoom, lockAll } from "./functions/rooms.ts";
+import { admitParked, hasRoom, lockAll, lockLimits } from "./functions/rooms.ts";
 
 const taskColumns = columnsOf(engineTables.tasks)
   .map((name) => `"${name}"`)
@@ -39,6 +39,7 @@ const armedColumns = taskColumns
 const source = [
   ...[
     lockAll,
+    lockLimits,
     hasRoom,
     admitParked,
     applyWrite,

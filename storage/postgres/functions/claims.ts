@@ -1,7 +1,7 @@
 /** In the database: tasks are claimed under leases, kept, and given back. */
 import { UNCLAIMED_MS } from "../../unsettled.ts";
 import { SUSPECT_MS } from "../../suspects.ts";
-import { LIMIT, noted } from "./rooms.ts";
+import { noted, tryLimit } from "./rooms.ts";
 
 /** Due tasks of one queue, earliest first, locked. */
 const dueOf = (limit: string, ofQueue: string): string => `array(
@@ -15,10 +15,6 @@ const dueOf = (limit: string, ofQueue: string): string => `array(
 const STEPS = "kind in ('timer', 'message') and (admission is null or admission = 'admitted')";
 const FREE = `kind in ('effect', 'invocation') and "firstKey" is null`;
 const ADMITTED = `kind in ('effect', 'invocation') and "firstKey" is not null and admission = 'admitted'`;
-
-/** Locks the rooms under a first key unless somebody else has them: a claim waits for nobody, since it holds tasks. */
-const tryLimit = (key: string): string =>
-  `pg_try_advisory_xact_lock(hashtextextended(current_schema() || '/${LIMIT}' || ${key}, 0))`;
 
 /** Leases tasks to a holder; answers them earliest first. */
 export const leaseTasks = `
@@ -237,7 +233,7 @@ declare
 begin
   select "firstKey", "lastKey" into released from tasks where id = request->>'id';
   if released."firstKey" is not null then
-    perform paystate_lock_@(jsonb_build_array('${LIMIT}' || released."firstKey"));
+    perform paystate_lock_limits_@(array[released."firstKey"]);
   end if;
   update tasks set "dueAt" = (request->>'dueAt')::bigint, "visibleAt" = (request->>'visibleAt')::bigint,
       holder = null, failures = failures + (case when failed then 1 else 0 end),

@@ -1,5 +1,4 @@
 /** In the database: a group of commits, one after the other. */
-import { LIMIT } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
 /**
@@ -7,15 +6,16 @@ import { GIVEN_UP, REFUSED } from "./states.ts";
  * that are armed, ended, retried, dropped or disarmed. The keys of a task never change, so they are read before.
  */
 export const lockGroup = `
-  perform paystate_lock_@(coalesce(batch->'names', '[]') || coalesce((
-    select jsonb_agg('${LIMIT}' || k."firstKey") from (
-      select "firstKey" from tasks
-        where id = any(array(select jsonb_array_elements_text(batch->'touched'))) and "firstKey" is not null
-      union
-      select "firstKey" from tasks
-        where instance = any(array(select jsonb_array_elements_text(batch->'leaving'))) and kind = 'invocation'
-          and "firstKey" is not null
-    ) k), '[]'));
+  perform paystate_lock_limits_@(array(
+    select jsonb_array_elements_text(batch->'keys')
+    union
+    select "firstKey" from tasks
+      where id = any(array(select jsonb_array_elements_text(batch->'touched'))) and "firstKey" is not null
+    union
+    select "firstKey" from tasks
+      where instance = any(array(select jsonb_array_elements_text(batch->'leaving'))) and kind = 'invocation'
+        and "firstKey" is not null));
+  if batch ? 'names' then perform paystate_lock_@(batch->'names'); end if;
   if batch ? 'rows' then
     for each in select * from jsonb_array_elements(batch->'rows') loop
       execute statements->>(each->>'statement')::int using array(select jsonb_array_elements_text(each->'keys'));

@@ -14,8 +14,31 @@ begin
   end loop;
 end $body$;`;
 
-/** The name by which the rooms under a first key are locked. */
-export const LIMIT = "limit/";
+/** So many first keys are locked one by one. The server has room for some thousand locks; a commit with more keys locks all there are. */
+const MAX_KEYS = 1_000;
+
+const hashOf = (name: string): string => `hashtextextended(current_schema() || ${name}, 0)`;
+const ALL_LIMITS = hashOf("'/limits'");
+
+/**
+ * Locks the rooms under these first keys, before anything else is locked. Who locks some of them shares what the one who locks
+ * all of them has alone.
+ */
+export const lockLimits = `
+create or replace function paystate_lock_limits_@(keys text[]) returns void language plpgsql as $body$
+begin
+  if coalesce(cardinality(keys), 0) = 0 then return; end if;
+  if cardinality(keys) > ${MAX_KEYS} then
+    perform pg_advisory_xact_lock(${ALL_LIMITS});
+  else
+    perform pg_advisory_xact_lock_shared(${ALL_LIMITS});
+    perform paystate_lock_@((select jsonb_agg('limit/' || key) from unnest(keys) key));
+  end if;
+end $body$;`;
+
+/** Locks the rooms under a first key unless somebody else has them: a claim waits for nobody, since it holds tasks. */
+export const tryLimit = (key: string): string =>
+  `(pg_try_advisory_xact_lock_shared(${ALL_LIMITS}) and pg_try_advisory_xact_lock(${hashOf(`'/limit/' || ${key}`)}))`;
 
 /** Whether the keys of a task have room for it. Its first key is locked, so nobody else takes the room. */
 export const hasRoom = `
