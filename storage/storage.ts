@@ -174,9 +174,8 @@ export interface ClaimedTask extends TaskRecord {
 }
 
 /**
- * A lease taken in the very commit that arms the task, which saves the claim. Its token is 1. A message gets it only where no
- * other one of its key is still to be done: see `parked` of the result. An effect or an invocation gets it also where a key
- * has no room, so those with limits are better left to `claim`.
+ * A lease taken in the very commit that arms the task, which saves the claim. Its token is 1. Of tasks with limits only a
+ * message gets it, and only where no other of its key is still to be done: see `parked` of the result.
  */
 export interface ArmLease {
   readonly holder: string;
@@ -440,7 +439,7 @@ export interface CommitParts {
  * `writes[index]` was refused. Checked in this order: token, step, exists, write.
  */
 export type CommitResult =
-  /** `parked`: tasks of `arms` whose lease was not given, since an earlier message to their instance is still to be done. */
+  /** `parked`: tasks of `arms` whose lease was not given, since they have limits; a message gets its lease where no other of its key is still to be done. */
   | { readonly ok: true; readonly parked?: readonly string[] }
   | { readonly ok: false; readonly conflict: "step" | "token" }
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };

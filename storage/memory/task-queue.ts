@@ -69,10 +69,10 @@ export class TaskQueue {
     return this.#tasks.insert({ ...row, seq: (this.#armed += 1) });
   }
 
-  /** Whether another message to its instance is still to be done. */
+  /** Whether it is armed without its lease: it has limits, and is no message or behind another one. */
   mustWait(task: TaskRecord): boolean {
     const { firstKey } = storedTask(task, undefined);
-    if (task.kind !== "message" || firstKey === null) return false;
+    if (task.kind !== "message" || firstKey === null) return firstKey !== null;
     return this.#tasks.under("firstKey", firstKey).some(({ deadAt }) => deadAt === null);
   }
 
@@ -285,7 +285,7 @@ export class TaskQueue {
   }
 }
 
-/** The first parked task of each last key; those keys first that come after this one. */
+/** Of each last key the first parked task, beginning behind this key. */
 function headsOf(tasks: readonly SequencedTask[], after: string): SequencedTask[] {
   const heads = new Map<string, SequencedTask>();
   for (const task of tasks.toSorted((a, b) => a.seq - b.seq)) {

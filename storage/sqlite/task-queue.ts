@@ -78,7 +78,8 @@ export class TaskQueue {
   #arm({ task: given, lease }: NonNullable<AnyCommit["arms"]>[number]): string[] {
     const task = { ...given, workflow: this.#workflowOf(given) };
     const leased = storedTask(task, lease);
-    const mustWait = lease !== undefined && task.kind === "message" && !this.#rooms.isFree(leased.firstKey);
+    const mayLease = task.kind === "message" ? this.#rooms.isFree(leased.firstKey) : leased.firstKey === null;
+    const mustWait = lease !== undefined && !mayLease;
     const row = mustWait ? storedTask(task, undefined) : leased;
     this.#tasks.arm.run(encodeRow(engineTables.tasks, row) as unknown as Encode<StoredTask>);
     this.#rooms.touch(row);

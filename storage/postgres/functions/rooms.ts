@@ -105,15 +105,15 @@ export const noted = (task: string): string =>
     end if;`;
 
 /**
- * Arms these tasks. Those with limits are parked, and admitted at the end of the group. A message gets no lease while another
- * of its key is still to be done.
+ * Arms these tasks. Those with limits are parked, and admitted at the end of the group. Of them only a message gets
+ * its lease, where no other of its key is still to be done.
  */
 export const armAll = (tasks: string): string => `with given as (
       select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
       from jsonb_array_elements(${tasks}) with ordinality e(task, place) cross join lateral
         jsonb_populate_record(null::tasks, e.task) r
     ), placed as (
-      select g.*, g.holder is not null and g.kind = 'message' and g."firstKey" is not null and (g.turn > 1 or exists (
+      select g.*, g.holder is not null and g."firstKey" is not null and (g.kind <> 'message' or g.turn > 1 or exists (
         select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey")) as waits
       from given g
     ), added as (

@@ -100,16 +100,11 @@ const rooms: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, 100, both), []);
     assert.deepEqual(await claim(storage, 100, { workflows: ["unknown@7"] }), []);
   }),
-  promise("a task armed under a lease takes room, also where there is none", async ({ storage }) => {
+  promise("an effect with limits is armed without its lease, as it is told", async ({ storage }) => {
     const lease = { holder: "h", until: 100 };
-    await arm(storage, limitedTo("b", "a", 1));
-    await put(storage, { arms: [{ task: limitedTo("c", "a", 1), lease }] });
+    const arms = ["b", "c"].map((id) => ({ task: limitedTo(id, "a", 1), lease }));
+    assert.deepEqual(await commit(storage, { arms }), { ok: true, parked: ["b", "c"] });
     assert.equal((await claimOne(storage, 50)).id, "b");
-    await arm(storage, limitedTo("d", "a", 1));
-    await end(storage, { id: "c", token: 1 });
-    assert.deepEqual(await claim(storage, 60), []);
-    await end(storage, { id: "b", token: 1 });
-    assert.equal((await claimOne(storage, 60)).id, "d");
   }),
   promise("of a commit that is refused no room is given on", async ({ storage }) => {
     await put(storage, { writes: [{ table: "webhooks", insert: webhookOf("taken") }] });

@@ -115,8 +115,8 @@ const oneByOne: readonly StorageContractCase[] = [
       await arm(storage, taskOf("first"), limitedTo("limited", "L", 1), taskOf("free"));
       assert.equal((await claim(storage, 0)).length, 3);
       const first = await claimOne(storage, LEASE);
-      const lease = { holder: "h", until: 9 * LEASE };
-      await put(storage, { arms: [{ task: limitedTo("new", "L", 1), lease }] });
+      await arm(storage, limitedTo("new", "L", 1));
+      assert.equal((await claimOne(storage, LEASE)).id, "new");
       await end(storage, first);
       const free = await claimOne(storage, LEASE);
       assert.deepEqual([first.id, free.id], ["first", "free"]);

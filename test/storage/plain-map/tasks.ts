@@ -43,9 +43,9 @@ export class Tasks {
     this.#database = database;
   }
 
-  /** Whether another message to its instance is still to be done. */
+  /** Whether it is armed without its lease: it has limits, and is no message or behind another one. */
   mustWait({ kind, firstKey }: StoredTask): boolean {
-    if (kind !== "message" || firstKey === null) return false;
+    if (kind !== "message" || firstKey === null) return firstKey !== null;
     return this.#all().some((task) => task.firstKey === firstKey && task.deadAt === null);
   }
 
