@@ -1,6 +1,7 @@
 /** What must be true after a chaos run, by the database, by the chain's own books, and by what customers were told. */
+import pRetry from "p-retry";
 import type { Address } from "../../src/address.ts";
-import type { Ledger } from "../../src/ledger/ledger.ts";
+import { type Ledger, LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
@@ -197,7 +198,13 @@ export async function storedOf(
 
 /** The database against the chain, as an operator asks for it. */
 async function unexplained({ service }: ChaosAtRest): Promise<readonly string[]> {
-  const { isExplained, findings, wallet, purses } = await service.reconcile();
+  // Until a block is final that came after the start of the service, nobody can know all of the time before.
+  const { isExplained, findings, wallet, purses } = await pRetry(() => service.reconcile(), {
+    retries: 20,
+    factor: 1,
+    minTimeout: 500,
+    shouldRetry: ({ error }) => error instanceof LedgerUnavailable,
+  });
   // What has closed with something in it is judged by the books.
   const broken = findings
     .filter((each) => each.findings.some(({ finding }) => finding !== "unclaimed"))
