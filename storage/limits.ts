@@ -115,8 +115,8 @@ export function hasRoom(
 
 /**
  * The parked task under a first key that is admitted next, as it is then: the one armed first of those whose keys have room.
- * Keep it, and ask again until there is none. Only 64 last keys are looked at, from the one on that a task has left, so that each has its
- * turn where an account has thousands.
+ * Keep it, and ask again until there is none. Only 64 last keys that are not full are looked at, behind the one that a task
+ * has left, so that each has its turn where an account has thousands.
  *
  * @example
  * ```ts
@@ -148,10 +148,14 @@ export function nextAdmitted<T extends StoredTask & { readonly seq: number }>(
   },
   { firstKey, after }: { readonly firstKey: string; readonly after: string },
 ): T | undefined {
+  const under = tasks.admittedUnder(firstKey);
   let next: T | undefined;
   let looked = 0;
   for (const head of tasks.heads(firstKey, after)) {
-    if ((next === undefined || head.seq < next.seq) && hasRoom(head, tasks)) next = head;
+    const isOut = under >= Number(head.firstRoom);
+    // No more last keys are full than tasks are admitted. They are passed over, or a key with room could lie behind them.
+    if (!isOut && !hasRoom(head, tasks)) continue;
+    if (!isOut && (next === undefined || head.seq < next.seq)) next = head;
     looked += 1;
     if (looked === MAX_HEADS) break;
   }

@@ -71,11 +71,15 @@ declare
   next tasks;
   behind text;
   looked int;
+  under bigint;
+  is_out boolean;
   has_wrapped boolean;
 begin
   for first_key, left_key in select * from jsonb_each_text(changed) order by 1 loop
     loop
       next := null;
+      select count(*) into under from tasks a
+        where a."deadAt" is null and a."firstKey" = first_key and a.admission = 'admitted';
       behind := left_key;
       looked := 0;
       has_wrapped := left_key = '';
@@ -87,8 +91,11 @@ begin
           behind := '';
           continue;
         end if;
-        if (next.id is null or head.seq < next.seq) and paystate_has_room_@(head) then next := head; end if;
         behind := head."lastKey";
+        is_out := under >= head."firstRoom";
+        -- No more last keys are full than tasks are admitted. They are passed over, or a key with room could lie behind them.
+        continue when not is_out and not paystate_has_room_@(head);
+        if not is_out and (next.id is null or head.seq < next.seq) then next := head; end if;
         looked := looked + 1;
         exit when looked = ${MAX_HEADS};
       end loop;

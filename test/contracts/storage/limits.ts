@@ -164,6 +164,18 @@ const paths: readonly StorageContractCase[] = [
     }
     assert.equal(turns.size, 100);
   }),
+  promise("G10: a key with room is found behind a hundred that are full", async ({ storage }) => {
+    const account = { key: "account", atMost: 200 };
+    const webhooks = range(100).map((index) => ({ key: `w${index}`, atMost: 1 }));
+    for (const round of ["held", "waits"]) {
+      await arm(storage, ...webhooks.map((webhook) => within(`${round} ${webhook.key}`, account, webhook)));
+    }
+    assert.equal((await claim(storage, 1)).length, 100);
+    for (const key of ["a", "z"]) {
+      await arm(storage, within(key, account, { key, atMost: 1 }));
+      assert.equal((await claimOne(storage, 2)).id, key);
+    }
+  }),
   promise("G6: full keys with long queues starve neither other keys nor tasks without limits", async (on) => {
     const { storage } = on;
     for (const key of range(40)) await arm(storage, ...backlog(`full${key}-`, 1, 5));
