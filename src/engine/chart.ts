@@ -14,7 +14,7 @@ export interface ParentLink {
   readonly id: string;
   /** Counts the children that the parent has started under this id; the first is 1. */
   readonly run: number;
-  /** The life of the parent: what is told to it reaches no other instance of its id. Absent in what was stored before stamps. */
+  /** The life of the parent, which messages to the parent name. Absent in snapshots from before stamps. */
   readonly life?: string;
 }
 

@@ -17,7 +17,7 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
   if (handler === undefined && !workflow.bodies.has(name)) {
     if (name === "start") return startMessage(facts, params as StartParams, index);
     if (name === "tell") return tellMessage(facts, params as TellParams, index);
-    // Asked for by enqueueActions, under a name that nobody knew before.
+    // Only enqueueActions names an action that registration has not seen.
     throw new TypeError(`${workflow.key}: the action "${name}" has neither a handler nor a body`);
   }
   const payload =

@@ -155,7 +155,7 @@ export class KindPolling {
     });
   }
 
-  /** Whether anything of this kind is watched anywhere: else nobody needs a share of it. */
+  /** Whether the storage holds a watch of this kind. Without one no process needs a share of the kind. */
   async #isWatched(): Promise<boolean> {
     return (await watchedKinds(this.#around.storage)).includes(this.#kind);
   }

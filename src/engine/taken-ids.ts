@@ -1,4 +1,4 @@
-/** Ids of children that somebody has already, such as an instance of the host: the child takes the next one. */
+/** A child whose id another instance has, such as one of the host, begins under the next id. */
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 

@@ -1,4 +1,4 @@
-/** Puts private mode together out of its options: its machines, what they do, and what is polled for them. */
+/** Builds private mode from its options: the machines, their effects and their watchers. */
 import { countedDeposit } from "../payments/deposit-context.ts";
 import type { Address } from "../address.ts";
 import type { AnnounceParams } from "../../machines/index.ts";

@@ -1,5 +1,6 @@
 /** Watches in SQLite. */
 import type { Kysely } from "kysely";
+import { compareTexts } from "../compare-texts.ts";
 import { encodeRow } from "../sql/codecs.ts";
 import { watchStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
@@ -16,7 +17,7 @@ export class WatchList {
     this.#watches = connection.prepareAll(watchStatements(db));
   }
 
-  /** Within a commit: what it no longer watches, then what it does. */
+  /** Within a commit: removes the watches that end, then adds the new ones. */
   replace({ unwatches = [], watches = [] }: Pick<AnyCommit, "unwatches" | "watches">): void {
     for (const watch of unwatches) this.#watches.unwatch.run(watch);
     for (const watch of watches) {
@@ -41,7 +42,5 @@ export class WatchList {
 }
 
 function byKey(a: WatchRecord, b: WatchRecord): number {
-  return compare(a.key, b.key) || compare(a.instance, b.instance);
+  return compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance);
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -91,7 +91,7 @@ async function isNeededByNone(
   return true;
 }
 
-/** Whether nobody has removed the instance while its history was read, and begun another under its id. */
+/** Whether the history belongs to this instance: another process may have removed the instance and begun one of the same id. */
 function isOfOneLife({ life, stamp, history }: ArchivedInstance): boolean {
   return history.length === 0 || (history[0]?.stamp === life && history.at(-1)?.stamp === stamp);
 }

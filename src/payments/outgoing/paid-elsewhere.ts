@@ -61,8 +61,8 @@ export class PaymentsElsewhere {
 
   /**
    * `foreclosed`: the transaction is vouched for, and not what this payment could become; it can never land all the same.
-   * A refund of excess then has a successor with words of its own; any other one met what its words have paid. So it is for
-   * what pays recipients where the other copy has refunded the order.
+   * A refund of excess then has a successor with words of its own; any other refund met the payment that its words have made.
+   * The same holds for a payment to recipients where the other copy has refunded the order.
    */
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
@@ -154,7 +154,7 @@ export class PaymentsElsewhere {
     return { signature, mint, legs, writes, movements };
   }
 
-  /** The address of the plan's marker names mint, amount and receiver: with them it is this refund and no other. */
+  /** The address of the plan's marker names mint, amount and receiver, so the marker proves this refund and no other. */
   async #refund(payment: UnsignedPayment, signature: string): Promise<PaidElsewhere | null> {
     const { row, deposit, view, words, delegate } = payment;
     for (const to of new Set([...row.legs.map(({ address }) => address), view.transaction.sender])) {

@@ -21,8 +21,8 @@ const hashOf = (name: string): string => `hashtextextended(current_schema() || $
 const ALL_LIMITS = hashOf("'/limits'");
 
 /**
- * Locks the rooms under these first keys, before anything else is locked. Who locks some of them shares what the one who locks
- * all of them has alone.
+ * Locks the rooms under these first keys, before anything else is locked. A commit with few keys shares the lock of all
+ * limits; a commit with many has that lock alone.
  */
 export const lockLimits = `
 create or replace function paystate_lock_limits_@(keys text[]) returns void language plpgsql as $body$

@@ -1,4 +1,4 @@
-/** Sending tokens of a mint that is none of ours out of a deposit address: what is there, and the plan that moves it. */
+/** Sends tokens of a foreign mint out of a deposit address: reads the balance there, and plans the transfer. */
 import type { DepositRecord, PaymentRecord } from "../../records.ts";
 import type { Address } from "../../../address.ts";
 import type { Holding, Ledger } from "../../../ledger/ledger.ts";
