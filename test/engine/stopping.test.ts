@@ -250,6 +250,23 @@ describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
       awaitsOutside("w");
     }));
 
+  test("D22: a hundred calls that wait at once are no leak to Node, and all end with the engine", () =>
+    inWorld(adapter, async ({ engine }) => {
+      const warnings: string[] = [];
+      const note = ({ name }: Error): void => void warnings.push(name);
+      process.on("warning", note);
+      const one = await engine({ workflows: [] });
+      one.run();
+      const waits = Promise.allSettled(Array.from({ length: 100 }, () => one.waitFor("nobody", "final")));
+      await turns(20);
+      await one.stop();
+      const ends = await waits;
+      await turns(1);
+      process.off("warning", note);
+      expect(ends.every(({ status }) => status === "rejected")).toBe(true);
+      expect(warnings).toEqual([]);
+    }));
+
   test("D22: waitFor without a signal ends when the engine stops, and may be called again", () =>
     inWorld(adapter, async ({ engine, settled }) => {
       const hold = gate();

@@ -91,7 +91,8 @@ export class Waiting {
   /** See `Engine.waitFor`. */
   async waitFor(id: string, until: WaitTarget, given?: AbortSignal): Promise<ChartSnapshot> {
     const stopping = this.#stopping.signal;
-    const signal = given === undefined ? stopping : AbortSignal.any([given, stopping]);
+    // A signal of its own: Node warns of a leak where many listen to one.
+    const signal = AbortSignal.any(given === undefined ? [stopping] : [given, stopping]);
     const waiter = new Waiter(until, this.#clock);
     const others = this.#waiters.get(id) ?? new Set();
     this.#waiters.set(id, others.add(waiter));
