@@ -7,6 +7,8 @@ import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isToRecipients } from "./declined.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
+import type { PossiblePlan } from "./plans/possible-plans.ts";
+import { plannedElsewhere } from "./planned-elsewhere.ts";
 import { proofOf, readPlan, writePlan, type StoredMove, type StoredPlan } from "./plans/stored-plan.ts";
 import { isExcess, ORDER_WORDS, refundWords } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
@@ -62,12 +64,15 @@ export class PaymentsElsewhere {
   /**
    * `foreclosed`: the transaction is vouched for, and not what this payment could become; it can never land all the same.
    * A refund of excess then has a successor with words of its own; any other refund met the payment that its words have made.
-   * The same holds for a payment to recipients where the other copy has refunded the order.
+   * The same holds for a payment to recipients where the other copy has refunded the order, or planned it anew; a plan
+   * becomes the plan of the other copy.
    */
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
     const signature = await this.#vouchedMaker(deposit, words);
     if (signature === null) return null;
+    const plan = delegate === null ? null : plannedElsewhere(this.#with, { ...payment, delegate });
+    if (plan !== null) return row.kind === "plan" ? planned(row, plan, signature) : "foreclosed";
     if (row.kind === "swap" && delegate === null) return this.#swap(payment, signature);
     const isOwnRefund = row.kind === "refund" || isRecovery(row);
     if (!isOwnRefund && delegate === null) return null;
@@ -196,6 +201,21 @@ export class PaymentsElsewhere {
       return amount > 0n && isWhole ? [{ mint, amount, lent }] : [];
     });
   }
+}
+
+/** This plan as if it had been the plan of the other copy: what has not been paid of that plan is paid here. */
+function planned(row: PaymentRecord, found: PossiblePlan, signature: string): PaidElsewhere {
+  const own = readPlan(row.plan);
+  const sponsored = new Set((own.leaves ?? []).flatMap((leaf) => leaf.sponsored));
+  const leaves = found.leaves.map((leaf) => ({
+    ...leaf,
+    sponsored: leaf.indexes.filter((index) => sponsored.has(index)),
+  }));
+  const { planWords, leftOut } = found;
+  const moves = own.moves.map((move) => (move.does === "replace" ? { ...move, planWords } : move));
+  const set = { plan: writePlan({ ...own, moves, leaves, leftOut }) };
+  const writes: readonly PaymentWrite[] = [{ table: "payments", id: row.id, set }];
+  return { signature, mint: row.mint, legs: row.legs, writes, movements: [] };
 }
 
 /** This plan as if it had been that refund: what its markers are, and what it does to the ledger of the address. */

@@ -29,9 +29,9 @@ import { lastHeightOf } from "./signing-anew.ts";
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
-import { isDeclinedPayment } from "./declined.ts";
+import { isDeclinedPayment, isToRecipients } from "./declined.ts";
 import { KeptAccounts } from "./plans/kept-accounts.ts";
-import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
+import { followedBy, proofOf, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
@@ -109,6 +109,7 @@ export class PaymentEffects {
     const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));
     if (mustBePricedAgain) return { event: { type: "REFUSED", fault: OUTDATED } };
     if (fault !== null) return this.#meetFault(inHand, fault, failures);
+    if (await this.#hasLostMarker(inHand)) return this.#hold(deposit, UNKNOWN_SPENDING);
     return this.#signAttempt(inHand, unsigned);
   }
 
@@ -340,6 +341,19 @@ export class PaymentEffects {
         { table: "payments", id: row.id, set },
       ],
     };
+  }
+
+  /**
+   * Whether another copy has paid recipients under this marker and closed it since an operator released the address: at the
+   * release the marker still stood.
+   */
+  async #hasLostMarker({ row, deposit, stored }: PaymentInHand): Promise<boolean> {
+    const { storage, ledger, keys } = this.#with;
+    const proof = proofOf(stored);
+    if (proof === null || !isToRecipients(row)) return false;
+    if ((await storage.vouchings(deposit.id)).length === 0) return false;
+    const maker = await ledger.markedBy(deposit.id, keys.seed(deposit, proof.words));
+    return maker !== null && maker !== "foreign";
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

@@ -120,14 +120,18 @@ export class PaymentOutcomes {
     return planMarker === "unmade" && marker !== "unmade";
   }
 
-  /** What another copy of this database has paid under these words, of which this database has signed nothing. */
+  /**
+   * What another copy of this database has paid under these words. A payment that was signed here may have made a marker that
+   * names no plan; none has made a marker that names another plan.
+   */
   async #paidElsewhere(
     question: PaymentInQuestion,
     { words, delegate }: { readonly words: string; readonly delegate: Address | null },
     reading: Moment,
   ): Promise<PaymentOutcome> {
     const candidates = candidatesFor(words, question.view);
-    if (candidates.some(({ row }) => row.signature !== null)) return { kind: "unknown" };
+    const mayBeOurs = delegate === null && candidates.some(({ row }) => row.signature !== null);
+    if (mayBeOurs) return { kind: "unknown" };
     const found = await this.#elsewhere.read({ ...question, words, delegate });
     if (found === null) return { kind: "unknown" };
     if (found === "foreclosed") return { kind: "foreclosed" };

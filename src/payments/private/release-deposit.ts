@@ -96,7 +96,7 @@ export async function releaseDeposit(
   // Sent elsewhere, it ends an order that is open: no recipient is paid.
   const isOpen = !OVER.has(view.transaction.status);
   const paysOn = isOpen && order.refundTo === null;
-  if (paysOn) await refuseUnlessRecognised({ ledger, keys }, { payments: view.payments, deposit }, explained);
+  if (paysOn) await refuseUnlessRecognised({ ledger, keys, assets }, { ...view, deposit }, explained);
   const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
   const time = uncheckedTime(await storage.lives(), deposit);
@@ -200,8 +200,8 @@ export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonl
  * can go on.
  */
 async function refuseUnlessRecognised(
-  parts: Pick<Releasing, "ledger" | "keys">,
-  paid: Pick<TransactionView, "payments"> & { readonly deposit: DepositRecord },
+  parts: Pick<Releasing, "ledger" | "keys" | "assets">,
+  paid: TransactionView & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {
   const { deposit } = paid;

@@ -2,6 +2,7 @@
 import type { Break } from "../break.ts";
 
 const RELEASES = ["payments/private/restored-release.test.ts"];
+const PLANS = ["payments/private/restored-plan.test.ts"];
 
 const DECLINING = ["payments/operator/declining.test.ts"];
 
@@ -80,15 +81,64 @@ export const RESTORED_BREAKS: readonly Break[] = [
   {
     property: "M32: a marker that was swept recognises nothing",
     file: "src/payments/private/repeatable-spending.ts",
-    text: 'typeof markers[index] === "object"',
-    replacement: "markers[index] !== undefined",
+    text: 'if (typeof marker !== "object") continue;',
+    replacement: 'if (typeof marker !== "object") { standing.add(words); continue; }',
     tests: RELEASES,
   },
   {
     property: "M32: the order's own marker recognises what another copy has paid before anything was planned",
     file: "src/payments/private/repeatable-spending.ts",
-    text: "new Set([ORDER_WORDS, ...open])",
-    replacement: "new Set(open)",
+    text: "new Set([ORDER_WORDS, ...open, excessWords(1)])",
+    replacement: "new Set([...open, excessWords(1)])",
+    tests: RELEASES,
+  },
+  {
+    property: "M32: the payments of a plan of another copy are recognised at the release",
+    file: "src/payments/private/repeatable-spending.ts",
+    text: "next.push(...(plan?.leaves ?? []).map((leaf) => leaf.words));",
+    replacement: "",
+    tests: PLANS,
+  },
+  {
+    property: "M32: each refund of excess of another copy is recognised at the release",
+    file: "src/payments/private/repeatable-spending.ts",
+    text: "if (words === excessWords(depth)) next.push(excessWords(depth + 1));",
+    replacement: "",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a plan of another copy that leaves out payees is known by its marker",
+    file: "src/payments/outgoing/planned-elsewhere.ts",
+    text: "=== delegate) return plan;",
+    replacement: "!== delegate) return plan;",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a plan that was signed here and lost becomes the plan of another copy",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: "const mayBeOurs = delegate === null && candidates",
+    replacement: "const mayBeOurs = candidates",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a payout follows the plan of another copy instead of being given up",
+    file: "src/payments/private/route-order.ts",
+    text: "(await this.#followElsewhere(view, row)) ?? given(unpaidOf(view, plan))",
+    replacement: "given(unpaidOf(view, plan))",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a plan that becomes another copy's names that copy's payments",
+    file: "src/payments/outgoing/paid-elsewhere.ts",
+    text: "writePlan({ ...own, moves, leaves, leftOut })",
+    replacement: "writePlan({ ...own, moves })",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a marker that was closed after the release refuses the payment all the same",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: 'return maker !== null && maker !== "foreign";',
+    replacement: "return false;",
     tests: RELEASES,
   },
   {

@@ -1,6 +1,7 @@
 /** M22, M32: what an operator's word may do with an order of a restored copy that another copy has paid. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { BY } from "../../kit/by.ts";
+import { passTime } from "../../kit/pass-time.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { garbles, omits, passesWhatNames } from "./lying-nodes.ts";
 import {
@@ -220,6 +221,39 @@ test(
     );
     for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
     expect(await owned(world, world.bob)).toBe(paid);
+  },
+);
+
+test(
+  "M32: a marker that another copy closes after the release is remembered by what made it: nobody is paid again",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await paidElsewhere(world);
+    const paid = await owned(world, world.bob);
+    const [payout] = (await world.ledger.signedBy(order.address as never)).transactions;
+    const first = await startOn(world, { ...order, copy: await beforeThePayout(world, order) });
+    await first.pass(MINUTE);
+    await first.service.operator.releaseDeposit(order.id, BY);
+    await first.service.stop();
+    await world.sweep();
+    const { transactions } = await world.ledger.signedBy(order.address as never);
+    const later = transactions.map(({ signature }) => signature).filter((each) => each !== payout?.signature);
+    for (const node of world.nodes) node.tell(omits(later));
+    world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+    const service = world.another({ storage: first.storage });
+    await service.start();
+    onTestFinished(() => service.stop());
+    const { clock, chain } = world;
+    for (let look = 0; look < 3; look++) {
+      const on = { clock, engine: service, storage: first.storage, workflows: service.workflows };
+      await passTime(on, clock.now() + 2 * MINUTE);
+      chain.advance(35);
+      await service.settled();
+    }
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await first.heldReason()).toBe("unknown_spending");
   },
 );
 
