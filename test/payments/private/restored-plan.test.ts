@@ -1,9 +1,10 @@
 /** M32: what becomes of a restored payroll that another copy has planned anew, since one payee could not be paid. */
 import { expect, test } from "vitest";
+import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { BY } from "../../kit/by.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { restore } from "./kept-copies.ts";
+import { copyWith, isPlanned } from "./kept-copies.ts";
 import { swallowsBytes, type Lie } from "./lying-nodes.ts";
 import { open, owned, shown, startOn, type Ordered, type Restored, type World } from "./restored-world.ts";
 
@@ -43,23 +44,6 @@ async function serve(world: World, { address, due }: Payroll): Promise<void> {
   await world.service.stop();
 }
 
-/** The first copy in which the order has such a payment. */
-async function copyWith({ copies }: World, { id }: Ordered, wanted: string): Promise<Uint8Array> {
-  for (const copy of copies) {
-    const storage = await restore(copy, "nothing");
-    const { payments = [] } = (await storage.transaction(id)) ?? {};
-    await storage.close();
-    if (
-      payments.some(
-        ({ kind, signature }) => wanted === `${kind} ${signature === null ? "planned" : "signed"}`,
-      )
-    ) {
-      return copy;
-    }
-  }
-  throw new Error(`no copy has a ${wanted}`);
-}
-
 /** The same money comes again, so that this copy has something to pay with; it is held, and an operator releases it. */
 async function releasedOn(world: World, order: Payroll): Promise<Restored> {
   world.chain.fund(order.address, { usdc: order.due });
@@ -89,11 +73,13 @@ async function expectPaidInPart(
   );
 }
 
+const isSignedPlan = ({ kind, signature }: PaymentRecord): boolean => kind === "plan" && signature !== null;
+
 const MOMENTS = [
   ["before its deposit", null],
-  ["with its payout planned", "payout planned"],
-  ["with the plan made", "plan planned"],
-  ["with the plan signed", "plan signed"],
+  ["with its payout planned", isPlanned("payout")],
+  ["with the plan made", isPlanned("plan")],
+  ["with the plan signed", isSignedPlan],
 ] as const;
 const PAYROLLS = [
   [3, [1]],
@@ -113,7 +99,7 @@ test.each(
     const order = await payroll(world, payees);
     await freeze(world, order, without);
     await serve(world, order);
-    const copy = wanted === null ? order.copy : await copyWith(world, order, wanted);
+    const copy = wanted === null ? order.copy : await copyWith(world.copies, order.id, wanted);
     const restored = await releasedOn(world, { ...order, copy });
     await expectPaidInPart(world, { restored, order, without });
   },
@@ -156,7 +142,7 @@ test(
     await serve(world, order);
     expect(await owned(world, order.payees[0] as Wallet)).toBe(1n);
     mend();
-    const copy = await copyWith(world, order, "payout planned");
+    const copy = await copyWith(world.copies, order.id, isPlanned("payout"));
     const restored = await releasedOn(world, { ...order, copy });
     await expectPaidInPart(world, { restored, order, without: [1] });
   },
@@ -173,11 +159,14 @@ test(
     await serve(world, order);
     mend();
     await freeze(world, order, [0]);
-    const other = await startOn(world, { ...order, copy: await copyWith(world, order, "payout planned") });
+    const other = await startOn(world, {
+      ...order,
+      copy: await copyWith(world.copies, order.id, isPlanned("payout")),
+    });
     for (let look = 0; look < 3; look++) await other.pass(MINUTE);
     await other.service.stop();
     expect(await owned(world, order.payees[2] as Wallet)).toBe(1_000_001n);
-    const copy = await copyWith(world, order, "plan signed");
+    const copy = await copyWith(world.copies, order.id, isSignedPlan);
     const restored = await releasedOn(world, { ...order, copy });
     await expectPaidInPart(world, { restored, order, without: [0, 1] });
   },
