@@ -129,6 +129,7 @@ export async function serviceFixture(
       passTime({ clock, engine: service, storage, workflows: service.workflows }, clock.now() + ms),
     async close() {
       await service.stop();
+      if (kept === undefined) await storage.close();
       await fixture.close();
     },
   };
