@@ -8,9 +8,9 @@ import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
 import { storedTask } from "../stored-task.ts";
 import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { explained, isAnswered, isGivenUp, isHeldUp, isLocked, isLost } from "./explain.ts";
+import { explained, isAnswered, isGivenUp, isHeldUp, isLocked, isLost, isRefusal } from "./explain.ts";
 import { functionNames } from "./functions.ts";
-import { merge, type PreparedItem } from "./merge-items.ts";
+import { areApart, type PreparedItem, type Run, runOf } from "./merge-items.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { type Writer, Writers } from "./writers.ts";
 
@@ -23,23 +23,13 @@ const MAX_SEPARATE = 48;
 /** How long is asked after a lost answer, in milliseconds. */
 const ASKING_MS = 30_000;
 
-/** What the writes of a group need: their statements, and what is locked before the first item. Left out where there is none. */
-interface Needs {
-  readonly statements?: readonly string[];
-  readonly names?: readonly string[];
-  readonly rows?: readonly object[];
-  /** First keys of tasks that are armed; tasks that are ended or changed, and instances that tasks of may be disarmed: their keys are locked. */
-  readonly keys?: readonly string[];
-  readonly touched?: readonly string[];
-  readonly leaving?: readonly string[];
-}
-
-/** A group as the functions of the database take it. */
+/** A group as it is sent, but for how its items are put together. */
 interface Group {
   readonly items: readonly PreparedItem[];
   /** Why the item behind these cannot be stored; null where there is none. */
   readonly fault: unknown;
-  readonly needs: Needs;
+  /** The statements of its writes, and what is locked before the first item. */
+  readonly needs: Pick<GroupWrites, "statements" | "names"> & { readonly rows: readonly object[] };
 }
 
 export class Commits {
@@ -71,19 +61,37 @@ export class Commits {
     return this.#writers.forget();
   }
 
-  /** As many of the items as one transaction takes: those before the first that no table can hold. */
+  /**
+   * As many of the items as one transaction takes: those before the first that no table can hold. Together, where none is in
+   * the way of another; where one of them is refused or fails, nothing was kept, and each is sent on its own.
+   */
   async #group(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     let group = this.#prepared(items);
     if (group.items.length === 0) return [failed(group.fault)];
     try {
-      const answers = await this.#together(group);
-      if (answers !== null) return answers;
+      if (areApart(group.items)) {
+        const answers = await this.#together(group);
+        if (answers !== null) return answers;
+      }
       group = { ...group, items: group.items.slice(0, MAX_SEPARATE) };
-      return await this.#oneByOne(group);
+      return await this.#carryOut(
+        group,
+        group.items.map((item) => runOf([item])),
+      );
     } catch (error) {
       if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
-      if (group.items.length === 1) return [failed(error)];
+      if (group.items.length === 1) return [refusal(error) ?? failed(error)];
       return this.#alone(items.slice(0, group.items.length));
+    }
+  }
+
+  /** Null when one of several was refused or failed, and so nothing was kept. */
+  async #together(group: Group): Promise<CommitAnswer[] | null> {
+    try {
+      return await this.#carryOut(group, [runOf(group.items)]);
+    } catch (error) {
+      if (group.items.length === 1 || isHeldUp(error) || !isAnswered(error)) throw error;
+      return null;
     }
   }
 
@@ -107,46 +115,23 @@ export class Commits {
     return conflict === "unknown" || (await this.#group([{}])).some(isTrouble);
   }
 
-  /** All items at once, where none is in the way of another; null when one was refused or failed, and so nothing was kept. */
-  async #together(group: Group): Promise<CommitAnswer[] | null> {
-    const merged = merge(group.items);
-    if (merged === null) return null;
-    try {
-      const answers = group.items.map(() => "ok");
-      const told = await this.#carryOut(functionNames.together, { ...group.needs, ...merged, answers });
-      return answersFor(group.items, told);
-    } catch (error) {
-      if (isHeldUp(error) || !isAnswered(error)) throw error;
-      return null;
-    }
-  }
-
-  /** Item by item. Their instances and tasks are locked before the first. */
-  async #oneByOne({ items, needs }: Group): Promise<CommitAnswer[]> {
-    const instances = items.flatMap(({ step }) => step?.id ?? []);
-    const tasks = items.flatMap(({ consumes }) => consumes?.task ?? []);
-    return answersFor(
-      items,
-      await this.#carryOut(functionNames.commit, { ...needs, items, instances, tasks }),
-    );
-  }
-
   /** Sends the group until it is known to have happened, and never twice. Throws `AnswerLost` where that cannot be found out. */
-  async #carryOut(name: string, group: object): Promise<ToldGroup> {
+  async #carryOut({ items, needs }: Group, runs: readonly Run[]): Promise<CommitAnswer[]> {
     let writer = await this.#writers.take();
     try {
       for (;;) {
         writer.number += 1;
         const { id, number } = writer;
         try {
-          const request = { ...group, writer: id, number };
-          return (await this.#database.raced(() => this.#database.call(name, request))) as ToldGroup;
+          const request = { ...needs, runs, writer: id, number };
+          const told = await this.#database.raced(() => this.#database.call(functionNames.commit, request));
+          return answersFor(items, told as ToldGroup);
         } catch (error) {
           if (isGivenUp(error)) writer = await this.#writers.take();
           else if (!isLost(error)) throw explained(error);
           else {
             const known = await this.#outcome(writer);
-            if (known !== null) return JSON.parse(known) as ToldGroup;
+            if (known !== null) return answersFor(items, JSON.parse(known) as ToldGroup);
           }
         }
       }
@@ -185,26 +170,10 @@ export class Commits {
         break;
       }
     }
+    // In this order: the statements that lock the rows are among the statements.
     const rows = writes.locks();
-    const { names, statements } = writes;
-    const keys = [...new Set(prepared.flatMap(keysOf))];
-    const touched = prepared.flatMap(touchedBy);
-    const leaving = prepared.flatMap(({ ends = [], disarms = [] }) => [
-      ...ends,
-      ...disarms.map(({ instance }) => instance),
-    ]);
-    return {
-      items: prepared,
-      fault,
-      needs: {
-        ...(statements.length === 0 ? {} : { statements }),
-        ...(names.length === 0 ? {} : { names }),
-        ...(rows.length === 0 ? {} : { rows }),
-        ...(keys.length === 0 ? {} : { keys }),
-        ...(touched.length === 0 ? {} : { touched }),
-        ...(leaving.length === 0 ? {} : { leaving }),
-      },
-    };
+    const { statements, names } = writes;
+    return { items: prepared, fault, needs: { statements, names, rows } };
   }
 
   /** One commit; what it does not do is left out. */
@@ -234,35 +203,26 @@ export class Commits {
   }
 }
 
-/** The first keys of the tasks that an item arms. */
-function keysOf({ arms = [] }: PreparedItem): string[] {
-  return arms.flatMap(({ firstKey }) => (typeof firstKey === "string" ? [firstKey] : []));
-}
-
-/** The tasks that an item ends, retries, drops or amends. */
-function touchedBy({ consumes, retries = [], drops = [], amends = [] }: PreparedItem): string[] {
-  return [
-    ...(consumes === undefined ? [] : [consumes.task]),
-    ...[...retries, ...amends].map(({ task }) => task),
-    ...drops,
-  ];
-}
-
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
 type Told = string | { readonly code: string; readonly message: string };
 
-/** What the functions tell of a group: of each item, and the tasks that were armed without their lease. */
+/** What the function tells of a group: of each item where each had its run, and the tasks that were armed without their lease. */
 interface ToldGroup {
   readonly answers: readonly Told[];
   readonly parked: readonly string[];
 }
 
 function answersFor(items: readonly PreparedItem[], { answers, parked }: ToldGroup): CommitAnswer[] {
-  return answers.map(answerOf).map((answer, index) => {
-    const own = (items[index]?.arms ?? []).map(({ id }) => String(id)).filter((id) => parked.includes(id));
+  return items.map(({ arms = [] }, index) => {
+    const answer = answerOf(answers[index] ?? "ok");
+    const own = arms.map(({ id }) => String(id)).filter((id) => parked.includes(id));
     return answer.ok && own.length > 0 ? { ok: true, parked: own } : answer;
   });
 }
+
+/** What the database said about a commit that was sent alone; null where it failed. */
+const refusal = (error: unknown): CommitAnswer | null =>
+  error instanceof Error && isRefusal(error) ? answerOf(error.message) : null;
 
 /** From the word for it: `ok`, or the conflict and the place of what was refused. */
 function answerOf(told: Told): CommitAnswer {

@@ -1,5 +1,5 @@
 /** What PostgreSQL, pg and the network say, as sentences that tell what to do. */
-import { GIVEN_UP } from "./functions/states.ts";
+import { GIVEN_UP, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
 /** The code of an error: PostgreSQL's SQLSTATE, or Node's. */
@@ -25,6 +25,9 @@ export const isLocked = (error: unknown): boolean => codeOf(error) === "55P03";
 /** The transaction waited too long for a lock, took too long, or was cancelled: so would the same one again. */
 export const isHeldUp = (error: unknown): boolean =>
   error instanceof StorageUnusable && /^(55P03|57014)$/.test(codeOf(error.cause));
+
+/** The database holds what refuses the commit. */
+export const isRefusal = (error: unknown): boolean => codeOf(error) === REFUSED;
 
 /** The group's writer has given it up meanwhile, or is not known any more: nothing of it was kept. */
 export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP;

@@ -15,9 +15,7 @@ import {
   settleLimits,
   suspectInTurn,
 } from "./functions/claims.ts";
-import { commitGroup } from "./functions/commit-group.ts";
-import { applyItem, applyWrite } from "./functions/commit-item.ts";
-import { commitTogether } from "./functions/commit-together.ts";
+import { applyParts, applyWrite, commitGroup } from "./functions/commit.ts";
 import { admitParked, hasRoom, lockAll, lockLimits } from "./functions/rooms.ts";
 
 const taskColumns = columnsOf(engineTables.tasks)
@@ -43,9 +41,8 @@ const source = [
     hasRoom,
     admitParked,
     applyWrite,
-    applyItem,
+    applyParts,
     commitGroup,
-    commitTogether,
     missHolders,
     settleLimits,
     leaseTasks,
@@ -66,7 +63,6 @@ export const FUNCTIONS = source.replaceAll("_@", `_${digest}`);
 /** Their names. */
 export const functionNames = {
   commit: `paystate_commit_${digest}`,
-  together: `paystate_commit_together_${digest}`,
   claim: `paystate_claim_${digest}`,
   heartbeat: `paystate_heartbeat_${digest}`,
   release: `paystate_release_${digest}`,

@@ -1,6 +1,6 @@
 /**
- * The parts of a group's items put together by kind, so that each kind is one statement. Only where it comes to the same as
- * item by item: no item touches what another one does, other than by messages.
+ * The parts of commits put together by kind, so that each kind is one statement. For several only where that comes to the
+ * same as one after the other: none touches what another one does, other than by messages.
  */
 import { compareTexts } from "../compare-texts.ts";
 import type { AnyCommit } from "../storage.ts";
@@ -9,10 +9,10 @@ import type { PreparedWrite } from "./prepare-writes.ts";
 type AsGiven = "consumes" | "step" | "drops" | "removes" | "ends" | "disarms" | "adopts" | "unwatches";
 type Given = { readonly [Part in AsGiven]: AnyCommit[Part] | undefined };
 
-/** One commit as the functions of the database take it. */
+/** One commit with its rows as they are stored. */
 export interface PreparedItem extends Given {
-  readonly retries: readonly { readonly task: string }[] | undefined;
-  readonly amends: readonly { readonly task: string }[] | undefined;
+  readonly retries: readonly object[] | undefined;
+  readonly amends: readonly object[] | undefined;
   readonly starts: readonly Row[] | undefined;
   readonly writes: readonly PreparedWrite[] | undefined;
   readonly arms: readonly Row[] | undefined;
@@ -23,31 +23,48 @@ export interface PreparedItem extends Given {
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * What the items do, by kind, in their order; kinds that none does are left out. Rows that others may change at the same
- * time come in the order of their ids, so that groups which meet do not end each other.
+ * What items do, by kind, in their order; kinds that none does are left out. Rows that others may change at the same time
+ * come in the order of their ids, so that groups which meet do not end each other.
  */
-type Merged = Readonly<Record<string, readonly unknown[]>>;
+export type Run = Readonly<Record<string, readonly unknown[]>>;
 
-/** Null where the items have to be carried out one after the other. */
-export function merge(items: readonly PreparedItem[]): Merged | null {
-  if (items.some(isRare) || meet(items)) return null;
-  const kinds: Merged = {
-    consumes: items
-      .flatMap(({ consumes = [] }) => consumes)
-      .toSorted((one, other) => compareTexts(one.task, other.task)),
-    steps: items.flatMap(({ step = [] }) => step).toSorted((one, other) => compareTexts(one.id, other.id)),
-    starts: items.flatMap(({ starts = [] }) => starts),
-    writes: items.flatMap(({ writes = [] }) => writes),
-    ends: items.flatMap(({ ends = [] }) => ends),
-    disarms: items.flatMap(({ disarms = [] }) => disarms),
-    adopts: items.flatMap(({ adopts = [] }) => adopts),
-    arms: items.flatMap(({ arms = [] }) => arms),
-    unwatches: items.flatMap(({ unwatches = [] }) => unwatches),
-    watches: items.flatMap(({ watches = [] }) => watches),
-    history: items.flatMap(({ history = [] }) => history),
+export function runOf(items: readonly PreparedItem[]): Run {
+  const all = <P>(part: (item: PreparedItem) => P | readonly P[] | undefined): P[] =>
+    items.flatMap((item) => part(item) ?? []);
+  const kinds: Run = {
+    consumes: all(({ consumes }) => consumes).toSorted((a, b) => compareTexts(a.task, b.task)),
+    retries: all(({ retries }) => retries),
+    drops: all(({ drops }) => drops),
+    steps: all(({ step }) => step).toSorted((a, b) => compareTexts(a.id, b.id)),
+    removes: all(({ removes }) => removes),
+    starts: all(({ starts }) => starts),
+    writes: all(({ writes }) => writes),
+    ends: all(({ ends }) => ends),
+    disarms: all(({ disarms }) => disarms),
+    // What is named twice is changed once, to the last: one statement changes no row twice.
+    adopts: lastOfEach(
+      all(({ adopts }) => adopts),
+      ({ instance }) => instance,
+    ),
+    amends: all(({ amends }) => amends),
+    arms: all(({ arms }) => arms),
+    unwatches: all(({ unwatches }) => unwatches),
+    watches: lastOfEach(
+      all(({ watches }) => watches),
+      ({ kind, key, instance }) => JSON.stringify([kind, key, instance]),
+    ),
+    history: all(({ history }) => history),
   };
   return Object.fromEntries(Object.entries(kinds).filter(([, parts]) => parts.length > 0));
 }
+
+const lastOfEach = <P>(parts: readonly P[], nameOf: (part: P) => string): P[] => [
+  ...new Map(parts.map((part) => [nameOf(part), part])).values(),
+];
+
+/** Whether the items come to the same together as one after the other. */
+export const areApart = (items: readonly PreparedItem[]): boolean =>
+  items.length === 1 || !(items.some(isRare) || meet(items));
 
 /** What is seldom done, and depends on the rows as the items before have left them. */
 const isRare = ({ retries, drops, removes, amends }: PreparedItem): boolean =>
@@ -58,11 +75,12 @@ function meet(items: readonly PreparedItem[]): boolean {
   const touched = items.flatMap(ownOf);
   const own = new Set(touched);
   if (own.size < touched.length) return true;
-  const consumed = items.flatMap(({ consumes }) => consumes?.task ?? []);
-  const tasks = new Set([...consumed, ...items.flatMap(({ arms = [] }) => arms.map(({ id }) => id))]);
-  const armed = items.reduce((count, { arms = [] }) => count + arms.length, 0);
-  if (tasks.size < consumed.length + armed) return true;
-  return items.some((item) => leaves(item, own)) || maySetAside(items) || repeats(items);
+  const tasks = items.flatMap(({ consumes, arms = [] }) => [
+    ...(consumes === undefined ? [] : [consumes.task]),
+    ...arms.map(({ id }) => id),
+  ]);
+  if (new Set(tasks).size < tasks.length) return true;
+  return items.some((item) => leaves(item, own)) || maySetAside(items);
 }
 
 /** Whether one item may end or disarm the task that another one consumes: whose task it is cannot be seen without its step. */
@@ -91,13 +109,4 @@ function leaves(item: PreparedItem, ownOfAll: ReadonlySet<string>): boolean {
     ({ kind, instance }) =>
       kind !== "message" && ownOfAll.has(String(instance)) && !own.has(String(instance)),
   );
-}
-
-/** Whether a row would be changed twice, which one statement cannot. */
-function repeats(items: readonly PreparedItem[]): boolean {
-  const watched = items.flatMap(({ watches = [] }) =>
-    watches.map(({ kind, key, instance }) => JSON.stringify([kind, key, instance])),
-  );
-  const adopted = items.flatMap(({ adopts = [] }) => adopts.map(({ instance }) => instance));
-  return [watched, adopted].some((names) => new Set(names).size < names.length);
 }

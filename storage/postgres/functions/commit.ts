@@ -1,0 +1,225 @@
+/** In the database: a group of commits, together or each on its own, by one function. */
+import { armAll, noted } from "./rooms.ts";
+import { GIVEN_UP, REFUSED } from "./states.ts";
+
+/** One write to a table of the caller; false refuses it. */
+export const applyWrite = `
+create or replace function paystate_write_@(write jsonb, statements jsonb) returns boolean language plpgsql as $body$
+declare
+  room jsonb := write->'room';
+  given text[];
+  counted bigint;
+  size numeric;
+begin
+  if room is not null then
+    given := array(select jsonb_array_elements_text(room->'values'));
+    if room ? 'forget' then execute statements->>(room->>'forget')::int using given; end if;
+    if room ? 'most' then
+      execute statements->>(room->>'measure')::int into size using given;
+      if size + (room->>'plus')::numeric > (room->>'most')::numeric then return false; end if;
+    end if;
+  end if;
+  given := array(select jsonb_array_elements_text(write->'values'));
+  if write ? 'mayBeTaken' then
+    begin
+      execute statements->>(write->>'statement')::int using given;
+      get diagnostics counted = row_count;
+    exception when unique_violation then
+      return false;
+    end;
+  else
+    execute statements->>(write->>'statement')::int using given;
+    get diagnostics counted = row_count;
+  end if;
+  return counted = (write->>'rows')::bigint;
+end $body$;`;
+
+const refuse = (what: string): string => `raise exception using errcode = '${REFUSED}', message = ${what};`;
+
+/** A change of tasks: counts them, and notes the keys that they leave or ask for room in. */
+const notedAll = (change: string): string =>
+  `with gone as (${change} returning "firstKey", "lastKey")
+    select count(*), coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}')
+      into counted, opened from gone;
+    changed := changed || opened;`;
+
+const eachOf = (part: string, fields: string): string =>
+  `jsonb_to_recordset(parts->'${part}') as one(${fields})`;
+
+/**
+ * What one commit does, or several that are in nobody's way: each kind of change is one statement for all of them, which
+ * costs a third of one for each. Raises what refuses it. Adds the keys that tasks have left or ask for room in, and what was
+ * armed without its lease. Tasks and instances come in the order of their ids, and are taken in it.
+ */
+export const applyParts = `
+create or replace function paystate_apply_@(
+  parts jsonb, statements jsonb, inout changed jsonb, inout parked jsonb
+) language plpgsql as $body$
+#variable_conflict use_column
+declare
+  each jsonb;
+  counted bigint;
+  at bigint;
+  opened jsonb;
+  waiting jsonb;
+  found_task record;
+begin
+  if parts ? 'consumes' then
+    ${notedAll(`delete from tasks using ${eachOf("consumes", "task text, token bigint")}
+      where tasks.id = one.task and tasks.token = one.token and tasks.token > 0`)}
+    if counted < jsonb_array_length(parts->'consumes') then ${refuse("'token'")} end if;
+  end if;
+  for each in select * from jsonb_array_elements(parts->'retries') loop
+    update tasks set "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
+        crashes = case when "deadAt" is null then crashes else 0 end,
+        "crashedAt" = case when "deadAt" is null then "crashedAt" end,
+        failures = case when "deadAt" is null then failures else 0 end,
+        "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null,
+        admission = case when "firstKey" is null or kind = 'message' and "deadAt" is null then admission
+          when kind = 'message' then 'parked' else 'paused' end
+      where id = each->>'task' and holder is null and ("deadAt" is not null or failures > 0)
+      returning "firstKey", "lastKey" into found_task;
+    if not found then ${refuse("'token'")} end if;
+    ${noted("found_task")}
+  end loop;
+  if parts ? 'drops' then
+    ${notedAll(`delete from tasks where id = any(array(select jsonb_array_elements_text(parts->'drops')))
+      and ("deadAt" is not null or kind = 'message' and holder is null and failures > 0)`)}
+    if counted < jsonb_array_length(parts->'drops') then ${refuse("'token'")} end if;
+  end if;
+
+  if parts ? 'steps' then
+    update instances i set stamp = s.stamp, workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
+        "updatedAt" = s.at, version = i.version + 1
+      from jsonb_to_recordset(parts->'steps') as s(id text, after text, stamp text, workflow text, hash text,
+        status text, snapshot text, at bigint)
+      where i.id = s.id and i.stamp = s.after;
+    get diagnostics counted = row_count;
+    if counted < jsonb_array_length(parts->'steps') then ${refuse("'step'")} end if;
+  end if;
+  if parts ? 'removes' then
+    with gone as (
+      delete from instances i using ${eachOf("removes", "id text, life text")}
+        where i.id = one.id and i.life = one.life and i.status = 'done'
+          and not exists (select 1 from instances child where child.parent = i.id and child.status = 'active')
+          and not exists (select 1 from tasks where tasks.instance = i.id)
+          and not exists (select 1 from watches where watches.instance = i.id)
+        returning i.id
+    ), forgotten as (delete from history using gone where history.instance = gone.id)
+    select count(*) into counted from gone;
+    if counted < jsonb_array_length(parts->'removes') then ${refuse("'step'")} end if;
+  end if;
+
+  if parts ? 'starts' then
+    with given as (
+      select start->>'id' as id, place, row_number() over (partition by start->>'id' order by place) as turn
+        from jsonb_array_elements(parts->'starts') with ordinality as e(start, place)
+    ), added as (
+      insert into instances select * from jsonb_populate_recordset(null::instances, parts->'starts')
+        on conflict do nothing returning id
+    )
+    select min(place) - 1 into at from given where turn > 1 or given.id not in (select added.id from added);
+    if at is not null then ${refuse("'exists/' || at")} end if;
+  end if;
+
+  for each, at in select * from jsonb_array_elements(parts->'writes') with ordinality loop
+    if not paystate_write_@(each, statements) then ${refuse("'write/' || at - 1")} end if;
+  end loop;
+
+  if parts ? 'ends' then
+    ${notedAll(`delete from tasks where instance = any(array(select jsonb_array_elements_text(parts->'ends')))
+      and kind in ('timer', 'invocation')`)}
+  end if;
+  if parts ? 'disarms' then
+    ${notedAll(`delete from tasks using ${eachOf("disarms", "instance text, timer text")}
+      where tasks.instance = one.instance and tasks.name = one.timer and kind in ('timer', 'invocation')`)}
+  end if;
+  if parts ? 'adopts' then
+    update tasks t set workflow = one.workflow from ${eachOf("adopts", "instance text, workflow text")}
+      where t.instance = one.instance and t.workflow <> one.workflow;
+  end if;
+  for each in select * from jsonb_array_elements(parts->'amends') loop
+    ${notedAll(`update tasks set name = each->>'name', payload = each->>'payload', holder = null,
+        token = token + 1, "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
+        admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
+      where id = each->>'task'`)}
+  end loop;
+  if parts ? 'arms' then
+    ${armAll("parts->'arms'")}
+  end if;
+  if parts ? 'unwatches' then
+    delete from watches using ${eachOf("unwatches", "kind text, key text, instance text")}
+      where watches.kind = one.kind and watches.key = one.key and watches.instance = one.instance;
+  end if;
+  if parts ? 'watches' then
+    insert into watches select * from jsonb_populate_recordset(null::watches, parts->'watches')
+      on conflict (kind, key, instance) do update set life = excluded.life, workflow = excluded.workflow, shard = excluded.shard;
+  end if;
+  if parts ? 'history' then
+    insert into history select * from jsonb_populate_recordset(null::history, parts->'history');
+  end if;
+end $body$;`;
+
+/** What the runs of a group name, by a path into each of them. */
+const named = (path: string): string =>
+  `jsonb_array_elements_text(jsonb_path_query_array(runs, '$[*].${path}'))`;
+
+/**
+ * A group of commits. One run is all or nothing: it ends with the error that refuses it. Of several, each is a commit with a
+ * subtransaction of its own, which takes back that one alone. Whatever they touch is locked in one order before the first:
+ * the first keys of tasks that are armed, ended, retried, dropped, amended or disarmed (the keys of a task never change, so
+ * they are read before), then names, rows of the caller's tables, tasks and instances. The row of the writer tells
+ * afterwards what became of the group, should its answer be lost.
+ *
+ * Plans are kept for a session. One that was made while a table was small would scan it when it is large, so plans without
+ * an index are given a price that is never paid; and without JIT, which compiles whatever has a high price, for 0.1 s each.
+ */
+export const commitGroup = `
+create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql
+set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
+#variable_conflict use_column
+declare
+  statements jsonb := batch->'statements';
+  runs jsonb := batch->'runs';
+  answers jsonb := '[]';
+  each jsonb;
+  changed jsonb := '{}';
+  parked jsonb := '[]';
+begin
+  perform paystate_lock_limits_@(array(
+    select ${named("arms[*].firstKey ? (@ != null)")}
+    union
+    select "firstKey" from tasks where "firstKey" is not null and id = any(array(
+      select ${named("consumes[*].task")} union all select ${named("retries[*].task")}
+      union all select ${named("drops[*]")} union all select ${named("amends[*].task")}))
+    union
+    select "firstKey" from tasks where "firstKey" is not null and kind = 'invocation' and instance = any(array(
+      select ${named("ends[*]")} union all select ${named("disarms[*].instance")}))));
+  if batch->'names' <> '[]' then perform paystate_lock_@(batch->'names'); end if;
+  for each in select * from jsonb_array_elements(batch->'rows') loop
+    execute statements->>(each->>'statement')::int using array(select jsonb_array_elements_text(each->'keys'));
+  end loop;
+  if jsonb_array_length(runs) = 1 then
+    select a.changed, a.parked into changed, parked from paystate_apply_@(runs->0, statements, changed, parked) a;
+  else
+    perform 1 from tasks where id = any(array(select ${named("consumes[*].task")})) order by id for update;
+    perform 1 from instances where id = any(array(select ${named("steps[*].id")})) order by id for no key update;
+    for each in select * from jsonb_array_elements(runs) loop
+      begin
+        select a.changed, a.parked into changed, parked from paystate_apply_@(each, statements, changed, parked) a;
+        answers := answers || '"ok"';
+      exception
+        when sqlstate '${REFUSED}' then answers := answers || to_jsonb(sqlerrm);
+        -- Another transaction was in the way, of the group and not of the item: all of it is tried again.
+        when deadlock_detected or serialization_failure or lock_not_available then raise;
+        when others then answers := answers || jsonb_build_array(jsonb_build_object('code', sqlstate, 'message', sqlerrm));
+      end;
+    end loop;
+  end if;
+  if changed <> '{}' then perform paystate_admit_@(changed); end if;
+  update "paystateWriters" set number = (batch->>'number')::bigint, results = jsonb_build_object('answers', answers, 'parked', parked)::text,
+      "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
+    where id = batch->>'writer' and number < (batch->>'number')::bigint;
+  if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
+  return jsonb_build_object('answers', answers, 'parked', parked);
+end $body$;`;
