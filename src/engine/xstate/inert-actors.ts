@@ -31,12 +31,15 @@ export interface InertSystem {
 
 const nothing = (): void => {};
 
-/** A system of its own for each step. `bookId` gives a name to a child that the chart has not named. */
-export function inertSystem(bookId: () => string): InertSystem {
+/**
+ * A system of its own for each step. `bookId` gives a name to a child that the chart has not named, `find` answers the actor
+ * of a child from before the step.
+ */
+export function inertSystem(bookId: () => string, find: (systemId: string) => unknown): InertSystem {
   const named = new Map<string, unknown>();
   return {
     named,
-    get: (systemId) => named.get(systemId),
+    get: (systemId) => named.get(systemId) ?? find(systemId),
     _bookId: bookId,
     _register: nothing,
     _unregister: nothing,
@@ -50,6 +53,7 @@ export function inertSystem(bookId: () => string): InertSystem {
 }
 
 interface ActorTraits {
+  readonly sessionId?: string;
   readonly src?: string;
   readonly systemId?: string;
   readonly parent?: InertActor;
@@ -59,11 +63,11 @@ interface ActorTraits {
 export function inertActor(
   id: string,
   system: InertSystem,
-  { src, systemId, parent }: ActorTraits = {},
+  { sessionId = id, src, systemId, parent }: ActorTraits = {},
 ): InertActor {
   const actor: InertActor = {
     id,
-    sessionId: id,
+    sessionId,
     src,
     systemId,
     system,
@@ -87,18 +91,27 @@ export function inertParent(parent: ParentLink | undefined, system: InertSystem)
   return parent === undefined ? undefined : inertActor(parent.instance, system);
 }
 
-/** The children of a stored snapshot. */
+/** The children of a stored snapshot. Each is made when it is asked for: a step of a chart with thousands asks for few. */
 export function inertChildren(
-  children: Readonly<Record<string, ChildLink>> | undefined,
+  children: Readonly<Record<string, ChildLink>>,
   self: InertActor,
 ): Record<string, InertActor> {
   const actors: Record<string, InertActor> = {};
-  for (const [id, { src, systemId }] of Object.entries(children ?? {})) {
-    actors[id] = inertActor(id, self.system, {
+  const actorOf = (id: string): InertActor | undefined => {
+    const link = Object.hasOwn(children, id) ? children[id] : undefined;
+    if (link === undefined || Object.hasOwn(actors, id)) return actors[id];
+    const { src, systemId } = link;
+    return (actors[id] = inertActor(id, self.system, {
       src,
       parent: self,
       ...(systemId === undefined ? {} : { systemId }),
-    });
-  }
-  return actors;
+    }));
+  };
+  return new Proxy(actors, {
+    get: (_, id) => (typeof id === "string" ? actorOf(id) : undefined),
+    ownKeys() {
+      for (const id in children) actorOf(id);
+      return Reflect.ownKeys(actors);
+    },
+  });
 }

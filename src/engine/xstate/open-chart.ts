@@ -4,7 +4,7 @@
  * XState's own `transition()` builds an actor for every call. Handing the machine one inert scope instead gives the
  * same steps three times as fast; an oracle test compares the two. All knowledge of XState's inside stays in this folder.
  */
-import { createMachine, type AnyMachineSnapshot, type AnyStateMachine, type EventObject } from "xstate";
+import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import {
   CannotArrive,
   STOP,
@@ -18,14 +18,11 @@ import {
   type ParentLink,
   type StateMeta,
 } from "../chart.ts";
-import { fieldsFromJson, fieldsToJson } from "../values.ts";
 import { Arriving, checkValue } from "./arrive.ts";
 import { readChartShape, type ChartShape } from "./chart-shape.ts";
 import { inertActor, inertChildren, inertParent, inertSystem, type InertActor } from "./inert-actors.ts";
-import { SESSION_PREFIX, StepActions, UNNAMED, type EmittedAction } from "./step-actions.ts";
-
-// A chart that raises or chooses `always` in a circle would never end its step; a chart that works stays far below this.
-const MAX_MICROSTEPS = 10_000;
+import { ownMachine } from "./own-machine.ts";
+import { SESSION_PREFIX, StepActions, UNNAMED, type ChildNews, type EmittedAction } from "./step-actions.ts";
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
 const MAX_RESOLVED = 1_000;
@@ -41,13 +38,14 @@ interface Scope {
   readonly parent: InertActor | undefined;
   readonly emitted: EmittedAction[];
   readonly runs: Record<string, number>;
-  /** The id of the child whose end makes the step. */
-  readonly ended: string | undefined;
-  /** Ids of children that have ended, and that the chart sends to. */
-  readonly absent: readonly string[];
-  /** The same, as XState wants it. */
+  /** The children of before the step, as XState wants them. */
+  readonly actors: Record<string, InertActor>;
+  /** The same scope, as XState wants it. */
   readonly inert: never;
 }
+
+/** What is known of a run before a step. */
+type ScopeBefore = { readonly [K in "runs" | "parent" | "children"]?: ChartSnapshot[K] | undefined };
 
 class XStateChart implements Chart {
   readonly #machine: AnyStateMachine;
@@ -55,15 +53,14 @@ class XStateChart implements Chart {
   readonly #resolved = new Map<string, AnyMachineSnapshot>();
 
   constructor(machine: AnyStateMachine, shape: ChartShape) {
-    this.#machine = withOwnContext(machine);
-    this.#machine.options.maxIterations = MAX_MICROSTEPS;
+    this.#machine = ownMachine(machine);
     this.#shape = shape;
   }
 
   start(input: unknown, parent?: ParentLink, runs: ChartSnapshot["runs"] = {}): ChartStep {
-    const scope = this.#scope(runs, parent);
+    const scope = this.#scope({ runs, parent });
     const snapshot = this.#machine.getInitialSnapshot(scope.inert, input) as AnyMachineSnapshot;
-    return this.#chartStep({ before: null, snapshot, scope, children: {}, parent });
+    return this.#chartStep({ before: null, snapshot, scope, children: {}, parent }, {});
   }
 
   step(before: ChartSnapshot, event: EventObject): ChartStep | null {
@@ -71,8 +68,9 @@ class XStateChart implements Chart {
     if ("$error" in event) return this.#failed(before, event["$error"]);
     const seen = withoutRun(event, before);
     if (seen === null) return null;
-    const runs = { ...before.runs, ...(event as EngineFields).$runs };
-    return this.#stepped({ ...before, runs }, seen, []);
+    const { $runs: runs } = event as EngineFields;
+    const present = runs === undefined ? before : { ...before, runs: { ...before.runs, ...runs } };
+    return this.#stepped(present, seen, []);
   }
 
   /** Everything that it has begun ends, as when it is stopped. */
@@ -83,12 +81,11 @@ class XStateChart implements Chart {
 
   /** `absent` are ids that the chart sends to, of children that have ended. */
   #stepped(before: ChartSnapshot, seen: EventObject, absent: readonly string[]): ChartStep | null {
-    const { parent, children = {}, runs = {} } = before;
+    const { parent, children = {} } = before;
     const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
-    const scope = { ...this.#scope(runs, parent), ended, absent };
-    const restored = this.#restore(before, scope.self);
-    const actors = restored.children as Record<string, unknown>;
-    for (const id of absent) actors[id] = inertActor(id, scope.self.system);
+    const scope = this.#scope(before);
+    const restored = this.#restore(before, scope.actors);
+    for (const id of absent) scope.actors[id] = inertActor(id, scope.self.system);
     let snapshot: AnyMachineSnapshot;
     try {
       snapshot = this.#machine.transition(restored, seen, scope.inert) as AnyMachineSnapshot;
@@ -97,15 +94,15 @@ class XStateChart implements Chart {
       if (id === undefined || absent.includes(id)) throw error;
       return this.#stepped(before, seen, [...absent, id]);
     }
-    const isEmpty = snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended);
-    return isEmpty ? null : this.#chartStep({ before: restored, snapshot, scope, children, parent });
+    if (snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended)) return null;
+    return this.#chartStep({ before: restored, snapshot, scope, children, parent }, { ended, absent });
   }
 
   arrive(arrival: Arrival): ArrivalStep {
     const { value, context, before } = arrival;
     const { parent } = before;
     checkValue(this.#machine, value);
-    const scope = this.#scope(before.runs ?? {}, parent);
+    const scope = this.#scope({ runs: before.runs, parent });
     const resolved = this.#machine.resolveState({ value: value as never, context });
     if (resolved.status !== "active") {
       throw new CannotArrive("value", "it is final: migrate to a state that leads there");
@@ -126,13 +123,17 @@ class XStateChart implements Chart {
 
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
-  #scope(runsBefore: Readonly<Record<string, number>>, parent: ParentLink | undefined): Scope {
+  #scope({ runs: before, parent, children = {} }: ScopeBefore): Scope {
     const emitted: EmittedAction[] = [];
-    const runs = { ...runsBefore };
+    const runs = { ...before };
     let booked = runs[UNNAMED] ?? 0;
-    const system = inertSystem(() => `${SESSION_PREFIX}${(booked += 1)}`);
+    const system = inertSystem(
+      () => `${SESSION_PREFIX}${(booked += 1)}`,
+      (systemId) => actors[Object.keys(children).find((id) => children[id]?.systemId === systemId) ?? ""],
+    );
     const above = inertParent(parent, system);
     const self = inertActor(parent?.id ?? "self", system, above === undefined ? {} : { parent: above });
+    const actors = inertChildren(children, self);
     const inert = {
       self,
       system,
@@ -144,13 +145,13 @@ class XStateChart implements Chart {
       emit: nothing,
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     } as never;
-    return { self, parent: above, emitted, runs, inert, ended: undefined, absent: [] };
+    return { self, parent: above, emitted, runs, actors, inert };
   }
 
-  #chartStep(stepped: Stepped): ChartStep {
+  #chartStep(stepped: Stepped, news: ChildNews): ChartStep {
     const { before, snapshot, scope, children } = stepped;
     if (snapshot.status === "error") throw snapshot.error;
-    const collected = new StepActions(this.#shape, scope, children);
+    const collected = new StepActions(this.#shape, { ...scope, ...news }, children);
     for (const action of scope.emitted) collected.add(action);
     const left = collected.children(snapshot.children as Readonly<Record<string, unknown>>);
     return {
@@ -161,7 +162,7 @@ class XStateChart implements Chart {
     };
   }
 
-  #restore({ value, context, history, children }: ChartSnapshot, self: InertActor): AnyMachineSnapshot {
+  #restore({ value, context, history }: ChartSnapshot, actors: Scope["actors"]): AnyMachineSnapshot {
     const key = typeof value === "string" ? value : JSON.stringify(value);
     const known =
       this.#resolved.get(key) ?? this.#machine.resolveState({ value: value as never, context: {} });
@@ -169,7 +170,7 @@ class XStateChart implements Chart {
     return {
       ...known,
       context,
-      children: inertChildren(children, self),
+      children: actors,
       historyValue: this.#restoredHistory(history),
     } as unknown as AnyMachineSnapshot;
   }
@@ -261,15 +262,6 @@ function withoutRun(event: EventObject, { children }: ChartSnapshot): EventObjec
   const { $run: run, ...seen } = event as EngineFields;
   delete (seen as { $runs?: unknown }).$runs;
   return run === undefined || children?.[seen.actorId]?.run === run ? seen : null;
-}
-
-/** All instances would share a context that is written as an object; each gets a copy. */
-function withOwnContext(machine: AnyStateMachine): AnyStateMachine {
-  const { context } = machine.config as { readonly context?: unknown };
-  if (typeof context !== "object" || context === null) return machine;
-  const text = JSON.stringify(fieldsToJson(context, "context"));
-  const config = { ...machine.config, context: () => fieldsFromJson(JSON.parse(text)) };
-  return createMachine(config as never, machine.implementations as never);
 }
 
 function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {

@@ -177,8 +177,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "a spawned child that has ended leaves the snapshot of its parent",
     file: "src/engine/xstate/step-actions.ts",
-    text: "delete this.#children[id];",
-    replacement: "void id;",
+    text: "delete this.#changed()[ended];",
+    replacement: "void ended;",
     tests: ["engine/child-ids.test.ts"],
   },
   {
