@@ -29,6 +29,13 @@ export interface ChildLink {
   readonly systemId?: string;
 }
 
+/** A child machine that a step starts. */
+export interface StartedChild extends Pick<ChildLink, "src"> {
+  readonly id: string;
+  readonly run: number;
+  readonly input: unknown;
+}
+
 /** What is stored of a running chart. Absent fields are not stored. */
 export interface ChartSnapshot {
   readonly value: unknown;
@@ -47,6 +54,8 @@ export interface ChartSnapshot {
   readonly parent?: ParentLink;
   /** By step: large contexts that effects of earlier steps are still to be called with, as JSON. */
   readonly lent?: Readonly<Record<string, unknown>>;
+  /** Children of its last step that one commit had no room for. No event is taken before they have begun. */
+  readonly unborn?: readonly StartedChild[];
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */
@@ -150,6 +159,9 @@ export const STOP: EventObject = { type: "xstate.stop" };
 
 /** The type of the event in the history of an instance that has moved to another version of its chart. */
 export const MIGRATED = "$migrated";
+
+/** The type of the event, and the name of the timer, by which children begin that one commit had no room for. */
+export const BORN = "$born";
 
 /** The last event that a child's parent hears of it. */
 export interface ChildEnd extends EventObject {

@@ -1,16 +1,6 @@
 /** Child machines as instances of their own: what they are called, and which chart they follow. */
-import type { ChartSnapshot, ChildLink, ParentLink } from "./chart.ts";
+import type { ChartSnapshot, ChildLink } from "./chart.ts";
 import type { AnyWorkflow } from "./workflow.ts";
-
-/** A child machine that a step starts, in the commit of that step. */
-export interface ChildStart {
-  readonly workflow: AnyWorkflow;
-  readonly id: string;
-  readonly input: unknown;
-  readonly parent: ParentLink;
-  /** The place of its start among the actions of the step. */
-  readonly index: number;
-}
 
 /**
  * The instance of a child machine: `parent/id`. One that is started again under the same id, as when its state is

@@ -6,9 +6,10 @@ import {
   STOP,
   type EventAddress,
   type ChartAction,
+  type StartedChild,
   type PlannedEffect,
 } from "./chart.ts";
-import { childInstance, childWorkflow, linkedChild, type ChildStart } from "./child-instances.ts";
+import { childInstance, childWorkflow, linkedChild } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
@@ -23,8 +24,19 @@ export type Voiced = Extract<ChartAction, { readonly kind: "log" | "emit" }> & {
 export type Consequences = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
-  readonly children: readonly ChildStart[];
+  readonly children: readonly StartedChild[];
   readonly voiced: readonly Voiced[];
+};
+
+export const NOTHING: Consequences = {
+  arms: [],
+  disarms: [],
+  ends: [],
+  children: [],
+  voiced: [],
+  watches: [],
+  unwatches: [],
+  writes: [],
 };
 
 /** Everything that follows from a step. Throws `UnstorableValue` when params, an input or an event cannot be stored. */
@@ -41,7 +53,7 @@ class Collector {
   readonly #facts: StepFacts;
   readonly #arms: TaskRecord[] = [];
   readonly #disarms: { readonly instance: string; readonly timer: string }[] = [];
-  readonly #children: ChildStart[] = [];
+  readonly #children = new Map<string, StartedChild>();
   readonly #voiced: Voiced[] = [];
   readonly #effects: PlannedEffect[] = [];
 
@@ -90,7 +102,7 @@ class Collector {
       arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
       disarms: this.#disarms,
       ends,
-      children: this.#children,
+      children: [...this.#children.values()],
       voiced: this.#voiced,
       watches,
       unwatches,
@@ -146,26 +158,15 @@ class Collector {
       this.#arms.push(invocationTask(this.#facts, action, index));
       return;
     }
-    const { id, workflow, life } = this.#facts;
-    this.#children.push({
-      workflow: childWorkflow(workflow, src),
-      id: childInstance(id, childId, run),
-      input,
-      parent: { instance: id, workflow: workflow.key, id: childId, run, life },
-      index,
-    });
+    this.#children.set(`${run} ${childId}`, { id: childId, src, run, input });
   }
 
   #stopChild({ id: childId, run }: Action<"stopChild">, index: number): void {
     if (run === undefined) return this.#disarm(invocationName(childId));
     const { id, workflow, step, before, life: parentLife } = this.#facts;
+    // A state entered and left within one step started a child that never gets a row.
+    if (this.#children.delete(`${run} ${childId}`)) return;
     const instance = childInstance(id, childId, run);
-    const unborn = this.#children.findIndex((child) => child.id === instance);
-    if (unborn >= 0) {
-      // A state entered and left within one step started a child that never gets a row.
-      this.#children.splice(unborn, 1);
-      return;
-    }
     const child = childWorkflow(workflow, linkedChild(childId, before, step.after)?.src);
     this.#tell({ instance, workflow: child.key, parentLife }, { event: STOP }, index);
   }

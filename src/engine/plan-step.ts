@@ -10,18 +10,26 @@ import type {
   WatchRecord,
   Write,
 } from "../../storage/storage.ts";
-import { childFailed, MIGRATED, type ChartSnapshot, type ChartStep, type ParentLink } from "./chart.ts";
-import type { ChildStart } from "./child-instances.ts";
-import { consequencesOf, type Consequences } from "./consequences.ts";
-import { messageTask } from "./messages.ts";
+import {
+  BORN,
+  childFailed,
+  MIGRATED,
+  type ChartSnapshot,
+  type ChartStep,
+  type ParentLink,
+  type StartedChild,
+} from "./chart.ts";
+import { childInstance, childWorkflow } from "./child-instances.ts";
+import { consequencesOf, NOTHING, type Consequences } from "./consequences.ts";
+import { delayedToText, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { stepOrFailure } from "./step-or-failure.ts";
 import { snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
-import { taskIdOf, type StepFacts } from "./step-facts.ts";
-import type { TakenRuns } from "./taken-ids.ts";
+import type { StepFacts } from "./step-facts.ts";
+import { NONE_TAKEN, type TakenRuns } from "./taken-ids.ts";
 import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -43,7 +51,6 @@ export interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
   /** Of a child: the step of its parent. */
   readonly cause?: string;
-  readonly taken?: TakenRuns;
 }
 
 /** An event at an instance as it stands. */
@@ -52,8 +59,6 @@ export interface ArrivedEvent {
   readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
-  readonly taken?: TakenRuns;
-  readonly lent?: ChartSnapshot["lent"];
 }
 
 /** An instance that comes from another version of its chart. */
@@ -64,213 +69,202 @@ export interface PlannedArrival {
   readonly step: ChartStep;
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
-  readonly taken: TakenRuns;
-  readonly lent: ChartSnapshot["lent"];
   /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: readonly WatchRecord[];
 }
 
-/** The first step of a new instance, and those of the children it starts. */
-export function planStart(
-  start: PlannedStart,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] {
-  const step = (): string => `${start.workflow.key}, start of ${start.id}`;
-  return withStep(step, () => plannedStart(start, moment, workflows));
-}
+/** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
+const MAX_BORN = 256;
 
-function plannedStart(
-  start: PlannedStart,
-  { at, stamp }: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] {
-  const { workflow, id, input, parent, cause = null, taken } = start;
-  const runs = taken?.get(id);
-  const step = workflow.chart.start(input, parent, runs);
-  const { after } = step;
-  const facts: StepFacts = {
-    workflow,
-    id,
-    version: 1,
-    life: stamp,
-    stamp,
-    before: null,
-    step,
-    event: null,
-    at,
-    workflows,
-  };
-  const event = { type: "$started", input, ...(parent && { parent }), ...(runs && { runs }) };
-  const first: StepCommit = {
-    after,
-    life: stamp,
-    start: {
+/** What all steps of one commit are planned with. */
+export class StepPlan {
+  readonly #moment: StepMoment;
+  readonly #workflows: RegisteredWorkflows;
+  /** The ids of children that others have. */
+  readonly #taken: TakenRuns;
+  /** How many more children may begin in this commit. */
+  #room = MAX_BORN;
+
+  constructor(moment: StepMoment, workflows: RegisteredWorkflows, taken: TakenRuns = NONE_TAKEN) {
+    this.#moment = moment;
+    this.#workflows = workflows;
+    this.#taken = taken;
+  }
+
+  /** In milliseconds since the Unix epoch. */
+  get at(): number {
+    return this.#moment.at;
+  }
+
+  /** By the ids of its children, the runs of this instance that others have. */
+  takenBy(instance: string): ChartSnapshot["runs"] {
+    return this.#taken.get(instance);
+  }
+
+  /** The first step of a new instance, and those of the children it starts. */
+  start(start: PlannedStart): StepCommit[] {
+    const step = (): string => `${start.workflow.key}, start of ${start.id}`;
+    return withStep(step, () => this.#started(start));
+  }
+
+  /**
+   * The step that an event makes of an instance, with those of the children it starts; null when it changes nothing.
+   * @throws TypeError when the event has no type.
+   */
+  step(arrived: ArrivedEvent): StepCommit[] | null {
+    const { workflow, instance, snapshot } = arrived;
+    const standing = (): string =>
+      `${workflow.key}, ${instance.id} in state ${JSON.stringify(snapshot.value)}`;
+    // A program without types, or an outcome that was read from somewhere, may give anything.
+    const event = arrived.event as Partial<EventObject> | null;
+    if (typeof event?.type !== "string" || event.type === "") {
+      throw new TypeError(`${standing()}: event.type: expected the name of an event`);
+    }
+    return withStep(standing, () => this.#stepped(arrived));
+  }
+
+  /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
+  arrive(moved: PlannedArrival): StepCommit[] {
+    const { workflow, instance, before, step, writes, amends } = moved;
+    const { key } = workflow;
+    const event = { type: MIGRATED, from: instance.workflow, to: key, snapshot: step.after };
+    // The rows of this commit are those of the migration: `project` has not seen the step that led here.
+    const project = (): typeof writes => writes;
+    const facts = this.#following(instance, { workflow: { ...workflow, project }, before, step, event });
+    const follows = consequencesOf(facts);
+    const isWatched = ({ kind, key: of }: WatchRecord): boolean =>
+      follows.watches.some((watch) => watch.kind === kind && watch.key === of);
+    const unwatches = moved.unwatches.filter((watch) => !isWatched(watch));
+    const [arrival, ...born] = this.#whole(facts, { ...follows, unwatches }, instance.stamp);
+    return [{ ...arrival, moves: { adopts: [{ instance: instance.id, workflow: key }], amends } }, ...born];
+  }
+
+  #started({ workflow, id, input, parent, cause }: PlannedStart): StepCommit[] {
+    const { stamp } = this.#moment;
+    const runs = this.takenBy(id);
+    const step = workflow.chart.start(input, parent, runs);
+    const event = { type: "$started", input, ...(parent && { parent }), ...(runs && { runs }) };
+    const facts = {
+      ...{ workflow, id, version: 1, life: stamp, before: null, step, event: null },
+      ...{ workflows: this.#workflows, ...this.#moment },
+    };
+    const [first, ...born] = this.#whole(facts, consequencesOf(facts), null);
+    const history = { ...first.history, event: eventToText(event), cause: cause ?? null };
+    return [{ ...first, history, moves: { adopts: [{ instance: id, workflow: workflow.key }] } }, ...born];
+  }
+
+  #stepped({ workflow, instance, snapshot: before, event: sent }: ArrivedEvent): StepCommit[] | null {
+    const runs = this.takenBy(instance.id);
+    // The history tells them, too, so that the same step comes of it.
+    const given = runs === undefined ? sent : { ...sent, $runs: runs };
+    const { event, step } = stepOrFailure(workflow, before, { event: given, workflows: this.#workflows });
+    if (step === null) return null;
+    const facts = this.#following(instance, { workflow, before, step, event });
+    const follows = event.type === BORN ? { ...NOTHING, children: unborn(facts) } : consequencesOf(facts);
+    return this.#whole(facts, follows, instance.stamp);
+  }
+
+  /** A later step of an instance. */
+  #following(
+    { id, version, life }: KnownInstance,
+    made: Pick<StepFacts, "workflow" | "before" | "step" | "event">,
+  ): StepFacts {
+    return { id, version: version + 1, life, ...this.#moment, ...made, workflows: this.#workflows };
+  }
+
+  /** The step behind the one of this stamp, or the first one, followed by the first steps of the children it starts. */
+  #whole(
+    facts: StepFacts,
+    follows: Consequences,
+    behind: string | null,
+  ): [StepCommit, ...(readonly StepCommit[])] {
+    const { workflow, id, version, life, stamp, at, step, event } = facts;
+    const children = follows.children.slice(0, this.#room);
+    const later = follows.children.slice(children.length);
+    this.#room -= children.length;
+    const after = later.length === 0 ? step.after : { ...step.after, unborn: later };
+    const stored = {
       id,
       stamp,
-      parent: parent?.instance ?? null,
       workflow: workflow.key,
       hash: workflow.hash,
       status: storedStatus(after),
       snapshot: snapshotToText(after),
-      createdAt: at,
-    },
-    step: null,
-    history: { ...historyRow(facts, event), cause },
-    follows: consequencesOf(facts),
-    moves: { adopts: [{ instance: id, workflow: workflow.key }] },
-  };
-  return withFirstSteps(first, workflows, taken);
-}
-
-/**
- * The step that an event makes of an instance, with those of the children it starts; null when it changes nothing.
- * @throws TypeError when the event has no type.
- */
-export function planStep(
-  arrived: ArrivedEvent,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] | null {
-  const { workflow, instance, snapshot } = arrived;
-  const standing = (): string => `${workflow.key}, ${instance.id} in state ${JSON.stringify(snapshot.value)}`;
-  // A program without types, or an outcome that was read from somewhere, may give anything.
-  const event = arrived.event as Partial<EventObject> | null;
-  if (typeof event?.type !== "string" || event.type === "") {
-    throw new TypeError(`${standing()}: event.type: expected the name of an event`);
+    };
+    const value = JSON.stringify(after.value);
+    const text = event === null ? "" : eventToText(event);
+    const history = { instance: id, version, stamp, at, event: text, value, cause: null };
+    const { born, failed } = this.#born(facts, children);
+    // The step that begins the rest is made by the task of the first one, or by whatever comes before it.
+    const isFirst = later.length > 0 && event?.type !== BORN;
+    const arms = [...follows.arms, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
+    const first = {
+      after,
+      life,
+      start: behind === null ? { ...stored, parent: after.parent?.instance ?? null, createdAt: at } : null,
+      step: behind === null ? null : { ...stored, after: behind, at },
+      history,
+      follows: { ...follows, arms },
+    };
+    return [first, ...born];
   }
-  return withStep(standing, () => plannedStep(arrived, moment, workflows));
-}
 
-function plannedStep(
-  arrived: ArrivedEvent,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] | null {
-  const { workflow, instance, snapshot: before, taken } = arrived;
-  const runs = taken?.get(instance.id);
-  // The history tells them, too, so that the same step comes of it.
-  const sent = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
-  const { event, step } = stepOrFailure(workflow, before, { event: sent, workflows });
-  if (step === null) return null;
-  const after = lending(step.after, arrived.lent);
-  const facts: StepFacts = {
-    workflow,
-    ...following(instance, moment),
-    before,
-    step,
-    event,
-    workflows,
-  };
-  const next: StepCommit = {
-    after,
-    life: instance.life,
-    start: null,
-    step: stepRecord(facts, after, instance.stamp),
-    history: historyRow(facts, event),
-    follows: consequencesOf(facts),
-  };
-  return withFirstSteps(next, workflows, taken);
-}
-
-/** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
-export function planArrival(
-  moved: PlannedArrival,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] {
-  const { workflow, instance, before, step, writes, amends } = moved;
-  const { key } = workflow;
-  const after = lending(step.after, moved.lent);
-  const event = { type: MIGRATED, from: instance.workflow, to: key, snapshot: after };
-  // The rows of this commit are those of the migration: `project` has not seen the step that led here.
-  const project = (): typeof writes => writes;
-  const facts: StepFacts = {
-    workflow: { ...workflow, project },
-    ...following(instance, moment),
-    before,
-    step,
-    event,
-    workflows,
-  };
-  const follows = consequencesOf(facts);
-  const isWatched = ({ kind, key: of }: WatchRecord): boolean =>
-    follows.watches.some((watch) => watch.kind === kind && watch.key === of);
-  const next: StepCommit = {
-    after,
-    life: instance.life,
-    start: null,
-    step: stepRecord(facts, after, instance.stamp),
-    history: historyRow(facts, event),
-    follows: { ...follows, unwatches: moved.unwatches.filter((watch) => !isWatched(watch)) },
-    moves: { adopts: [{ instance: instance.id, workflow: key }], amends },
-  };
-  return withFirstSteps(next, workflows, moved.taken);
-}
-
-/** What a later step of an instance is known by. */
-function following(
-  { id, version, life }: KnownInstance,
-  moment: StepMoment,
-): Pick<StepFacts, "id" | "version" | "life" | "stamp" | "at"> {
-  return { id, version: version + 1, life, ...moment };
-}
-
-function stepRecord(
-  { id, stamp, at, workflow }: StepFacts,
-  after: ChartSnapshot,
-  before: string,
-): StepRecord {
-  return {
-    id,
-    after: before,
-    stamp,
-    workflow: workflow.key,
-    hash: workflow.hash,
-    status: storedStatus(after),
-    snapshot: snapshotToText(after),
-    at,
-  };
-}
-
-/** The step of a parent, followed by the first steps of the children it starts. */
-function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows, taken?: TakenRuns): StepCommit[] {
-  const { children } = parent.follows;
-  if (children.length === 0) return [parent];
-  const { instance, stamp, at } = parent.history;
-  const cause = causeOfParent({ instance, stamp });
-  const born: StepCommit[] = [];
-  const arms = [...parent.follows.arms];
-  for (const child of children) {
-    try {
-      born.push(...planStart({ ...child, cause, ...(taken && { taken }) }, { at, stamp }, workflows));
-    } catch (error) {
-      // What cannot be stored is a fault of the chart that its author has to see.
-      if (error instanceof UnstorableValue) throw error;
-      arms.push(notBegun(child, error, parent.history));
+  /** The first steps of children, and what tells their parent of those that could not begin. */
+  #born(
+    facts: StepFacts,
+    children: readonly StartedChild[],
+  ): { readonly born: StepCommit[]; readonly failed: TaskRecord[] } {
+    const { id: instance, workflow, stamp, life } = facts;
+    const born: StepCommit[] = [];
+    const failed: TaskRecord[] = [];
+    const cause = causeOfParent({ instance, stamp });
+    for (const { id: child, src, run, input } of children) {
+      const parent = { instance, workflow: workflow.key, id: child, run, life };
+      const id = childInstance(instance, child, run);
+      try {
+        born.push(...this.start({ workflow: childWorkflow(workflow, src), id, input, parent, cause }));
+      } catch (error) {
+        // What cannot be stored is a fault of the chart that its author has to see.
+        if (error instanceof UnstorableValue) throw error;
+        failed.push(notBegun(parent, error, taskOfStep(facts, `unborn:${failed.length}`)));
+      }
     }
+    return { born, failed };
   }
-  return [{ ...parent, follows: { ...parent.follows, arms } }, ...born];
+}
+
+/** The children of the step before that are still to begin. */
+function unborn({ before, step }: StepFacts): readonly StartedChild[] {
+  // Another instance may have had the id of the run that was planned.
+  const runOf = ({ id, run }: StartedChild): number => step.after.children?.[id]?.run ?? run;
+  return (before?.unborn ?? []).map((child) => ({ ...child, run: runOf(child) }));
 }
 
 /** Tells the parent that a child could not begin: its context or an entry action threw. */
-function notBegun({ parent, index }: ChildStart, error: unknown, { stamp, at }: HistoryRecord): TaskRecord {
-  const event = childFailed(parent.id, error, parent.run);
-  const id = taskIdOf({ id: parent.instance, stamp }, index);
-  return messageTask({ id, dueAt: at }, parent, { event });
+function notBegun(parent: ParentLink, error: unknown, task: Pick<TaskRecord, "id" | "dueAt">): TaskRecord {
+  return messageTask(task, parent, { event: childFailed(parent.id, error, parent.run) });
 }
 
-function lending(after: ChartSnapshot, lent: ChartSnapshot["lent"]): ChartSnapshot {
-  return lent === undefined ? after : { ...after, lent };
+/** Begins the children that one commit has no room for. */
+function birthTask(facts: StepFacts): TaskRecord {
+  const { id: instance, workflow } = facts;
+  return {
+    ...taskOfStep(facts, BORN),
+    instance,
+    workflow: workflow.key,
+    kind: "timer",
+    name: BORN,
+    payload: delayedToText({ event: { type: BORN } }),
+    limits: [],
+  };
+}
+
+/** A task that no action of the step has asked for. */
+function taskOfStep({ id, stamp, at }: StepFacts, name: string): Pick<TaskRecord, "id" | "dueAt"> {
+  return { id: `${id}:${stamp}:${name}`, dueAt: at };
 }
 
 /** In the store an instance takes events or it does not; the snapshot says how it ended. */
 function storedStatus({ status }: ChartSnapshot): InstanceRecord["status"] {
   return status === "active" ? "active" : "done";
-}
-
-/** Its cause is known to the commit alone. */
-function historyRow({ id, version, stamp, at, step }: StepFacts, event: EventObject): HistoryRecord {
-  const value = JSON.stringify(step.after.value);
-  return { instance: id, version, stamp, at, event: eventToText(event), value, cause: null };
 }

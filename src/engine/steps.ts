@@ -11,20 +11,20 @@ import type {
 } from "../../storage/storage.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
-import type { ChartSnapshot } from "./chart.ts";
+import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
 import type { Hands } from "./hands.ts";
-import { lentAfter, mayLend } from "./lent-contexts.ts";
+import { withLent } from "./lent-contexts.ts";
 import type { Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
-import { planStart, planStep, type StepCommit } from "./plan-step.ts";
+import { StepPlan, type StepCommit } from "./plan-step.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
-import { newMoment, type StepMoment } from "./stamps.ts";
+import { newMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
@@ -103,7 +103,7 @@ export class Steps<W> {
   readonly #storage: Pick<EngineStorage, "load" | "pending">;
   readonly #queue: CommitQueue<W>;
   readonly #workflows: RegisteredWorkflows;
-  readonly #moment: () => StepMoment;
+  readonly #plan: (taken: TakenRuns) => StepPlan;
   readonly #hands: Hands;
   readonly #charts: StepsSurroundings<W>["charts"];
   readonly #onCommitted: (committed: CommittedStep<W>) => void;
@@ -115,7 +115,7 @@ export class Steps<W> {
     this.#storage = storage;
     this.#queue = new CommitQueue<W>(storage);
     this.#workflows = workflows;
-    this.#moment = () => newMoment(clock, random);
+    this.#plan = (taken) => new StepPlan(newMoment(clock, random), workflows, taken);
     this.#hands = hands;
     this.#charts = charts;
     this.#onCommitted = onCommitted;
@@ -125,7 +125,7 @@ export class Steps<W> {
   /** Starts instances together with writes and the end of a task, in one commit. */
   async commit(companions: StepCompanions<W>): Promise<CommitResult> {
     if (!this.#charts.isDone) await this.#charts.check();
-    return withFreeIds((taken) => this.#commit([], { ...companions, taken }, this.#moment()));
+    return withFreeIds((taken) => this.#commit([], companions, this.#plan(taken)));
   }
 
   /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
@@ -191,8 +191,9 @@ export class Steps<W> {
     };
     this.#failed.throwRemembered(step);
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
-    const lent = mayLend(instance) ? await lentAfter(this.#storage, instance) : undefined;
-    const moment = this.#moment();
+    const stored = snapshotFromText(instance.snapshot);
+    const snapshot = await withLent(this.#storage, instance, stored);
+    const plan = this.#plan(taken);
     let parts: readonly StepCommit[];
     try {
       if (pending.tasks.length === MAX_MOVED) {
@@ -202,15 +203,12 @@ export class Steps<W> {
           `there are ${MAX_MOVED} or more, too many to migrate at once`,
         );
       }
-      parts = planMigration({ instance, workflow, pending, taken, lent }, moment, this.#workflows);
+      parts = planMigration({ instance, workflow, snapshot, pending }, plan);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;
     }
-    const result = await this.#commit(parts, { taken }, moment);
-    if (!result.ok && result.conflict !== "step") {
-      throw new Error(`the migration of ${instance.id} was refused: ${JSON.stringify(result)}`);
-    }
+    await this.#commitAlone(parts, plan);
   }
 
   async #sendNow(id: string, event: EventObject, companions: PlannedCompanions<W>): Promise<SendResult> {
@@ -231,47 +229,68 @@ export class Steps<W> {
         return { kind: "absent" };
       }
       if (instance.status === "done") return { kind: "ended", snapshot };
-      const successor = this.#workflows.successorOf(instance.workflow);
-      if (successor !== undefined) {
-        await this.#migrate(instance, successor, taken);
-        continue;
-      }
+      if (await this.#prepare(instance, snapshot, taken)) continue;
       const { expectedVersion = instance.version } = companions;
       if (instance.version !== expectedVersion) {
         // The cached instance may be out of date.
         if (known !== undefined) continue;
         return { kind: "refused", result: { ok: false, conflict: "step" } };
       }
+      const plan = this.#plan(taken);
       const workflow = this.#workflows.of(instance);
       // Only bodies of the chart are called with a context.
-      const isLending = workflow.bodies.size > 0 && mayLend(instance);
-      const lent = isLending ? await lentAfter(this.#storage, instance) : undefined;
-      const moment = this.#moment();
-      const arrived = { workflow, instance, snapshot, event, taken, lent };
-      const step = planStep(arrived, moment, this.#workflows);
+      const isLending = workflow.bodies.size > 0;
+      const lending = isLending ? await withLent(this.#storage, instance, snapshot) : snapshot;
+      const step = plan.step({ workflow, instance, snapshot: lending, event });
       if (step === null) {
         // The cached instance may be out of date, and the event may change the stored one.
         if (known !== undefined) continue;
         return { kind: "unchanged", snapshot };
       }
-      const result = await this.#commit(step, companions, moment);
+      const result = await this.#commit(step, companions, plan);
       if (result.ok) return { kind: "stepped", snapshot: (step[0] as StepCommit).after };
       if (result.conflict !== "step") return { kind: "refused", result };
     }
     throw tooManyRaces(id);
   }
 
+  /**
+   * What has to come before the next event of an instance: it moves to the present version of its chart, and children that
+   * one commit had no room for begin. False where it takes the event now; else it has to be looked at again.
+   */
+  async #prepare(instance: KnownInstance, snapshot: ChartSnapshot, taken: TakenRuns): Promise<boolean> {
+    const successor = this.#workflows.successorOf(instance.workflow);
+    if (successor !== undefined) await this.#migrate(instance, successor, taken);
+    else if (snapshot.unborn === undefined) return false;
+    else {
+      if (isTurnOver()) await nextTurn();
+      const plan = this.#plan(taken);
+      const workflow = this.#workflows.of(instance);
+      const step = plan.step({ workflow, instance, snapshot, event: { type: BORN } });
+      await this.#commitAlone(step ?? [], plan);
+    }
+    return true;
+  }
+
+  /** A step that nothing comes with. Where another commit came first, it is looked at again. */
+  async #commitAlone(step: readonly StepCommit[], plan: StepPlan): Promise<void> {
+    const result = await this.#commit(step, {}, plan);
+    if (result.ok || result.conflict === "step") return;
+    throw new Error(
+      `the engine's own step of ${step[0]?.history.instance} was refused: ${JSON.stringify(result)}`,
+    );
+  }
+
   async #commit(
     step: readonly StepCommit[],
-    companions: PlannedCompanions<W>,
-    moment: StepMoment,
+    companions: StepCompanions<W>,
+    plan: StepPlan,
   ): Promise<CommitResult> {
-    const { at } = moment;
-    const { consumes, writes = [], starts = [], arms: companionArms = [] } = companions;
-    const { ran, taken: runs } = companions;
+    const { at } = plan;
+    const { consumes, writes = [], starts = [], arms: companionArms = [], ran } = companions;
     const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
       const workflow = this.#workflows.of({ id, workflow: key, hash });
-      return planStart({ workflow, id, input, taken: runs }, moment, this.#workflows);
+      return plan.start({ workflow, id, input });
     });
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const follows = together(parts);

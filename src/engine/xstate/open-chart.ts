@@ -6,6 +6,7 @@
  */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import {
+  BORN,
   CannotArrive,
   STOP,
   type Arrival,
@@ -20,7 +21,7 @@ import {
 } from "../chart.ts";
 import { Arriving, checkValue } from "./arrive.ts";
 import { readChartShape, type ChartShape } from "./chart-shape.ts";
-import { inertActor, inertChildren, inertParent, inertSystem, type InertActor } from "./inert-actors.ts";
+import { InertActor, inertChildren, inertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
 import { SESSION_PREFIX, StepActions, UNNAMED, type ChildNews, type EmittedAction } from "./step-actions.ts";
 
@@ -60,11 +61,12 @@ class XStateChart implements Chart {
   start(input: unknown, parent?: ParentLink, runs: ChartSnapshot["runs"] = {}): ChartStep {
     const scope = this.#scope({ runs, parent });
     const snapshot = this.#machine.getInitialSnapshot(scope.inert, input) as AnyMachineSnapshot;
-    return this.#chartStep({ before: null, snapshot, scope, children: {}, parent }, {});
+    return this.#chartStep({ before: null, snapshot, scope, children: {}, run: { parent } }, {});
   }
 
   step(before: ChartSnapshot, event: EventObject): ChartStep | null {
     if (before.status !== "active") return null; // XState would still take events of the root
+    if (event.type === BORN) return bearing(before, event as EngineFields);
     if ("$error" in event) return this.#failed(before, event["$error"]);
     const seen = withoutRun(event, before);
     if (seen === null) return null;
@@ -81,11 +83,11 @@ class XStateChart implements Chart {
 
   /** `absent` are ids that the chart sends to, of children that have ended. */
   #stepped(before: ChartSnapshot, seen: EventObject, absent: readonly string[]): ChartStep | null {
-    const { parent, children = {} } = before;
+    const { children = {} } = before;
     const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
     const scope = this.#scope(before);
     const restored = this.#restore(before, scope.actors);
-    for (const id of absent) scope.actors[id] = inertActor(id, scope.self.system);
+    for (const id of absent) scope.actors[id] = new InertActor(id, scope.self.system);
     let snapshot: AnyMachineSnapshot;
     try {
       snapshot = this.#machine.transition(restored, seen, scope.inert) as AnyMachineSnapshot;
@@ -95,14 +97,14 @@ class XStateChart implements Chart {
       return this.#stepped(before, seen, [...absent, id]);
     }
     if (snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended)) return null;
-    return this.#chartStep({ before: restored, snapshot, scope, children, parent }, { ended, absent });
+    const stepped = { before: restored, snapshot, scope, children, run: before };
+    return this.#chartStep(stepped, { ended, absent });
   }
 
   arrive(arrival: Arrival): ArrivalStep {
     const { value, context, before } = arrival;
-    const { parent } = before;
     checkValue(this.#machine, value);
-    const scope = this.#scope({ runs: before.runs, parent });
+    const scope = this.#scope({ runs: before.runs, parent: before.parent });
     const resolved = this.#machine.resolveState({ value: value as never, context });
     if (resolved.status !== "active") {
       throw new CannotArrive("value", "it is final: migrate to a state that leads there");
@@ -111,7 +113,8 @@ class XStateChart implements Chart {
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
     const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
-    const stepped = { before: null, snapshot, scope: { ...scope, runs }, children, parent };
+    const run = { ...before, unborn: before.unborn?.filter(({ id, run }) => kept[id]?.run === run) };
+    const stepped = { before: null, snapshot, scope: { ...scope, runs }, children, run };
     return {
       after: stored(stepped, children),
       metaBefore: null,
@@ -131,8 +134,8 @@ class XStateChart implements Chart {
       () => `${SESSION_PREFIX}${(booked += 1)}`,
       (systemId) => actors[Object.keys(children).find((id) => children[id]?.systemId === systemId) ?? ""],
     );
-    const above = inertParent(parent, system);
-    const self = inertActor(parent?.id ?? "self", system, above === undefined ? {} : { parent: above });
+    const above = parent === undefined ? undefined : new InertActor(parent.instance, system);
+    const self = new InertActor(parent?.id ?? "self", system, { parent: above });
     const actors = inertChildren(children, self);
     const inert = {
       self,
@@ -214,12 +217,13 @@ interface Stepped {
   readonly scope: Scope;
   /** Those of before the step. */
   readonly children: Readonly<Record<string, ChildLink>>;
-  readonly parent: ParentLink | undefined;
+  /** What no step changes. */
+  readonly run: { readonly [K in "parent" | "lent" | "unborn"]?: ChartSnapshot[K] | undefined };
 }
 
 /** Everything of a snapshot that has to be kept; what is empty is left out. */
 function stored(
-  { snapshot, scope: { runs }, parent }: Stepped,
+  { snapshot, scope: { runs }, run: { parent, lent, unborn } }: Stepped,
   children: Readonly<Record<string, ChildLink>>,
 ): ChartSnapshot {
   const { value, context, status, output, historyValue } = snapshot as unknown as ChartSnapshot & {
@@ -236,6 +240,8 @@ function stored(
     ...(isActive && isFilled(children) ? { children } : {}),
     ...(isActive && isFilled(runs) ? { runs } : {}),
     ...(parent === undefined ? {} : { parent }),
+    ...(lent === undefined ? {} : { lent }),
+    ...(unborn === undefined ? {} : { unborn }),
   };
 }
 
@@ -252,6 +258,26 @@ function isFilled(record: object): boolean {
 
 /** What the engine adds to an event of a child that ends, and to one after which the ids of new children are taken. */
 type EngineFields = ChildEnd & { readonly $runs?: ChartSnapshot["runs"] };
+
+/** The step in which children begin that were started before: of the chart itself it changes nothing. */
+function bearing(
+  { unborn, ...before }: ChartSnapshot,
+  { $runs: taken = {} }: EngineFields,
+): ChartStep | null {
+  if (unborn === undefined) return null;
+  const links = Object.entries(taken).flatMap(([id, run]) => {
+    const link = before.children?.[id];
+    return link === undefined ? [] : [[id, { ...link, run: run + 1 }] as const];
+  });
+  const after = {
+    ...before,
+    ...(links.length > 0 && {
+      children: { ...before.children, ...Object.fromEntries(links) },
+      runs: { ...before.runs, ...Object.fromEntries(links.map(([id, { run }]) => [id, run])) },
+    }),
+  };
+  return { after, metaBefore: null, metaAfter: { watches: [] }, actions: [] };
+}
 
 /**
  * The event as the chart may see it, or null when it is the end of a child that has been replaced: the chart has

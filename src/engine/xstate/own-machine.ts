@@ -5,7 +5,7 @@
  */
 import { createMachine, spawnChild, type AnyMachineSnapshot, type AnyStateMachine } from "xstate";
 import { fieldsFromJson, fieldsToJson } from "../values.ts";
-import { inertActor, type InertActor } from "./inert-actors.ts";
+import { InertActor } from "./inert-actors.ts";
 
 // A chart that raises or chooses `always` in a circle would never end its step; a chart that works stays far below this.
 const MAX_MICROSTEPS = 10_000;
@@ -92,12 +92,8 @@ function resolveSpawn(
   const sessionId = self.system._bookId();
   const childId = (asked(id, args) as string | undefined) ?? sessionId;
   const given = asked(input, { context: snapshot.context as unknown, event: args.event, self });
-  const actorRef = inertActor(childId, self.system, {
-    sessionId,
-    ...(typeof src === "string" ? { src } : {}),
-    ...(systemId === undefined ? {} : { systemId }),
-    parent: self,
-  });
+  const name = typeof src === "string" ? src : undefined;
+  const actorRef = new InertActor(childId, self.system, { sessionId, src: name, systemId, parent: self });
   (snapshot.children as Record<string, unknown>)[childId] = actorRef;
   return [{ ...snapshot }, { id, systemId, actorRef, src, input: given }, undefined];
 }
