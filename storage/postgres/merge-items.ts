@@ -6,7 +6,8 @@ import { compareTexts } from "../compare-texts.ts";
 import type { AnyCommit } from "../storage.ts";
 import type { PreparedWrite } from "./prepare-writes.ts";
 
-type AsGiven = "consumes" | "step" | "drops" | "removes" | "ends" | "disarms" | "adopts" | "unwatches";
+type AsGiven =
+  "consumes" | "behind" | "step" | "drops" | "removes" | "ends" | "disarms" | "adopts" | "unwatches";
 type Given = { readonly [Part in AsGiven]: AnyCommit[Part] | undefined };
 
 /** One commit as the functions of the database take it. */
@@ -50,8 +51,8 @@ export function merge(items: readonly PreparedItem[]): Merged | null {
 }
 
 /** What is seldom done, and depends on the rows as the items before have left them. */
-const isRare = ({ retries, drops, removes, amends }: PreparedItem): boolean =>
-  [retries, drops, removes, amends].some((part = []) => part.length > 0);
+const isRare = ({ behind, retries, drops, removes, amends }: PreparedItem): boolean =>
+  [behind, retries, drops, removes, amends].some((part = []) => part.length > 0);
 
 /** Whether one item may touch what another one does. */
 function meet(items: readonly PreparedItem[]): boolean {

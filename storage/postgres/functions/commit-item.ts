@@ -54,6 +54,16 @@ begin
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
     ${noted("found_task")}
   end if;
+  if item ? 'behind' then
+    if not item ? 'consumes' then raise exception using errcode = '${REFUSED}', message = place; end if;
+    delete from tasks where id = any(array(select jsonb_array_elements_text(item->'behind'))) and kind = 'message'
+      and "firstKey" = found_task."firstKey" and admission = 'parked' and "deadAt" is null;
+    get diagnostics at = row_count;
+    if at <> jsonb_array_length(item->'behind') then
+      raise exception using errcode = '${REFUSED}', message = place;
+    end if;
+    at := 0;
+  end if;
   for each in select * from jsonb_array_elements(item->'retries') loop
     update tasks set "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
         crashes = case when "deadAt" is null then crashes else 0 end,
@@ -79,7 +89,7 @@ begin
   if item ? 'step' then
     each := item->'step';
     update instances set stamp = each->>'stamp', workflow = each->>'workflow', hash = each->>'hash', status = each->>'status',
-        snapshot = each->>'snapshot', "updatedAt" = (each->>'at')::bigint, version = version + 1
+        snapshot = each->>'snapshot', "updatedAt" = (each->>'at')::bigint, version = version + coalesce((each->>'steps')::int, 1)
       where id = each->>'id' and stamp = each->>'after';
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
   end if;

@@ -51,8 +51,8 @@ begin
   end if;
   if batch ? 'steps' then
     update instances i set stamp = s.stamp, workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
-        "updatedAt" = s.at, version = i.version + 1
-      from jsonb_to_recordset(batch->'steps') as s(id text, after text, stamp text, workflow text, hash text,
+        "updatedAt" = s.at, version = i.version + coalesce(s.steps, 1)
+      from jsonb_to_recordset(batch->'steps') as s(id text, after text, stamp text, steps int, workflow text, hash text,
         status text, snapshot text, at bigint)
       where i.id = s.id and i.stamp = s.after;
     get diagnostics counted = row_count;
