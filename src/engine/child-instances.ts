@@ -1,5 +1,4 @@
 /** Child machines as instances of their own: what they are called, and which chart they follow. */
-import type { ChartSnapshot, ChildLink } from "./chart.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 /**
@@ -17,16 +16,4 @@ export function childWorkflow(parent: AnyWorkflow, src: string | undefined): Any
     throw new Error(`${parent.key} has no machine "${String(src)}" among its actors`);
   }
   return actor.workflow;
-}
-
-/** What is known of a child, looked up in one snapshot and then in another: a step may stop what it sends to. */
-export function linkedChild(
-  id: string,
-  ...snapshots: readonly (ChartSnapshot | null)[]
-): ChildLink | undefined {
-  for (const snapshot of snapshots) {
-    const link = snapshot?.children?.[id];
-    if (link !== undefined) return link;
-  }
-  return undefined;
 }

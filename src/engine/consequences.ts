@@ -1,5 +1,5 @@
 /** What follows from one step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
-import type { Commit, TaskRecord, Write } from "../../storage/storage.ts";
+import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
 import {
   childDone,
   childFailed,
@@ -9,7 +9,7 @@ import {
   type StartedChild,
   type PlannedEffect,
 } from "./chart.ts";
-import { childInstance, childWorkflow, linkedChild } from "./child-instances.ts";
+import { childInstance, childWorkflow } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
@@ -44,6 +44,26 @@ export function consequencesOf(facts: StepFacts): Consequences {
   const collector = new Collector(facts);
   facts.step.actions.forEach((action, index) => collector.add(action, index));
   return collector.consequences();
+}
+
+/** What follows from two steps of one instance, of which the second takes back some of what the first began. */
+export function inTurn(instance: string, first: Consequences, second: Consequences): Consequences {
+  const isDisarmed = (task: TaskRecord): boolean =>
+    task.instance === instance &&
+    isDisarmable(task) &&
+    (second.ends.includes(instance) || second.disarms.some(({ timer }) => timer === task.name));
+  const isUnwatched = ({ kind, key }: WatchRecord): boolean =>
+    second.unwatches.some((watch) => watch.kind === kind && watch.key === key);
+  return {
+    arms: [...first.arms.filter((task) => !isDisarmed(task)), ...second.arms],
+    disarms: [...first.disarms, ...second.disarms],
+    ends: [...first.ends, ...second.ends],
+    children: [],
+    voiced: [...first.voiced, ...second.voiced],
+    watches: [...first.watches.filter((watch) => !isUnwatched(watch)), ...second.watches],
+    unwatches: [...first.unwatches, ...second.unwatches],
+    writes: [...first.writes, ...second.writes],
+  };
 }
 
 type Action<Kind> = Extract<ChartAction, { readonly kind: Kind }>;
@@ -161,22 +181,21 @@ class Collector {
     this.#children.set(`${run} ${childId}`, { id: childId, src, run, input });
   }
 
-  #stopChild({ id: childId, run }: Action<"stopChild">, index: number): void {
+  #stopChild({ id: childId, src, run }: Action<"stopChild">, index: number): void {
     if (run === undefined) return this.#disarm(invocationName(childId));
-    const { id, workflow, step, before, life: parentLife } = this.#facts;
+    const { id, workflow, life: parentLife } = this.#facts;
     // A state entered and left within one step started a child that never gets a row.
     if (this.#children.delete(`${run} ${childId}`)) return;
     const instance = childInstance(id, childId, run);
-    const child = childWorkflow(workflow, linkedChild(childId, before, step.after)?.src);
-    this.#tell({ instance, workflow: child.key, parentLife }, { event: STOP }, index);
+    this.#tell({ instance, workflow: childWorkflow(workflow, src).key, parentLife }, { event: STOP }, index);
   }
 
   /** Null for a promise, which takes no events. */
   #recipient(to: EventAddress): Recipient | null {
-    const { id, workflow, life, step, before } = this.#facts;
+    const { id, workflow, life, step } = this.#facts;
     if (to === "self") return { instance: id, workflow: workflow.key, life };
     if (to === "parent") return step.after.parent ?? null;
-    const link = linkedChild(to.child, step.after, before);
+    const { link } = to;
     if (link?.run === undefined) return null;
     return {
       instance: childInstance(id, to.child, link.run),

@@ -20,12 +20,12 @@ import {
   type StartedChild,
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
-import { consequencesOf, NOTHING, type Consequences } from "./consequences.ts";
+import { consequencesOf, inTurn, NOTHING, type Consequences } from "./consequences.ts";
 import { delayedToText, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { stepOrFailure } from "./step-or-failure.ts";
-import { snapshotToText } from "./snapshot-text.ts";
+import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
 import type { StepFacts } from "./step-facts.ts";
@@ -40,6 +40,8 @@ export interface StepCommit {
   /** The first step of an instance is in `start`, every other one in `step`. */
   readonly start: Omit<InstanceRecord, "version" | "updatedAt" | "life"> | null;
   readonly step: StepRecord | null;
+  /** The rows of the steps before the last, where it stands for several. */
+  readonly earlier: readonly HistoryRecord[];
   readonly history: HistoryRecord;
   readonly follows: Consequences;
   /** What becomes of tasks that wait for the instance already, when it begins or moves to another version. */
@@ -73,20 +75,41 @@ export interface PlannedArrival {
   readonly unwatches: readonly WatchRecord[];
 }
 
+/** An event that waits behind another one of its instance, and what its step is made by, as the history tells it. */
+export interface WaitingEvent {
+  readonly event: EventObject;
+  readonly cause: string;
+}
+
+/** The step of a run of events, and how many of those that waited it has taken. */
+export interface EventRun {
+  readonly parts: StepCommit[];
+  readonly taken: number;
+}
+
+/** A step that is not stored yet: what the next one of a run begins from. */
+interface Made extends Pick<StepCommit, "after" | "life" | "earlier" | "history" | "follows"> {
+  readonly facts: StepFacts;
+  readonly born: readonly StepCommit[];
+}
+
 /** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
 const MAX_BORN = 256;
 
 /** What all steps of one commit are planned with. */
 export class StepPlan {
-  readonly #moment: StepMoment;
+  readonly #newMoment: () => StepMoment;
+  /** That of the step which is planned. */
+  #moment: StepMoment;
   readonly #workflows: RegisteredWorkflows;
   /** The ids of children that others have. */
   readonly #taken: TakenRuns;
   /** How many more children may begin in this commit. */
   #room = MAX_BORN;
 
-  constructor(moment: StepMoment, workflows: RegisteredWorkflows, taken: TakenRuns = NONE_TAKEN) {
-    this.#moment = moment;
+  constructor(newMoment: () => StepMoment, workflows: RegisteredWorkflows, taken: TakenRuns = NONE_TAKEN) {
+    this.#newMoment = newMoment;
+    this.#moment = newMoment();
     this.#workflows = workflows;
     this.#taken = taken;
   }
@@ -120,13 +143,47 @@ export class StepPlan {
     if (typeof event?.type !== "string" || event.type === "") {
       throw new TypeError(`${standing()}: event.type: expected the name of an event`);
     }
-    return withStep(standing, () => this.#stepped(arrived));
+    return withStep(standing, () => {
+      const made = this.#made(arrived);
+      return made === null ? null : this.#whole(made, instance.stamp);
+    });
+  }
+
+  /** The same with the steps of events that wait behind it, as one: of as many of them as make steps without an error. */
+  run(arrived: ArrivedEvent, waiting: readonly WaitingEvent[]): EventRun | null {
+    const { workflow, instance } = arrived;
+    if (waiting.length === 0) {
+      const parts = this.step(arrived);
+      return parts && { parts, taken: 0 };
+    }
+    const kept = snapshotToText(arrived.snapshot);
+    let made = this.#made(arrived);
+    if (made === null) return null;
+    for (const [taken, { event, cause }] of waiting.entries()) {
+      const { after } = made;
+      if (after.status !== "active" || after.unborn !== undefined) {
+        return { parts: this.#whole(made, instance.stamp), taken };
+      }
+      this.#moment = this.#newMoment();
+      try {
+        const standing = { ...instance, version: made.history.version };
+        const next = this.#made({ workflow, instance: standing, snapshot: after, event }, true);
+        if (next !== null) made = behindOther(made, next, cause);
+      } catch {
+        // What it has changed is lost with it. Alone it throws again, and is to blame then.
+        const snapshot = snapshotFromText(kept);
+        return this.run({ ...arrived, snapshot }, waiting.slice(0, taken));
+      }
+    }
+    return { parts: this.#whole(made, instance.stamp), taken: waiting.length };
   }
 
   /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
   arrive(moved: PlannedArrival): StepCommit[] {
     const { workflow, instance, before, step, writes, amends } = moved;
     const { key } = workflow;
+    // What cannot be stored is named by its place in the snapshot, and not in the event.
+    snapshotToText(step.after);
     const event = { type: MIGRATED, from: instance.workflow, to: key, snapshot: step.after };
     // The rows of this commit are those of the migration: `project` has not seen the step that led here.
     const project = (): typeof writes => writes;
@@ -135,7 +192,8 @@ export class StepPlan {
     const isWatched = ({ kind, key: of }: WatchRecord): boolean =>
       follows.watches.some((watch) => watch.kind === kind && watch.key === of);
     const unwatches = moved.unwatches.filter((watch) => !isWatched(watch));
-    const [arrival, ...born] = this.#whole(facts, { ...follows, unwatches }, instance.stamp);
+    const made = this.#withChildren(facts, { ...follows, unwatches });
+    const [arrival, ...born] = this.#whole(made, instance.stamp);
     return [{ ...arrival, moves: { adopts: [{ instance: instance.id, workflow: key }], amends } }, ...born];
   }
 
@@ -148,20 +206,22 @@ export class StepPlan {
       ...{ workflow, id, version: 1, life: stamp, before: null, step, event: null },
       ...{ workflows: this.#workflows, ...this.#moment },
     };
-    const [first, ...born] = this.#whole(facts, consequencesOf(facts), null);
+    const [first, ...born] = this.#whole(this.#withChildren(facts, consequencesOf(facts)), null);
     const history = { ...first.history, event: eventToText(event), cause: cause ?? null };
     return [{ ...first, history, moves: { adopts: [{ instance: id, workflow: workflow.key }] } }, ...born];
   }
 
-  #stepped({ workflow, instance, snapshot: before, event: sent }: ArrivedEvent): StepCommit[] | null {
+  #made({ workflow, instance, snapshot: before, event: sent }: ArrivedEvent, isOwn = false): Made | null {
     const runs = this.takenBy(instance.id);
     // The history tells them, too, so that the same step comes of it.
     const given = runs === undefined ? sent : { ...sent, $runs: runs };
-    const { event, step } = stepOrFailure(workflow, before, { event: given, workflows: this.#workflows });
+    const { event, step } = isOwn
+      ? { event: given, step: workflow.chart.step(before, given, true) }
+      : stepOrFailure(workflow, before, { event: given, workflows: this.#workflows });
     if (step === null) return null;
     const facts = this.#following(instance, { workflow, before, step, event });
     const follows = event.type === BORN ? { ...NOTHING, children: unborn(facts) } : consequencesOf(facts);
-    return this.#whole(facts, follows, instance.stamp);
+    return this.#withChildren(facts, follows);
   }
 
   /** A later step of an instance. */
@@ -172,17 +232,30 @@ export class StepPlan {
     return { id, version: version + 1, life, ...this.#moment, ...made, workflows: this.#workflows };
   }
 
-  /** The step behind the one of this stamp, or the first one, followed by the first steps of the children it starts. */
-  #whole(
-    facts: StepFacts,
-    follows: Consequences,
-    behind: string | null,
-  ): [StepCommit, ...(readonly StepCommit[])] {
-    const { workflow, id, version, life, stamp, at, step, event } = facts;
+  /** A step with the first steps of the children it starts, as far as the commit has room for them. */
+  #withChildren(facts: StepFacts, follows: Consequences): Made {
+    const { id, version, life, stamp, at, step, event } = facts;
     const children = follows.children.slice(0, this.#room);
     const later = follows.children.slice(children.length);
     this.#room -= children.length;
     const after = later.length === 0 ? step.after : { ...step.after, unborn: later };
+    const value = JSON.stringify(after.value);
+    const text = event === null ? "" : eventToText(event);
+    const history = { instance: id, version, stamp, at, event: text, value, cause: null };
+    const { born, failed } = this.#born(facts, children);
+    // The step that begins the rest is made by the task of the first one, or by whatever comes before it.
+    const isFirst = later.length > 0 && event?.type !== BORN;
+    const arms = [...follows.arms, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
+    return { facts, after, life, earlier: [], history, follows: { ...follows, arms }, born };
+  }
+
+  /** The step behind the one of this stamp, or the first one, as it is stored; then those of children. */
+  #whole(
+    { facts, after: left, life, earlier, history, follows, born }: Made,
+    behind: string | null,
+  ): [StepCommit, ...(readonly StepCommit[])] {
+    const { id, stamp, at, workflow } = facts;
+    const after = earlier.length === 0 ? left : withoutEmpty(left);
     const stored = {
       id,
       stamp,
@@ -191,22 +264,11 @@ export class StepPlan {
       status: storedStatus(after),
       snapshot: snapshotToText(after),
     };
-    const value = JSON.stringify(after.value);
-    const text = event === null ? "" : eventToText(event);
-    const history = { instance: id, version, stamp, at, event: text, value, cause: null };
-    const { born, failed } = this.#born(facts, children);
-    // The step that begins the rest is made by the task of the first one, or by whatever comes before it.
-    const isFirst = later.length > 0 && event?.type !== BORN;
-    const arms = [...follows.arms, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
-    const first = {
-      after,
-      life,
-      start: behind === null ? { ...stored, parent: after.parent?.instance ?? null, createdAt: at } : null,
-      step: behind === null ? null : { ...stored, after: behind, at },
-      history,
-      follows: { ...follows, arms },
-    };
-    return [first, ...born];
+    const steps = earlier.length === 0 ? {} : { steps: earlier.length + 1 };
+    const start =
+      behind === null ? { ...stored, parent: after.parent?.instance ?? null, createdAt: at } : null;
+    const step = behind === null ? null : { ...stored, after: behind, at, ...steps };
+    return [{ after, life, start, step, earlier, history, follows }, ...born];
   }
 
   /** The first steps of children, and what tells their parent of those that could not begin. */
@@ -231,6 +293,26 @@ export class StepPlan {
     }
     return { born, failed };
   }
+}
+
+/** Two steps of one instance, as one. */
+function behindOther(first: Made, second: Made, cause: string): Made {
+  return {
+    ...second,
+    earlier: [...first.earlier, first.history],
+    history: { ...second.history, cause },
+    follows: inTurn(second.facts.id, first.follows, second.follows),
+    born: [...first.born, ...second.born],
+  };
+}
+
+/** In the steps of a run, lists of children that have become empty are not looked for. */
+function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {
+  const isEmpty = ([name, part]: readonly [string, unknown]): boolean =>
+    (name === "children" || name === "runs") && Object.keys(part as object).length === 0;
+  return Object.fromEntries(
+    Object.entries(snapshot).filter((part) => !isEmpty(part)),
+  ) as unknown as ChartSnapshot;
 }
 
 /** The children of the step before that are still to begin. */

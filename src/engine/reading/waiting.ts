@@ -30,13 +30,13 @@ type StoredRun = Pick<InstanceRecord, "status" | "snapshot">;
 
 /** One call that waits. */
 class Waiter {
-  readonly #until: WaitTarget;
+  readonly until: WaitTarget;
   /** The snapshot that was waited for, or the one after which none can come any more. */
   #last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
   readonly #pause: Pause;
 
   constructor(until: WaitTarget, clock: Clock) {
-    this.#until = until;
+    this.until = until;
     this.#pause = new Pause(clock);
   }
 
@@ -47,9 +47,9 @@ class Waiter {
   /** Takes notice of a snapshot; of those after the last one none counts. */
   see({ status, snapshot: text }: StoredRun): void {
     const hasEnded = status === "done";
-    if (this.#last !== null || (this.#until === "final" && !hasEnded)) return;
+    if (this.#last !== null || (this.until === "final" && !hasEnded)) return;
     const snapshot = snapshotFromText(text);
-    const isReached = this.#until === "final" || stateMatches(snapshot.value, this.#until.state);
+    const isReached = this.until === "final" || stateMatches(snapshot.value, this.until.state);
     if (!isReached && !hasEnded) return;
     this.#last = { snapshot, isReached };
     this.#pause.end();
@@ -74,6 +74,11 @@ export class Waiting {
     this.#storage = storage;
     this.#clock = clock;
     this.#pollMs = pollMs;
+  }
+
+  /** Whether a call waits for a state of this instance, which may last for one step. */
+  isForState(instance: string): boolean {
+    return [...(this.#waiters.get(instance) ?? [])].some(({ until }) => until !== "final");
   }
 
   /** A commit of this process is durable. */

@@ -43,10 +43,20 @@ interface Scope {
   readonly actors: Record<string, InertActor>;
   /** The same scope, as XState wants it. */
   readonly inert: never;
+  /** Whether the lists of before may be changed. */
+  readonly isOwn: boolean;
+}
+
+interface Stepping {
+  readonly isOwn: boolean;
+  /** Ids that the chart sends to, of children that have ended. */
+  readonly absent: readonly string[];
 }
 
 /** What is known of a run before a step. */
-type ScopeBefore = { readonly [K in "runs" | "parent" | "children"]?: ChartSnapshot[K] | undefined };
+type ScopeBefore = { readonly [K in "runs" | "parent" | "children"]?: ChartSnapshot[K] | undefined } & {
+  readonly isOwn?: boolean;
+};
 
 class XStateChart implements Chart {
   readonly #machine: AnyStateMachine;
@@ -64,7 +74,7 @@ class XStateChart implements Chart {
     return this.#chartStep({ before: null, snapshot, scope, children: {}, run: { parent } }, {});
   }
 
-  step(before: ChartSnapshot, event: EventObject): ChartStep | null {
+  step(before: ChartSnapshot, event: EventObject, isOwn = false): ChartStep | null {
     if (before.status !== "active") return null; // XState would still take events of the root
     if (event.type === BORN) return bearing(before, event as EngineFields);
     if ("$error" in event) return this.#failed(before, event["$error"]);
@@ -72,7 +82,7 @@ class XStateChart implements Chart {
     if (seen === null) return null;
     const { $runs: runs } = event as EngineFields;
     const present = runs === undefined ? before : { ...before, runs: { ...before.runs, ...runs } };
-    return this.#stepped(present, seen, []);
+    return this.#stepped(present, seen, { isOwn, absent: [] });
   }
 
   /** Everything that it has begun ends, as when it is stopped. */
@@ -81,11 +91,10 @@ class XStateChart implements Chart {
     return stopped && { ...stopped, after: { ...stopped.after, status: "error", error } };
   }
 
-  /** `absent` are ids that the chart sends to, of children that have ended. */
-  #stepped(before: ChartSnapshot, seen: EventObject, absent: readonly string[]): ChartStep | null {
+  #stepped(before: ChartSnapshot, seen: EventObject, { isOwn, absent }: Stepping): ChartStep | null {
     const { children = {} } = before;
     const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
-    const scope = this.#scope(before);
+    const scope = this.#scope({ ...before, isOwn });
     const restored = this.#restore(before, scope.actors);
     for (const id of absent) scope.actors[id] = new InertActor(id, scope.self.system);
     let snapshot: AnyMachineSnapshot;
@@ -94,7 +103,7 @@ class XStateChart implements Chart {
     } catch (error) {
       const id = this.#shape.spawns ? unsentTo(error) : undefined;
       if (id === undefined || absent.includes(id)) throw error;
-      return this.#stepped(before, seen, [...absent, id]);
+      return this.#stepped(before, seen, { isOwn, absent: [...absent, id] });
     }
     if (snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended)) return null;
     const stepped = { before: restored, snapshot, scope, children, run: before };
@@ -126,9 +135,9 @@ class XStateChart implements Chart {
 
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
-  #scope({ runs: before, parent, children = {} }: ScopeBefore): Scope {
+  #scope({ runs: before = {}, parent, children = {}, isOwn = false }: ScopeBefore): Scope {
     const emitted: EmittedAction[] = [];
-    const runs = { ...before };
+    const runs = isOwn ? before : { ...before };
     let booked = runs[UNNAMED] ?? 0;
     const system = inertSystem(
       () => `${SESSION_PREFIX}${(booked += 1)}`,
@@ -148,7 +157,7 @@ class XStateChart implements Chart {
       emit: nothing,
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     } as never;
-    return { self, parent: above, emitted, runs, actors, inert };
+    return { self, parent: above, emitted, runs, actors, inert, isOwn };
   }
 
   #chartStep(stepped: Stepped, news: ChildNews): ChartStep {
@@ -223,7 +232,7 @@ interface Stepped {
 
 /** Everything of a snapshot that has to be kept; what is empty is left out. */
 function stored(
-  { snapshot, scope: { runs }, run: { parent, lent, unborn } }: Stepped,
+  { snapshot, scope: { runs, isOwn }, run: { parent, lent, unborn } }: Stepped,
   children: Readonly<Record<string, ChildLink>>,
 ): ChartSnapshot {
   const { value, context, status, output, historyValue } = snapshot as unknown as ChartSnapshot & {
@@ -237,8 +246,9 @@ function stored(
     status,
     ...(output === undefined ? {} : { output }),
     ...(isActive && isFilled(history) ? { history } : {}),
-    ...(isActive && isFilled(children) ? { children } : {}),
-    ...(isActive && isFilled(runs) ? { runs } : {}),
+    // To look whether there is one in a list of thousands takes longer than the step; who owns it does so once.
+    ...(isActive && (isOwn || isFilled(children)) ? { children } : {}),
+    ...(isActive && (isOwn || isFilled(runs)) ? { runs } : {}),
     ...(parent === undefined ? {} : { parent }),
     ...(lent === undefined ? {} : { lent }),
     ...(unborn === undefined ? {} : { unborn }),

@@ -45,6 +45,8 @@ interface StepScope extends ChildNews {
   readonly self: InertActor;
   readonly parent: InertActor | undefined;
   readonly runs: Record<string, number>;
+  /** Whether the list of the children of before may be changed. */
+  readonly isOwn?: boolean;
   /** The children of before, as XState had them. */
   readonly actors: Readonly<Record<string, unknown>>;
 }
@@ -61,7 +63,9 @@ export class StepActions {
   #children: Links;
   /** Those that an action has started, also where they are gone already. */
   readonly #started = new Set<string>();
-  readonly #addressed = new Set<string>();
+  /** The links of those that the step has stopped. */
+  readonly #gone = new Map<string, ChildLink>();
+  readonly #addressed: { child: string; link?: ChildLink }[] = [];
 
   constructor(shape: ChartShape, scope: StepScope, before: Links) {
     this.#shape = shape;
@@ -104,10 +108,13 @@ export class StepActions {
   children(present: Readonly<Record<string, unknown>>): Links {
     // Where XState has the list still that it was given, nothing has been added to it but what an action has started.
     if (present !== this.#scope.actors) Object.entries(present).forEach((child) => this.#checkStarted(child));
-    for (const id of this.#addressed) {
-      if (!this.#isKnown(id) && !this.#shape.spawns) {
-        throw new TypeError(`sendTo: "${id}" is neither a child nor the parent of this chart`);
+    for (const address of this.#addressed) {
+      const { child } = address;
+      if (!this.#isKnown(child) && !this.#shape.spawns) {
+        throw new TypeError(`sendTo: "${child}" is neither a child nor the parent of this chart`);
       }
+      const link = this.#children[child] ?? this.#gone.get(child);
+      if (link !== undefined) address.link = link;
     }
     this.#forgetEnded();
     return this.#children;
@@ -124,7 +131,8 @@ export class StepActions {
 
   #isKnown(id: string): boolean {
     const { absent = [] } = this.#scope;
-    return Object.hasOwn(this.#before, id) || this.#started.has(id) || absent.includes(id);
+    if (Object.hasOwn(this.#before, id)) return true;
+    return this.#started.has(id) || this.#gone.has(id) || absent.includes(id);
   }
 
   /** A child that an action has begun ends with its state alone. Kept, all that have ever been would stay in the snapshot. */
@@ -138,7 +146,8 @@ export class StepActions {
   }
 
   #changed(): Record<string, ChildLink> {
-    if (this.#children === this.#before) this.#children = { ...this.#before };
+    const { isOwn = false } = this.#scope;
+    if (this.#children === this.#before && !isOwn) this.#children = { ...this.#before };
     return this.#children;
   }
 
@@ -158,8 +167,9 @@ export class StepActions {
     if (to === undefined || to === this.#scope.self) return "self";
     if (to === this.#scope.parent) return "parent";
     // Entry actions come before the invocations of their state, so the child may be started later in this step.
-    this.#addressed.add(to.id);
-    return { child: to.id };
+    const address = { child: to.id };
+    this.#addressed.push(address);
+    return address;
   }
 
   #startChild({ actorRef, src, input }: Spawned): void {
@@ -193,8 +203,9 @@ export class StepActions {
     const link = child === undefined ? undefined : this.#children[child.id];
     if (child === undefined || link === undefined) return;
     delete this.#changed()[child.id];
-    const { run } = link;
-    this.actions.push({ kind: "stopChild", id: child.id, ...(run === undefined ? {} : { run }) });
+    this.#gone.set(child.id, link);
+    const { src, run } = link;
+    this.actions.push({ kind: "stopChild", id: child.id, src, ...(run === undefined ? {} : { run }) });
   }
 
   #effectName({ type, exec }: EmittedAction): string {

@@ -50,7 +50,7 @@ export function imagine(
   { workflows, at }: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
 ): Imagined {
   try {
-    const plan = new StepPlan({ at, stamp: IMAGINED }, new RegisteredWorkflows(workflows));
+    const plan = new StepPlan(() => ({ at, stamp: IMAGINED }), new RegisteredWorkflows(workflows));
     const planned = plan.step({ ...standing, event });
     const first = planned?.[0];
     return planned === null || first === undefined
