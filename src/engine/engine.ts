@@ -156,6 +156,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     random,
     hands: worker,
     charts,
+    isFollowed: (id) => limits.inspect !== undefined || waiting.isForState(id),
     onCommitted(committed) {
       const { commit } = committed;
       worker.disarm(commit);

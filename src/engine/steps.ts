@@ -11,20 +11,20 @@ import type {
 } from "../../storage/storage.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
-import type { ChartSnapshot } from "./chart.ts";
+import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
 import type { Hands } from "./hands.ts";
-import { lentAfter, mayLend } from "./lent-contexts.ts";
-import type { Meant } from "./messages.ts";
+import { withLent } from "./lent-contexts.ts";
+import { messageFromText, messageKey, type Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
-import { planStart, planStep, type StepCommit } from "./plan-step.ts";
+import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
-import { newMoment, type StepMoment } from "./stamps.ts";
+import { newMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
@@ -52,7 +52,12 @@ export type StepCompanions<W> = Companions<W> & {
   readonly cause?: CommitCause;
   /** The instance that the event is for; absent where it is for whichever has this id. */
   readonly meant?: Meant;
+  /** True for a message: others may wait behind it. */
+  readonly isMessage?: true;
 };
+
+/** A message that waits behind another one. */
+type WaitingMessage = WaitingEvent & { readonly task: string };
 
 /** The same, with the ids of children that are taken. */
 type PlannedCompanions<W> = StepCompanions<W> & { readonly taken: TakenRuns };
@@ -80,13 +85,17 @@ export interface CommittedStep<W> {
 // as it has more to send. This many in a row is no race but a fault.
 const MAX_LOST_RACES = 1_000;
 
+// So many messages are worked off by one commit of their target, where its snapshot has at least so many characters.
+const MAX_RUN = 256;
+const MIN_LONG = 16_384;
+
 // Timers, effects and invocations of one instance that a migration reads: a chart has a few at a time. Messages come from
 // many, and only change their owner.
 const MAX_MOVED = 10_000;
 
 /** What making steps needs. */
 export interface StepsSurroundings<W> {
-  readonly storage: Pick<EngineStorage, "load" | "pending" | "commit">;
+  readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
   readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
   /** Makes stamps. */
@@ -94,38 +103,42 @@ export interface StepsSurroundings<W> {
   readonly hands: Hands;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
+  /** Whether somebody wants to see each state of this instance: then no step stands for several. */
+  readonly isFollowed: (instance: string) => boolean;
   /** Called after each durable commit, in order. */
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
 
 /** The steps of all instances in this process. */
 export class Steps<W> {
-  readonly #storage: Pick<EngineStorage, "load" | "pending">;
+  readonly #storage: Pick<EngineStorage, "load" | "pending" | "tasks">;
   readonly #queue: CommitQueue<W>;
   readonly #workflows: RegisteredWorkflows;
-  readonly #moment: () => StepMoment;
+  readonly #plan: (taken: TakenRuns) => StepPlan;
   readonly #hands: Hands;
   readonly #charts: StepsSurroundings<W>["charts"];
+  readonly #isFollowed: (instance: string) => boolean;
   readonly #onCommitted: (committed: CommittedStep<W>) => void;
   readonly #turns = new Turns();
   readonly #recent = new RecentInstances();
   readonly #failed: FailedMigrations;
 
-  constructor({ storage, workflows, clock, random, hands, charts, onCommitted }: StepsSurroundings<W>) {
+  constructor({ storage, workflows, clock, random, hands, charts, ...listening }: StepsSurroundings<W>) {
     this.#storage = storage;
     this.#queue = new CommitQueue<W>(storage);
     this.#workflows = workflows;
-    this.#moment = () => newMoment(clock, random);
+    this.#plan = (taken) => new StepPlan(() => newMoment(clock, random), workflows, taken);
     this.#hands = hands;
     this.#charts = charts;
-    this.#onCommitted = onCommitted;
+    this.#isFollowed = listening.isFollowed;
+    this.#onCommitted = listening.onCommitted;
     this.#failed = new FailedMigrations(clock);
   }
 
   /** Starts instances together with writes and the end of a task, in one commit. */
   async commit(companions: StepCompanions<W>): Promise<CommitResult> {
     if (!this.#charts.isDone) await this.#charts.check();
-    return withFreeIds((taken) => this.#commit([], { ...companions, taken }, this.#moment()));
+    return withFreeIds((taken) => this.#commit([], companions, this.#plan(taken)));
   }
 
   /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
@@ -191,8 +204,9 @@ export class Steps<W> {
     };
     this.#failed.throwRemembered(step);
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
-    const lent = mayLend(instance) ? await lentAfter(this.#storage, instance) : undefined;
-    const moment = this.#moment();
+    const stored = snapshotFromText(instance.snapshot);
+    const snapshot = await withLent(this.#storage, instance, stored);
+    const plan = this.#plan(taken);
     let parts: readonly StepCommit[];
     try {
       if (pending.tasks.length === MAX_MOVED) {
@@ -202,15 +216,12 @@ export class Steps<W> {
           `there are ${MAX_MOVED} or more, too many to migrate at once`,
         );
       }
-      parts = planMigration({ instance, workflow, pending, taken, lent }, moment, this.#workflows);
+      parts = planMigration({ instance, workflow, snapshot, pending }, plan);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;
     }
-    const result = await this.#commit(parts, { taken }, moment);
-    if (!result.ok && result.conflict !== "step") {
-      throw new Error(`the migration of ${instance.id} was refused: ${JSON.stringify(result)}`);
-    }
+    await this.#commitAlone(parts, plan);
   }
 
   async #sendNow(id: string, event: EventObject, companions: PlannedCompanions<W>): Promise<SendResult> {
@@ -218,6 +229,7 @@ export class Steps<W> {
     if (!this.#charts.isDone) await this.#charts.check();
     const { workflow: sentTo, meant, taken } = companions;
     if (sentTo !== undefined) this.#workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
+    let isAlone = companions.isMessage !== true;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const known = this.#recent.take(id);
       const instance = known ?? (await this.#storage.load(id));
@@ -231,47 +243,93 @@ export class Steps<W> {
         return { kind: "absent" };
       }
       if (instance.status === "done") return { kind: "ended", snapshot };
-      const successor = this.#workflows.successorOf(instance.workflow);
-      if (successor !== undefined) {
-        await this.#migrate(instance, successor, taken);
-        continue;
-      }
+      if (await this.#prepare(instance, snapshot, taken)) continue;
       const { expectedVersion = instance.version } = companions;
       if (instance.version !== expectedVersion) {
         // The cached instance may be out of date.
         if (known !== undefined) continue;
         return { kind: "refused", result: { ok: false, conflict: "step" } };
       }
+      const plan = this.#plan(taken);
       const workflow = this.#workflows.of(instance);
       // Only bodies of the chart are called with a context.
-      const isLending = workflow.bodies.size > 0 && mayLend(instance);
-      const lent = isLending ? await lentAfter(this.#storage, instance) : undefined;
-      const moment = this.#moment();
-      const arrived = { workflow, instance, snapshot, event, taken, lent };
-      const step = planStep(arrived, moment, this.#workflows);
-      if (step === null) {
+      const isLending = workflow.bodies.size > 0;
+      const lending = isLending ? await withLent(this.#storage, instance, snapshot) : snapshot;
+      const waiting = isAlone ? [] : await this.#waiting(instance, snapshot, plan);
+      const run = plan.run({ workflow, instance, snapshot: lending, event }, waiting);
+      if (run === null) {
         // The cached instance may be out of date, and the event may change the stored one.
         if (known !== undefined) continue;
         return { kind: "unchanged", snapshot };
       }
-      const result = await this.#commit(step, companions, moment);
-      if (result.ok) return { kind: "stepped", snapshot: (step[0] as StepCommit).after };
-      if (result.conflict !== "step") return { kind: "refused", result };
+      const behind = waiting.slice(0, run.taken).map(({ task }) => task);
+      const result = await this.#commit(run.parts, { ...companions, behind }, plan);
+      if (result.ok) return { kind: "stepped", snapshot: (run.parts[0] as StepCommit).after };
+      // One of those behind may be gone, by an operator's command.
+      isAlone = result.conflict === "token" && behind.length > 0;
+      if (result.conflict !== "step" && !isAlone) return { kind: "refused", result };
     }
     throw tooManyRaces(id);
   }
 
+  /**
+   * What has to come before the next event of an instance: it moves to the present version of its chart, and children that
+   * one commit had no room for begin. False where it takes the event now; else it has to be looked at again.
+   */
+  async #prepare(instance: KnownInstance, snapshot: ChartSnapshot, taken: TakenRuns): Promise<boolean> {
+    const successor = this.#workflows.successorOf(instance.workflow);
+    if (successor !== undefined) await this.#migrate(instance, successor, taken);
+    else if (snapshot.unborn === undefined) return false;
+    else {
+      if (isTurnOver()) await nextTurn();
+      const plan = this.#plan(taken);
+      const workflow = this.#workflows.of(instance);
+      const step = plan.step({ workflow, instance, snapshot, event: { type: BORN } });
+      await this.#commitAlone(step ?? [], plan);
+    }
+    return true;
+  }
+
+  /**
+   * The messages behind the one at hand, as far as their steps can be made with its step. Only where the snapshot is long:
+   * to read and write it is what they save.
+   */
+  async #waiting(
+    instance: KnownInstance,
+    snapshot: ChartSnapshot,
+    { at }: StepPlan,
+  ): Promise<WaitingMessage[]> {
+    const { id, snapshot: text } = instance;
+    if (text.length < MIN_LONG || this.#isFollowed(id)) return [];
+    const tasks = await this.#storage.tasks({ order: "parked", key: messageKey(id), limit: MAX_RUN });
+    const waiting = tasks.map((task) => ({ ...messageFromText(task.payload), ...task }));
+    const isInRun = ({ start, event, dueAt, ...meant }: (typeof waiting)[number]): boolean =>
+      start === undefined && event !== undefined && dueAt <= at && isMeant(meant, instance, snapshot);
+    const end = waiting.findIndex((message) => !isInRun(message));
+    return (end < 0 ? waiting : waiting.slice(0, end)).flatMap(({ event, ...task }) =>
+      event === undefined ? [] : [{ event, task: task.id, cause: causeText(task, id) }],
+    );
+  }
+
+  /** A step that nothing comes with. Where another commit came first, it is looked at again. */
+  async #commitAlone(step: readonly StepCommit[], plan: StepPlan): Promise<void> {
+    const result = await this.#commit(step, {}, plan);
+    if (result.ok || result.conflict === "step") return;
+    throw new Error(
+      `the engine's own step of ${step[0]?.history.instance} was refused: ${JSON.stringify(result)}`,
+    );
+  }
+
   async #commit(
     step: readonly StepCommit[],
-    companions: PlannedCompanions<W>,
-    moment: StepMoment,
+    companions: StepCompanions<W> & Pick<Commit<W>, "behind">,
+    plan: StepPlan,
   ): Promise<CommitResult> {
-    const { at } = moment;
-    const { consumes, writes = [], starts = [], arms: companionArms = [] } = companions;
-    const { ran, taken: runs } = companions;
+    const { at } = plan;
+    const { behind = [], consumes, writes = [], starts = [], arms: companionArms = [], ran } = companions;
     const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
       const workflow = this.#workflows.of({ id, workflow: key, hash });
-      return planStart({ workflow, id, input, taken: runs }, moment, this.#workflows);
+      return plan.start({ workflow, id, input });
     });
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const follows = together(parts);
@@ -288,7 +346,9 @@ export class Steps<W> {
       disarms,
       watches,
       unwatches,
-      history: parts.map(({ history }) => caused(history, companions.cause)),
+      history: parts.flatMap(({ earlier, history }) =>
+        [...earlier, history].map((row) => caused(row, companions.cause)),
+      ),
       // The caller's writes come first, so that a refusal's index counts in the caller's own list.
       writes: [
         ...writes,
@@ -298,6 +358,7 @@ export class Steps<W> {
       ...(ends.length === 0 ? {} : { ends }),
       ...(next === null ? {} : { step: next }),
       ...(consumes === undefined ? {} : { consumes }),
+      ...(behind.length === 0 ? {} : { behind }),
     };
     let result: CommitResult;
     try {

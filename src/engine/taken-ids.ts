@@ -5,7 +5,7 @@ import type { ChartSnapshot } from "./chart.ts";
 /** By instance of a parent and id of a child: the run that its next child follows. */
 export type TakenRuns = ReadonlyMap<string, Readonly<Record<string, number>>>;
 
-const NONE: TakenRuns = new Map();
+export const NONE_TAKEN: TakenRuns = new Map();
 
 /** An instance that a commit begins, or another part of it. */
 interface BeginningPart {
@@ -46,7 +46,7 @@ export async function checkChildIds(
 
 /** Calls `act` anew, with the ids that are taken, until it finds none of those of its children taken. */
 export async function withFreeIds<T>(act: (taken: TakenRuns) => Promise<T>): Promise<T> {
-  for (let taken = NONE; ;) {
+  for (let taken = NONE_TAKEN; ;) {
     try {
       return await act(taken);
     } catch (error) {

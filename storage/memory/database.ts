@@ -67,11 +67,8 @@ export class MemoryDatabase {
   }
 
   #apply(commit: AnyCommit): CommitResult {
-    const { consumes, step, removes = [], starts = [], writes = [] } = commit;
-    if (consumes !== undefined && !this.tasks.consume(consumes.task, consumes.token)) {
-      return { ok: false, conflict: "token" };
-    }
-    if (!this.tasks.command(commit)) return { ok: false, conflict: "token" };
+    const { step, removes = [], starts = [], writes = [] } = commit;
+    if (!this.tasks.consume(commit) || !this.tasks.command(commit)) return { ok: false, conflict: "token" };
     if (step !== undefined && !this.#step(step)) return { ok: false, conflict: "step" };
     if (!removes.every((each) => this.#remove(each))) return { ok: false, conflict: "step" };
     for (const [index, start] of starts.entries()) {
@@ -86,10 +83,10 @@ export class MemoryDatabase {
     return parked.length === 0 ? { ok: true } : { ok: true, parked };
   }
 
-  #step({ id, after, at, ...next }: NonNullable<AnyCommit["step"]>): boolean {
+  #step({ id, after, steps = 1, at, ...next }: NonNullable<AnyCommit["step"]>): boolean {
     const instance = this.instances.get(id);
     if (instance?.stamp !== after) return false;
-    return this.instances.put({ ...instance, ...next, version: instance.version + 1, updatedAt: at });
+    return this.instances.put({ ...instance, ...next, version: instance.version + steps, updatedAt: at });
   }
 
   /** False where the instance is absent or active, a child of it is, or something is still to be done for it. */

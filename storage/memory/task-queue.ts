@@ -136,11 +136,18 @@ export class TaskQueue {
       .map(pendingTask);
   }
 
-  /** Removes the task; false unless the token is that of its latest claim. */
-  consume(id: string, token: number): boolean {
-    const task = this.#claimed(id, token);
-    if (task !== undefined) this.#remove(task);
-    return task !== undefined;
+  /** Removes what a commit consumes; false unless the token is that of the latest claim. */
+  consume({ consumes, behind = [] }: Pick<AnyCommit, "consumes" | "behind">): boolean {
+    if (consumes === undefined) return behind.length === 0;
+    const task = this.#claimed(consumes.task, consumes.token);
+    if (task === undefined) return false;
+    this.#remove(task);
+    return behind.every((id) => {
+      const next = this.#tasks.get(id);
+      if (next === undefined || next.firstKey !== task.firstKey || !isParkedMessage(next)) return false;
+      this.#remove(next);
+      return true;
+    });
   }
 
   /** What an operator has ordered; false when a task cannot be retried or dropped. */
@@ -257,6 +264,13 @@ export class TaskQueue {
           .filter((task) => task.workflow === listing.workflow && queueOf(taskRecord(task)) === "steps")
           .slice(0, listing.limit)
           .map(pendingTask);
+      case "parked":
+        return this.#tasks
+          .under("firstKey", listing.key)
+          .filter((task) => isParkedMessage(task) && task.lastKey === listing.key)
+          .toSorted((a, b) => a.seq - b.seq)
+          .slice(0, listing.limit)
+          .map(pendingTask);
       case "workflow": {
         const first = new Map(open.toReversed().map((task) => [task.workflow, task]));
         return [...first.keys()]
@@ -298,6 +312,10 @@ function headsOf(tasks: readonly SequencedTask[], after: string): SequencedTask[
     ...keys.filter((key) => compareTexts(key, after) <= 0),
   ];
   return inTurn.flatMap((key) => heads.get(key) ?? []);
+}
+
+function isParkedMessage({ kind, admission, deadAt }: StoredTask): boolean {
+  return kind === "message" && admission === "parked" && deadAt === null;
 }
 
 function isDisarmable({ kind }: StoredTask): boolean {

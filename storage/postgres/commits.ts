@@ -178,10 +178,12 @@ export class Commits {
 
   /** One commit; what it does not do is left out. */
   #item(commit: AnyCommit, writes: GroupWrites): PreparedItem {
-    const { consumes, step, retries, drops, removes, ends, disarms, adopts, amends, unwatches } = commit;
+    const { consumes, behind, step, retries, drops, removes, ends, disarms, adopts, amends, unwatches } =
+      commit;
     const clock = this.#clock;
     return {
       consumes,
+      behind,
       step,
       drops,
       removes,

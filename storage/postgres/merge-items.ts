@@ -6,7 +6,8 @@ import { compareTexts } from "../compare-texts.ts";
 import type { AnyCommit } from "../storage.ts";
 import type { PreparedWrite } from "./prepare-writes.ts";
 
-type AsGiven = "consumes" | "step" | "drops" | "removes" | "ends" | "disarms" | "adopts" | "unwatches";
+type AsGiven =
+  "consumes" | "behind" | "step" | "drops" | "removes" | "ends" | "disarms" | "adopts" | "unwatches";
 type Given = { readonly [Part in AsGiven]: AnyCommit[Part] | undefined };
 
 /** One commit with its rows as they are stored. */
@@ -33,6 +34,7 @@ export function runOf(items: readonly PreparedItem[]): Run {
     items.flatMap((item) => part(item) ?? []);
   const kinds: Run = {
     consumes: all(({ consumes }) => consumes).toSorted((a, b) => compareTexts(a.task, b.task)),
+    behind: all(({ consumes, behind }) => behind?.map((task) => ({ task, head: consumes?.task ?? null }))),
     retries: all(({ retries }) => retries),
     drops: all(({ drops }) => drops),
     steps: all(({ step }) => step).toSorted((a, b) => compareTexts(a.id, b.id)),
@@ -67,8 +69,8 @@ export const areApart = (items: readonly PreparedItem[]): boolean =>
   items.length === 1 || !(items.some(isRare) || meet(items));
 
 /** What is seldom done, and depends on the rows as the items before have left them. */
-const isRare = ({ retries, drops, removes, amends }: PreparedItem): boolean =>
-  [retries, drops, removes, amends].some((part = []) => part.length > 0);
+const isRare = ({ behind, retries, drops, removes, amends }: PreparedItem): boolean =>
+  [behind, retries, drops, removes, amends].some((part = []) => part.length > 0);
 
 /** Whether one item may touch what another one does. */
 function meet(items: readonly PreparedItem[]): boolean {

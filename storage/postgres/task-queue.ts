@@ -115,6 +115,8 @@ export class TaskQueue {
         return this.#database.read(this.#tasks.failing, listing);
       case "due":
         return this.#database.read(this.#tasks.dueSteps, { ...listing, now: Number.MAX_SAFE_INTEGER });
+      case "parked":
+        return this.#database.read(this.#tasks.parked, listing);
       case "workflow":
         return this.#database.read(FIRST_OF_EACH, {});
     }

@@ -19,12 +19,13 @@ function stepStatements(db: Kysely<Schema>) {
         .values(pick(row, columnsOf(engineTables.instances)))
         .onConflict((conflict) => conflict.doNothing()),
     ),
-    step: statement<StepRecord>()(({ id, after, stamp, workflow, hash, status, snapshot, at }) =>
-      db
-        .updateTable("instances")
-        .set({ stamp, workflow, hash, status, snapshot, updatedAt: at, version: sql`version + 1` })
-        .where("id", "=", id)
-        .where("stamp", "=", after),
+    step: statement<Required<StepRecord>>()(
+      ({ id, after, stamp, steps, workflow, hash, status, snapshot, at }) =>
+        db
+          .updateTable("instances")
+          .set({ stamp, workflow, hash, status, snapshot, updatedAt: at, version: sql`version + ${steps}` })
+          .where("id", "=", id)
+          .where("stamp", "=", after),
     ),
     record: statement<Schema["history"]>()((row) =>
       db.insertInto("history").values(pick(row, columnsOf(engineTables.history))),

@@ -26,6 +26,7 @@ interface InAdmission {
 }
 
 const claimed = sql<boolean>`token > 0`;
+const isParkedMessage = sql<boolean>`kind = 'message' and admission = 'parked' and "deadAt" is null`;
 const isDisarmable = sql<boolean>`kind in ('timer', 'invocation')`;
 
 /** Of a task that leaves: the keys in which others may follow. */
@@ -86,6 +87,9 @@ function committedStatements(db: Kysely<Schema>) {
     ),
     consume: statement<Held>()(({ id, token }) =>
       db.deleteFrom("tasks").where("id", "=", id).where("token", "=", token).where(claimed).returning(KEYS),
+    ),
+    consumeParked: statement<{ id: string; firstKey: string }>()(({ id, firstKey }) =>
+      db.deleteFrom("tasks").where("id", "=", id).where("firstKey", "=", firstKey).where(isParkedMessage),
     ),
   };
 }
@@ -209,6 +213,16 @@ function listStatements(db: Kysely<Schema>) {
           .orderBy("name")
           .orderBy("seq")
           .limit(limit),
+    ),
+    parked: statement<{ key: string; limit: number }>()(({ key, limit }) =>
+      alive(db)
+        .where(hasLimits)
+        .selectAll()
+        .where("firstKey", "=", key)
+        .where("admission", "=", sql.lit("parked"))
+        .where("lastKey", "=", key)
+        .orderBy("seq")
+        .limit(limit),
     ),
     one: statement<{ id: string }>()(({ id }) => db.selectFrom("tasks").selectAll().where("id", "=", id)),
     failing: statement<{ least: number; limit: number }>()(({ least, limit }) =>

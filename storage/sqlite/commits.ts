@@ -157,11 +157,10 @@ export class Commits {
 
   /** One commit, to be rolled back by the caller unless it is ok. */
   #apply(commit: AnyCommit): CommitResult {
-    const { consumes, step, removes = [], starts = [], writes = [], history = [] } = commit;
+    const { step, removes = [], starts = [], writes = [], history = [] } = commit;
     const { tasks, watches, tables } = this.#parts;
-    if (consumes !== undefined && !tasks.consume(consumes)) return { ok: false, conflict: "token" };
-    if (!tasks.command(commit)) return { ok: false, conflict: "token" };
-    if (step !== undefined && this.#instances.step.run({ ...step }) === 0) {
+    if (!tasks.consume(commit) || !tasks.command(commit)) return { ok: false, conflict: "token" };
+    if (step !== undefined && this.#instances.step.run({ steps: 1, ...step }) === 0) {
       return { ok: false, conflict: "step" };
     }
     for (const { id, life } of removes) {

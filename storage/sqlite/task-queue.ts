@@ -44,11 +44,14 @@ export class TaskQueue {
     this.#rooms = new Rooms(connection, db);
   }
 
-  /** Within a commit: removes the task it consumes. False when its token is not that of the latest claim. */
-  consume({ task: id, token }: NonNullable<AnyCommit["consumes"]>): boolean {
-    const consumed = this.#tasks.consume.get({ id, token });
-    if (consumed !== undefined) this.#left(consumed);
-    return consumed !== undefined;
+  /** Within a commit: removes the tasks it consumes. False when the token is not that of the latest claim. */
+  consume({ consumes, behind = [] }: Pick<AnyCommit, "consumes" | "behind">): boolean {
+    if (consumes === undefined) return behind.length === 0;
+    const consumed = this.#tasks.consume.get({ id: consumes.task, token: consumes.token });
+    if (consumed === undefined) return false;
+    this.#left(consumed);
+    const { firstKey } = consumed;
+    return behind.every((id) => firstKey !== null && this.#tasks.consumeParked.run({ id, firstKey }) === 1);
   }
 
   /** At the end of a transaction of commits: what has room now is admitted. */
@@ -282,6 +285,8 @@ export class TaskQueue {
         return this.#tasks.failing.all(listing);
       case "due":
         return this.#tasks.dueSteps.all({ ...listing, now: Number.MAX_SAFE_INTEGER });
+      case "parked":
+        return this.#tasks.parked.all(listing);
       case "workflow":
         return this.#firstOfEach();
     }

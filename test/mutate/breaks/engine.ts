@@ -100,8 +100,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "messages to one instance are done in the order in which they were sent",
     file: "src/engine/messages.ts",
-    text: "[{ key: `message to ${instance}`, atMost: 1 }]",
-    replacement: "[{ key: `message to ${instance}`, atMost: 9 }]",
+    text: "[{ key: messageKey(instance), atMost: 1 }]",
+    replacement: "[{ key: messageKey(instance), atMost: 9 }]",
     tests: ["engine/order.test.ts"],
   },
   {
@@ -177,8 +177,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "a spawned child that has ended leaves the snapshot of its parent",
     file: "src/engine/xstate/step-actions.ts",
-    text: "delete this.#children[id];",
-    replacement: "void id;",
+    text: "delete this.#changed()[ended];",
+    replacement: "void ended;",
     tests: ["engine/child-ids.test.ts"],
   },
   {

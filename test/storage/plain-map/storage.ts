@@ -181,9 +181,9 @@ class Commits {
     return parked;
   }
 
-  #endTasks({ consumes, retries = [], drops = [] }: AnyCommit): boolean {
+  #endTasks({ consumes, behind = [], retries = [], drops = [] }: AnyCommit): boolean {
     return (
-      (consumes === undefined || this.#tasks.consume(consumes)) &&
+      (consumes === undefined ? behind.length === 0 : this.#tasks.consume(consumes, behind)) &&
       retries.every(({ task, dueAt }) => this.#tasks.retry(task, dueAt)) &&
       drops.every((id) => this.#tasks.drop(id))
     );
@@ -199,10 +199,10 @@ class Commits {
 
   #step({ step }: AnyCommit): boolean {
     if (step === undefined) return true;
-    const { after, at, ...next } = step;
+    const { after, at, steps = 1, ...next } = step;
     const instance = this.#database.instances.get(step.id);
     if (instance?.stamp !== after) return false;
-    const stepped = { ...instance, ...next, version: instance.version + 1, updatedAt: at };
+    const stepped = { ...instance, ...next, version: instance.version + steps, updatedAt: at };
     this.#database.instances.set(step.id, copyRow(engineTables.instances, stepped));
     return true;
   }

@@ -136,9 +136,26 @@ export class Tasks {
     return isReleased;
   }
 
-  /** Removes a task that is done. False unless the token is the latest. */
-  consume({ task, token }: { readonly task: string; readonly token: number }): boolean {
-    return this.#withToken({ id: task, token }) !== null && this.#database.tasks.delete(task);
+  /** Removes a task that is done, and messages parked behind it. False unless the token is the latest. */
+  consume(
+    { task, token }: { readonly task: string; readonly token: number },
+    behind: readonly string[],
+  ): boolean {
+    const done = this.#withToken({ id: task, token });
+    if (done === null) return false;
+    this.#database.tasks.delete(task);
+    return behind.every((id) => {
+      const next = this.#parked(done.firstKey).find((each) => each.id === id);
+      return next !== undefined && this.#database.tasks.delete(id);
+    });
+  }
+
+  /** The messages that wait in a key. */
+  #parked(key: string | null): StoredTask[] {
+    return this.#all().filter(
+      ({ kind, firstKey, admission, deadAt }) =>
+        kind === "message" && firstKey === key && admission === "parked" && deadAt === null,
+    );
   }
 
   retry(id: string, dueAt: number): boolean {
@@ -209,6 +226,11 @@ export class Tasks {
       case "due":
         return this.#waiting([listing.workflow])
           .filter(({ kind, admission }) => kind === "timer" || (kind === "message" && admission !== "parked"))
+          .slice(0, listing.limit)
+          .map(pendingTask);
+      case "parked":
+        return this.#parked(listing.key)
+          .filter(({ lastKey }) => lastKey === listing.key)
           .slice(0, listing.limit)
           .map(pendingTask);
       case "workflow": {
