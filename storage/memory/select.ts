@@ -24,8 +24,7 @@ export function select(table: AnyTable, rows: MemoryTable<AnyRow>, query: AnyQue
 /** Few rows that all those looked for are among. */
 function candidates(rows: MemoryTable<AnyRow>, { equals }: Selection): readonly AnyRow[] {
   const [first] = equals;
-  if (first === undefined || !rows.looksUp(first[0].name)) return [...rows.all()];
-  return rows.under(first[0].name, first[1]);
+  return (first === undefined ? null : rows.gathered(first[0].name, first[1])) ?? rows.all();
 }
 
 function isIn(row: AnyRow, { index, equals }: Selection): boolean {

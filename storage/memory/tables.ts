@@ -38,7 +38,7 @@ export class Tables {
       return { table, before, plan: planInstall(table, before?.stored ?? null) };
     });
     for (const { table, before, plan } of planned) {
-      const kept = before === undefined || plan === "create" ? [] : [...before.rows.all()];
+      const kept = before === undefined || plan === "create" ? [] : before.rows.all();
       if (before !== undefined && plan === "keep") {
         this.#installed.set(table.name, { ...before, table });
         continue;

@@ -1,4 +1,5 @@
 /** In the database: locks in one order, and the rooms of limits. */
+import { MAX_HEADS } from "../../limits.ts";
 
 /** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */
 export const lockAll = `
@@ -50,9 +51,6 @@ create or replace function paystate_has_room_@(t tasks) returns boolean language
       (select count(*) from tasks a where a."deadAt" is null and a."firstKey" = t."firstKey"
         and a.admission = 'admitted' and a."lastKey" = t."lastKey") < t."lastRoom"))
 $body$;`;
-
-/** So many last keys of one first key are looked at for one admission, as in `nextAdmitted`. */
-const MAX_HEADS = 64;
 
 const headAfter = (key: string): string => `(select p.* from tasks p
           where p."deadAt" is null and p."firstKey" = first_key and p.admission = 'parked' and p."lastKey" > ${key}

@@ -80,7 +80,8 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
 export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
   for (const [table, columns] of Object.entries(tables)) {
     const parts = { columns, key: keys[table] ?? ["id"] };
-    await (sequenced.has(table) ? dialect.sequencedTable : dialect.table)(db, table, parts).execute();
+    const creation = (sequenced.has(table) ? dialect.sequencedTable : dialect.table)(table, parts);
+    await sql.raw(creation).execute(db);
   }
   for (const [table, ...columns] of lookups) {
     await db.schema

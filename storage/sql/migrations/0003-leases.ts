@@ -4,7 +4,7 @@ import type { SchemaDialect } from "./dialect.ts";
 
 export async function leases(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
   const columns = { name: "text", holder: "text", until: "integer", ms: "integer" } as const;
-  await dialect.table(db, "paystateLeases", { columns, key: ["name"] }).execute();
+  await sql.raw(dialect.table("paystateLeases", { columns, key: ["name"] })).execute(db);
   await db.schema.dropTable("watchShards").execute();
   await sql`delete from watches where kind in ('$keep finished', '$keep payments')`.execute(db);
 }

@@ -1,11 +1,10 @@
 /** Where the databases differ in a schema: the types of columns, where null stands in an index, the options of tables, and how tables are listed. */
-import { type CreateTableBuilder, type Kysely, type RawBuilder, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { kindOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
+import { listed, quoted } from "../statement.ts";
 
 type Columns = Readonly<Record<string, Column>>;
-
-type Creation = CreateTableBuilder<string, string>;
 
 /** What makes up a table besides its name. */
 export interface TableParts {
@@ -24,10 +23,11 @@ export interface SchemaDialect {
   /** The type of a column of each kind. */
   readonly types: { readonly [K in ColumnKind]: string };
   /** What an index says of a column in which null stands before all values. */
-  readonly nullsFirst: RawBuilder<unknown>;
-  readonly table: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
-  /** A table with a column `seq` that grows with every row, and a unique key. */
-  readonly sequencedTable: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
+  readonly nullsFirst: string;
+  /** Creates a table. */
+  readonly table: (name: string, parts: TableParts) => string;
+  /** Creates one with a column `seq` that grows with every row, and a unique key. */
+  readonly sequencedTable: (name: string, parts: TableParts) => string;
   /** Makes a table anew, out of its own rows or others; its indexes are gone. */
   readonly remade: (db: Kysely<unknown>, name: string, parts: RemadeTable) => Promise<void>;
   /** Sixteen digits that nobody can guess. */
@@ -41,23 +41,23 @@ export interface SchemaDialect {
   readonly tableNames: (schema?: string) => RawBuilder<{ readonly name: string }>;
 }
 
-function withColumns(creation: Creation, columns: Columns, types: SchemaDialect["types"]): Creation {
-  let builder = creation;
-  for (const [name, column] of Object.entries(columns)) {
-    const { kind, nullable } = kindOf(column);
-    builder = builder.addColumn(name, sql.raw(types[kind]), (definition) =>
-      nullable ? definition : definition.notNull(),
-    );
-  }
-  return builder;
+function columnsIn(columns: Columns, types: SchemaDialect["types"]): string {
+  const column = ([name, given]: readonly [string, Column]): string => {
+    const { kind, nullable } = kindOf(given);
+    return `${quoted(name)} ${types[kind]}${nullable ? "" : " not null"}`;
+  };
+  return Object.entries(columns).map(column).join(", ");
 }
+
+const constraint = (name: string, kind: "primary key" | "unique", columns: readonly string[]): string =>
+  `constraint ${quoted(name)} ${kind} (${listed(columns)})`;
 
 async function remade(
   db: Kysely<unknown>,
   { table, name, columns, key, rows }: RemadeTable & Pick<SchemaDialect, "table"> & { readonly name: string },
 ): Promise<void> {
   const next = `paystateNext_${name}`;
-  await table(db, next, { columns, key }).execute();
+  await sql.raw(table(next, { columns, key })).execute(db);
   await sql`insert into ${sql.table(next)} ${rows}`.execute(db);
   await db.schema.dropTable(name).execute();
   await db.schema.alterTable(next).renameTo(name).execute();
@@ -75,16 +75,13 @@ const sqliteTypes: SchemaDialect["types"] = {
 /** Strict, so that SQLite holds to the types; clustered by their key where it is not a single id. */
 export const sqliteSchema: SchemaDialect = {
   types: sqliteTypes,
-  nullsFirst: sql``,
-  table: (db, name, { columns, key }) =>
-    withColumns(db.schema.createTable(name), columns, sqliteTypes)
-      .addPrimaryKeyConstraint(`${name}_key`, [...key])
-      .modifyEnd(key.length > 1 ? sql`strict, without rowid` : sql`strict`),
-  sequencedTable: (db, name, { columns, key }) =>
-    withColumns(db.schema.createTable(name), columns, sqliteTypes)
-      .addColumn("seq", "integer", (definition) => definition.primaryKey())
-      .addUniqueConstraint(`${name}_key`, [...key])
-      .modifyEnd(sql`strict`),
+  nullsFirst: "",
+  table: (name, { columns, key }) =>
+    `create table ${quoted(name)} (${columnsIn(columns, sqliteTypes)}, ${constraint(`${name}_key`, "primary key", key)})
+      strict${key.length > 1 ? ", without rowid" : ""}`,
+  sequencedTable: (name, { columns, key }) =>
+    `create table ${quoted(name)} (${columnsIn(columns, sqliteTypes)}, seq integer primary key,
+      ${constraint(`${name}_key`, "unique", key)}) strict`,
   remade: (db, name, parts) => remade(db, { ...parts, name, table: sqliteSchema.table }),
   chance: sql`lower(hex(randomblob(8)))`,
   parentOf: (snapshot) =>
@@ -106,22 +103,18 @@ const postgresTypes: SchemaDialect["types"] = {
 };
 
 /** Rows that change often leave room in their pages, and are cleaned up before there are many dead ones. */
-const KEPT_SMALL = sql`with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02)`;
+const KEPT_SMALL = "with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02)";
 
 export const postgresSchema: SchemaDialect = {
   types: postgresTypes,
-  nullsFirst: sql` nulls first`,
-  table: (db, name, { columns, key }) =>
-    withColumns(db.schema.createTable(name), columns, postgresTypes)
-      .addPrimaryKeyConstraint(`${name}_key`, [...key])
-      .modifyEnd(KEPT_SMALL),
-  sequencedTable: (db, name, { columns, key }) =>
-    withColumns(db.schema.createTable(name), columns, postgresTypes)
-      .addColumn("seq", "bigint", (definition) => definition.generatedAlwaysAsIdentity())
-      // Their indexes are called as they are, and no table can begin with _.
-      .addPrimaryKeyConstraint(`_${name}_seq`, ["seq"])
-      .addUniqueConstraint(`_${name}_key`, [...key])
-      .modifyEnd(KEPT_SMALL),
+  nullsFirst: " nulls first",
+  table: (name, { columns, key }) =>
+    `create table ${quoted(name)} (${columnsIn(columns, postgresTypes)}, ${constraint(`${name}_key`, "primary key", key)})
+      ${KEPT_SMALL}`,
+  // Their indexes are called as they are, and no table can begin with _.
+  sequencedTable: (name, { columns, key }) =>
+    `create table ${quoted(name)} (${columnsIn(columns, postgresTypes)}, seq bigint generated always as identity,
+      ${constraint(`_${name}_seq`, "primary key", ["seq"])}, ${constraint(`_${name}_key`, "unique", key)}) ${KEPT_SMALL}`,
   async remade(db, name, parts) {
     await remade(db, { ...parts, name, table: postgresSchema.table });
     // The names of indexes belong to the schema.
