@@ -1,6 +1,5 @@
 /** Instances, their history, watches and named leases in memory. */
 import type { CommitTarget } from "../apply-commit.ts";
-import { compareTexts } from "../compare-texts.ts";
 import { engineTables, type StoredLease } from "../engine-tables.ts";
 import { planLeases } from "../named-leases.ts";
 import type {
@@ -14,6 +13,7 @@ import type {
   WatchListing,
   WatchRecord,
 } from "../storage.ts";
+import { by, compare, type Order } from "./order.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 
 type Reads = Pick<EngineStorage, "load" | "history" | "list" | "watches" | "lease">;
@@ -109,7 +109,7 @@ export class Instances implements Omit<CommitTarget, "tasks" | "write"> {
 
   #watched(listing: WatchListing): WatchRecord[] {
     if ("afterKind" in listing) {
-      const later = this.#watches.all().filter(({ kind }) => compareTexts(kind, listing.afterKind) > 0);
+      const later = this.#watches.all().filter(({ kind }) => compare(kind, listing.afterKind) > 0);
       return this.#shown(later).slice(0, listing.limit);
     }
     const { kind, shards } = listing;
@@ -120,8 +120,11 @@ export class Instances implements Omit<CommitTarget, "tasks" | "write"> {
   #shown(watches: readonly WatchRecord[]): WatchRecord[] {
     return watches
       .toSorted(
-        (a, b) =>
-          compareTexts(a.kind, b.kind) || compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance),
+        by(
+          ({ kind }) => kind,
+          ({ key }) => key,
+          ({ instance }) => instance,
+        ),
       )
       .map((watch) => this.#watches.copy(watch));
   }
@@ -134,15 +137,14 @@ export class Instances implements Omit<CommitTarget, "tasks" | "write"> {
   }
 }
 
-type Order = (a: InstanceRecord, b: InstanceRecord) => number;
+const id = (instance: InstanceRecord): string => instance.id;
+const oldestFirst = by<InstanceRecord>(({ createdAt }) => createdAt, id);
 
-const byId: Order = (a, b) => compareTexts(a.id, b.id);
-
-const ORDERS: { readonly [O in InstanceListing["order"]]: Order } = {
-  id: byId,
-  newest: (a, b) => b.createdAt - a.createdAt || byId(b, a),
-  ended: (a, b) => a.updatedAt - b.updatedAt || byId(a, b),
-  workflow: (a, b) => compareTexts(a.workflow, b.workflow),
+const ORDERS: { readonly [O in InstanceListing["order"]]: Order<InstanceRecord> } = {
+  id: by(id),
+  newest: (a, b) => oldestFirst(b, a),
+  ended: by(({ updatedAt }) => updatedAt, id),
+  workflow: by(({ workflow }) => workflow),
 };
 
 function isListed({ workflow, status, updatedAt }: InstanceRecord, listing: InstanceListing): boolean {
