@@ -108,25 +108,3 @@ export const noted = (task: string): string =>
   `if ${task}."firstKey" is not null then
       changed := changed || jsonb_build_object(${task}."firstKey", ${task}."lastKey");
     end if;`;
-
-/**
- * Arms these tasks. Those with limits are parked, and admitted at the end of the group. Of them only a message gets
- * its lease, where no other of its key is still to be done.
- */
-export const armAll = (tasks: string): string => `with given as (
-      select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
-      from jsonb_array_elements(${tasks}) with ordinality e(task, place) cross join lateral
-        jsonb_populate_record(null::tasks, e.task) r
-    ), placed as (
-      select g.*, g.holder is not null and g."firstKey" is not null and (g.kind <> 'message' or g.turn > 1 or exists (
-        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey")) as waits
-      from given g
-    ), added as (
-      insert into tasks (@taskColumns@) select @armedColumns@ from placed a order by a.place
-        returning "firstKey", "lastKey"
-    )
-    select coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}'),
-        (select coalesce(jsonb_agg(p.id), '[]') from placed p where p.waits)
-      into opened, waiting from added;
-    changed := changed || opened;
-    parked := parked || waiting;`;
