@@ -107,7 +107,7 @@ export const engineTables: {
       failingSince: "integer?",
       deadAt: "integer?",
     },
-    lookups: ["instance", "firstKey"],
+    lookups: ["instance", "workflow", "firstKey"],
   },
   watches: {
     columns: {

@@ -5,9 +5,6 @@ import type { AnyTable, Migration } from "./table.ts";
 /** A table as a database has it. */
 export type StoredTable = NonNullable<Parameters<typeof planInstall>[1]>;
 
-/** The migrations to carry out in their order, and what the table had before. */
-export type MigrationPlan = Exclude<ReturnType<typeof planInstall>, string>;
-
 /** What lies in the database of a table: what its description says besides is only about reads and writes to come. */
 export type Definition = Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
 

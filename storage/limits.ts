@@ -72,41 +72,22 @@ export function admitted<T extends StoredTask>(task: T): T {
 }
 
 /** The tasks with limits, as far as admissions depend on them. Dead letters are not among them. */
-export type LimitedTasks<T extends StoredTask & { readonly seq: number }> = Parameters<
-  typeof nextAdmitted<T>
->[0];
+export interface LimitedTasks<T> {
+  /** How many are admitted under this first key. */
+  readonly admittedUnder: (firstKey: string) => number;
+  /** How many of them have this last key. */
+  readonly admittedIn: (firstKey: string, lastKey: string) => number;
+  /** Under a first key, the first parked task of each last key: those keys first that come after `after`. */
+  readonly heads: (firstKey: string, after: string) => Iterable<T>;
+}
 
 /** So many last keys of one first key are looked at for one admission. */
-const MAX_HEADS = 64;
+export const MAX_HEADS = 64;
 
-/**
- * Whether the keys of a task have room for it, or it has it already.
- *
- * @example
- * ```ts
- * import { hasRoom, storedTask } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [{ key: "carrier", atMost: 2 }],
- * } as const;
- * const held = (count: number) => ({ admittedUnder: () => count, admittedIn: () => count });
- * console.log(hasRoom(storedTask(task, undefined), held(1))); // true
- * console.log(hasRoom(storedTask(task, undefined), held(2))); // false
- * ```
- */
+/** Whether the keys of a task have room for it, or it has it already. */
 export function hasRoom(
   { firstKey, firstRoom, lastKey, lastRoom, admission }: StoredTask,
-  tasks: {
-    readonly admittedUnder: (firstKey: string) => number;
-    readonly admittedIn: (firstKey: string, lastKey: string) => number;
-  },
+  tasks: Pick<LimitedTasks<unknown>, "admittedUnder" | "admittedIn">,
 ): boolean {
   if (firstKey === null || lastKey === null || admission === "admitted") return true;
   if (tasks.admittedUnder(firstKey) >= Number(firstRoom)) return false;
@@ -114,38 +95,12 @@ export function hasRoom(
 }
 
 /**
- * The parked task under a first key that is admitted next, as it is then: the one armed first of those whose keys have room.
- * Keep it, and ask again until there is none. Only 64 last keys that are not full are looked at, behind the one that a task
- * has left, so that each has its turn where an account has thousands.
- *
- * @example
- * ```ts
- * import { nextAdmitted, storedTask } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [{ key: "carrier", atMost: 1 }],
- * } as const;
- * const parked = { ...storedTask(task, undefined), seq: 1 };
- * const tasks = { admittedUnder: () => 0, admittedIn: () => 0, heads: () => [parked] };
- * console.log(nextAdmitted(tasks, { firstKey: "carrier", after: "" })?.admission); // admitted
- * ```
+ * The parked task under a first key that is admitted next: the one armed first of those whose keys have room. Admit it, and
+ * ask again until there is none. Only 64 last keys that are not full are looked at, behind the one that a task has left, so
+ * that each has its turn where an account has thousands.
  */
 export function nextAdmitted<T extends StoredTask & { readonly seq: number }>(
-  tasks: {
-    /** How many are admitted under this first key. */
-    readonly admittedUnder: (firstKey: string) => number;
-    /** How many of them have this last key. */
-    readonly admittedIn: (firstKey: string, lastKey: string) => number;
-    /** Under a first key, the first parked task of each last key: as they were armed in each, those keys first that come after `after`. */
-    readonly heads: (firstKey: string, after: string) => Iterable<T>;
-  },
+  tasks: LimitedTasks<T>,
   { firstKey, after }: { readonly firstKey: string; readonly after: string },
 ): T | undefined {
   const under = tasks.admittedUnder(firstKey);
@@ -159,5 +114,5 @@ export function nextAdmitted<T extends StoredTask & { readonly seq: number }>(
     looked += 1;
     if (looked === MAX_HEADS) break;
   }
-  return next === undefined ? undefined : admitted(next);
+  return next;
 }

@@ -1,7 +1,13 @@
 /** The reference adapter: everything in the memory of one process, with copies in and out and real rollback. */
-import { MemoryDatabase } from "./memory/database.ts";
-import type { EngineStorage, Find } from "./storage.ts";
+import { applyCommit } from "./apply-commit.ts";
+import { failed } from "./commit-answers.ts";
+import { Instances } from "./memory/instances.ts";
+import { Journal } from "./memory/table.ts";
+import { Tables } from "./memory/tables.ts";
+import { MemoryTaskRows } from "./memory/task-rows.ts";
+import type { AnyCommit, AnyWrite, CommitAnswer, EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
+import { TaskQueue } from "./task-queue.ts";
 
 /**
  * A storage that lives as long as the process: for tests, simulations and trying things out. It keeps every promise of
@@ -17,38 +23,41 @@ import type { Table } from "./table.ts";
  * ```
  */
 export function memoryStorage(): EngineStorage {
-  const database = new MemoryDatabase();
-  const { journal, instances, history, tasks, watches, tables } = database;
+  const journal = new Journal();
+  const tasks = new TaskQueue(new MemoryTaskRows(journal));
+  const tables = new Tables(journal);
+  const instances = new Instances(journal, (id) => tasks.of(id, 1).length > 0);
+  const target = Object.assign(instances, { tasks, write: (write: AnyWrite) => tables.write(write) });
+
+  /** Each on its own: one that holds a mistake fails alone. */
+  const commit = (item: AnyCommit): CommitAnswer => {
+    const act = (): CommitAnswer => {
+      const result = applyCommit(item, target);
+      tasks.settle();
+      return result;
+    };
+    try {
+      return journal.atomically(act, ({ ok }) => ok);
+    } catch (error) {
+      return failed(error);
+    }
+  };
+
   return {
     install: async (wanted) => tables.install(wanted),
     get: async <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as R | null,
     find: async <R extends object>(query: Find<R>) => tables.find(query) as readonly R[],
     tally: async (query) => tables.tally(query),
-    commit: async (items) => database.commit(items),
+    commit: async (items) => items.map(commit),
     claim: async (request) => journal.atomically(() => tasks.claim(request)),
-    heartbeat: async ({ tasks: held, ...beat }) =>
-      journal.atomically(() => held.filter((task) => !tasks.extend(task, beat)).map(({ id }) => id)),
-    release: async ({ id, token, dueAt, error }) =>
-      journal.atomically(() => tasks.release({ id, token }, dueAt, error)),
-    load: async (id) => {
-      const instance = instances.get(id);
-      return instance === undefined ? null : instances.copy(instance);
-    },
+    heartbeat: async (request) => journal.atomically(() => tasks.heartbeat(request)),
+    release: async (request) => journal.atomically(() => tasks.release(request)),
     nextDue: async (...asked) => tasks.nextDue(...asked),
-    history: async (instance, { after, limit }) =>
-      history
-        .under("instance", instance)
-        .filter((row) => row.version > after)
-        .toSorted((a, b) => a.version - b.version)
-        .slice(0, limit)
-        .map((row) => history.copy(row)),
-    lease: async (request) => journal.atomically(() => database.lease(request)),
-    watches: async (listing) => watches.of(listing),
-    list: async (listing) => database.list(listing),
+    ...instances.reads,
     size: async () => null,
     pending: async (instance, limit, except) => ({
       tasks: tasks.of(instance, limit, except),
-      watches: watches.ofInstance(instance, limit),
+      watches: instances.watchesOf(instance, limit),
     }),
     tasks: async (listing) => tasks.list(listing),
     onWake: () => () => {},

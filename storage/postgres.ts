@@ -2,20 +2,19 @@
 import type { AnyCommit, EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
 import { Commits } from "./postgres/commits.ts";
-import { compiler } from "./postgres/compiler.ts";
 import { Database } from "./postgres/database.ts";
-import type { Statement } from "./sql/statement.ts";
+import { watchStatements } from "./sql/instance-statements.ts";
+import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained } from "./postgres/explain.ts";
-import { instanceReads } from "./postgres/instance-reads.ts";
+import { instanceReads } from "./postgres/instances.ts";
 import { Leases } from "./postgres/leases.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { Tables } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeCalls } from "./postgres/wake-calls.ts";
-import { WatchList } from "./postgres/watch-list.ts";
 
 export { type CopiedRows, type Move, type Moved, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
@@ -99,6 +98,8 @@ export async function postgresStorage(
   });
 }
 
+const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`);
+
 interface StorageParts {
   readonly clock: "database" | "caller";
   readonly listens: boolean;
@@ -106,22 +107,16 @@ interface StorageParts {
 }
 
 function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): PostgresStorage {
-  const db = compiler();
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
-  const tasks = new TaskQueue(database, db, clock);
+  const tasks = new TaskQueue(database, clock);
   const leases = new Leases(database, clock);
-  const watches = new WatchList(database, db);
-  const tables = new Tables(database, db);
+  const tables = new Tables(database);
   const commits = new Commits(database, tables.given, clock);
   return {
     async time(now) {
       const given = clock.now(now);
       if (given !== null) return given;
-      const asked: Statement<object, { readonly now: number }> = {
-        sql: `select ${CLOCK} as now`,
-        parameters: [],
-      };
-      const [row] = await database.read(asked, {});
+      const [row] = await database.read(databaseTime, {});
       return row?.now ?? now;
     },
     install: (wanted) => tables.install(wanted),
@@ -142,13 +137,12 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
     },
     nextDue: (...asked) => tasks.nextDue(...asked),
     lease: (request) => leases.lease(request),
-    watches: (listing) => watches.of(listing),
-    ...instanceReads(database, db),
+    ...instanceReads(database),
     async pending(instance, limit, except) {
       // Asked for in one turn, so of one moment.
-      const both = [tasks.of(instance, limit, except), watches.ofInstance(instance, limit)] as const;
-      const [ofTasks, ofWatches] = await Promise.all(both);
-      return { tasks: ofTasks, watches: ofWatches };
+      const ofTasks = tasks.of(instance, limit, except);
+      const ofWatches = database.read(watchStatements.ofInstance, { instance, limit });
+      return { tasks: await ofTasks, watches: await ofWatches };
     },
     tasks: (listing) => tasks.list(listing),
     onWake: (listener) => (parts.listens ? wakes.listen(listener) : () => {}),

@@ -1,16 +1,16 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
-import type { EngineStorage, Find } from "./storage.ts";
+import type { AnyWrite, EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
-import { instanceReads } from "./sqlite/instance-reads.ts";
-import { Leases } from "./sqlite/leases.ts";
+import { instanceReads, instanceTarget } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
 import { Tables } from "./sqlite/tables.ts";
-import { TaskQueue } from "./sqlite/task-queue.ts";
-import { WatchList } from "./sqlite/watch-list.ts";
+import { SqliteTaskRows } from "./sqlite/task-rows.ts";
+import { watchStatements } from "./sql/instance-statements.ts";
+import { TaskQueue } from "./task-queue.ts";
 
 export { backupSqlite, type SqliteBackup } from "./sqlite/backup.ts";
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/driver.ts";
@@ -57,8 +57,8 @@ export async function sqliteStorage(
     if (typeof database === "string") handle.close();
   };
   try {
-    const db = await prepareDatabase(handle);
-    return storageOn(new Connection(handle), db, { elapsed, close });
+    await prepareDatabase(handle);
+    return storageOn(new Connection(handle), elapsed, close);
   } catch (error) {
     close();
     throw error;
@@ -85,25 +85,19 @@ export async function sqliteStorage(
  * ```
  */
 export async function readOnlySqlite(path: string): Promise<EngineStorage> {
-  const { handle, db, close } = await openReadOnly(path);
-  return storageOn(new Connection(handle), db, { elapsed: sinceProcessStart, close });
-}
-
-interface StorageParts {
-  readonly elapsed: () => number;
-  readonly close: () => void | Promise<void>;
+  const { handle, close } = await openReadOnly(path);
+  return storageOn(new Connection(handle), sinceProcessStart, close);
 }
 
 function storageOn(
   connection: Connection,
-  db: Awaited<ReturnType<typeof prepareDatabase>>,
-  { elapsed, close }: StorageParts,
+  elapsed: () => number,
+  close: () => void | Promise<void>,
 ): EngineStorage {
-  const tasks = new TaskQueue(connection, db);
-  const leases = new Leases(connection, db);
-  const watches = new WatchList(connection, db);
-  const tables = new Tables(connection, db);
-  const commits = new Commits(connection, db, { tasks, watches, tables, elapsed });
+  const tasks = new TaskQueue(new SqliteTaskRows(connection));
+  const tables = new Tables(connection);
+  const target = { tasks, write: (write: AnyWrite) => tables.write(write), ...instanceTarget(connection) };
+  const commits = new Commits(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),
     get: <R extends object>(table: Table<R>, key: string) =>
@@ -111,19 +105,22 @@ function storageOn(
     find: <R extends object>(query: Find<R>) => connection.read(() => tables.find(query) as R[]),
     tally: (query) => connection.read(() => tables.tally(query)),
     commit: (items) => commits.commit(items),
-    claim: (request) => tasks.claim(request),
-    heartbeat: (request) => tasks.heartbeat(request),
-    release: (request) => tasks.release(request),
-    nextDue: (...asked) => tasks.nextDue(...asked),
-    lease: (request) => leases.lease(request),
-    watches: (listing) => watches.of(listing),
-    ...instanceReads(connection, db),
+    // Writes nothing, and does not ask for the write lock, while nothing is due.
+    claim: async (request) =>
+      (await connection.read(() => tasks.isDue(request)))
+        ? connection.writeUnsynced(() => tasks.claim(request))
+        : [],
+    heartbeat: async (request) =>
+      request.tasks.length === 0 ? [] : connection.writeUnsynced(() => tasks.heartbeat(request)),
+    release: (request) => connection.write(() => tasks.release(request)),
+    nextDue: (...asked) => connection.read(() => tasks.nextDue(...asked)),
+    ...instanceReads(connection),
     pending: (instance, limit, except) =>
       connection.snapshot(() => ({
         tasks: tasks.of(instance, limit, except),
-        watches: watches.ofInstance(instance, limit),
+        watches: connection.all(watchStatements.ofInstance, { instance, limit }),
       })),
-    tasks: (listing) => tasks.list(listing),
+    tasks: (listing) => connection.read(() => tasks.list(listing)),
     onWake: () => () => {},
     close: async () => close(),
   };

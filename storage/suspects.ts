@@ -7,6 +7,7 @@ import type { ClaimRequest } from "./storage.ts";
 import { admitted, paused } from "./limits.ts";
 import { taskRecord } from "./stored-task.ts";
 import { queueOf } from "./task-queues.ts";
+import type { TaskRow } from "./task-rows.ts";
 
 /**
  * How long after its last crash a task is a suspect, in milliseconds. An hour: a task that ends its process does so again
@@ -20,27 +21,6 @@ export const SUSPECT_MS = 3_600_000;
  * task like others where its last crash is long ago. One that has crashed alone waits on until it is tried: were it let go
  * by time, a line that takes longer than that would have it end one process after the other, and its crashes never counted.
  * Look again for what is due until there is none to change.
- *
- * @example
- * ```ts
- * import { storedTask, suspected } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [],
- * } as const;
- * const held = storedTask(task, { holder: "h", until: 99 });
- * const claim = { now: 500, leaseMs: 9, maxCrashes: 5 };
- * console.log(suspected(storedTask(task, undefined), claim)); // null
- * console.log(suspected(held, claim)?.crashedAt); // 500
- * console.log(suspected(held, { ...claim, maxCrashes: 1 })?.deadAt); // 500
- * ```
  */
 export function suspected<T extends StoredTask>(
   task: T,
@@ -71,29 +51,6 @@ export function suspected<T extends StoredTask>(
  * A suspect that was given back, and that a claim has put into the line since, looks the same. A heartbeat that was
  * overtaken by both gives it to a holder which does it no longer. That lease ends by itself, and the crash then counted is
  * the one taken back: it is tried one lease later, with as many crashes as before.
- *
- * @example
- * ```ts
- * import { extended, storedTask, suspected } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [],
- * } as const;
- * const held = storedTask(task, { holder: "h", until: 99 });
- * const beat = { holder: "h", now: 500, leaseMs: 90 };
- * console.log(extended(held, beat)?.visibleAt); // 590
- * const missed = suspected(held, { ...beat, maxCrashes: 5 });
- * const kept = missed === null ? null : extended(missed, beat);
- * console.log(kept?.holder, kept?.crashes, kept?.crashedAt); // h 0 null
- * console.log(extended(storedTask(task, undefined), beat)); // null
- * ```
  */
 export function extended<T extends StoredTask>(
   task: T,
@@ -107,31 +64,10 @@ export function extended<T extends StoredTask>(
 }
 
 /**
- * The suspects of which a claim hands out one, given as they were armed: those first that have crashed least, then timers
- * and messages. The first whose keys have room is to be taken. None while another suspect is held.
- *
- * @example
- * ```ts
- * import { storedTask, suspectsInTurn } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [],
- * } as const;
- * const claim = { holder: "h", now: 80, leaseMs: 9, workflows: ["order@1"], maxCrashes: 5, limited: 0 };
- * const suspect = { ...storedTask(task, undefined), crashes: 1, crashedAt: 70, visibleAt: 3_600_070 };
- * const held = { ...suspect, holder: "other", visibleAt: 99 };
- * console.log(suspectsInTurn([suspect], { ...claim, steps: 0, free: 1 }).length); // 1
- * console.log(suspectsInTurn([suspect, held], { ...claim, steps: 0, free: 1 }).length); // 0
- * ```
+ * The suspects of which a claim hands out one: those first that have crashed least, then timers and messages, then as armed.
+ * The first whose keys have room is to be taken. None while another suspect is held.
  */
-export function suspectsInTurn<T extends StoredTask>(tasks: readonly T[], request: ClaimRequest): T[] {
+export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: ClaimRequest): T[] {
   const { workflows, now, maxCrashes } = request;
   // A lease longer than any that is given was given before the clock was set back.
   const isLeased = ({ visibleAt }: StoredTask): boolean => visibleAt > now && visibleAt <= now + SUSPECT_MS;
@@ -139,31 +75,12 @@ export function suspectsInTurn<T extends StoredTask>(tasks: readonly T[], reques
   return tasks
     .filter((task) => isInLine(task) && task.crashes < maxCrashes && workflows.includes(task.workflow))
     .filter((task) => request[queueOf(taskRecord(task))] > 0)
-    .toSorted((a, b) => a.crashes - b.crashes || Number(isWork(a)) - Number(isWork(b)));
+    .toSorted((a, b) => a.crashes - b.crashes || Number(isWork(a)) - Number(isWork(b)) || a.seq - b.seq);
 }
 
 /**
  * When the first of these suspects can be claimed, as far as suspects hinder each other; null when none of them waits.
  * The held ones of all workflows and queues hinder.
- *
- * @example
- * ```ts
- * import { nextSuspectAt, storedTask } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [],
- * } as const;
- * const suspect = { ...storedTask(task, undefined), crashes: 1, crashedAt: 70, visibleAt: 3_600_070 };
- * const held = { ...suspect, holder: "other", visibleAt: 99 };
- * console.log(nextSuspectAt([suspect], [suspect]), nextSuspectAt([suspect], [held])); // 70 99
- * ```
  */
 export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly StoredTask[]): number | null {
   const waiting = tasks.filter(isInLine);
@@ -172,28 +89,7 @@ export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly Stored
   return all.filter(isHeldSuspect).reduce((at, { visibleAt }) => Math.max(at, visibleAt), first);
 }
 
-/**
- * The same claim with one place fewer, which this task has taken.
- *
- * @example
- * ```ts
- * import { storedTask, withoutPlaceOf } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [],
- * } as const;
- * const places = { steps: 9, free: 9, limited: 9 };
- * const claim = { holder: "h", now: 80, leaseMs: 9, workflows: ["order@1"], maxCrashes: 5, ...places };
- * console.log(withoutPlaceOf(storedTask(task, undefined), claim).free); // 8
- * ```
- */
+/** The same claim with one place fewer, which this task has taken. */
 export function withoutPlaceOf(task: StoredTask, request: ClaimRequest): ClaimRequest {
   const queue = queueOf(taskRecord(task));
   return { ...request, [queue]: request[queue] - 1 };

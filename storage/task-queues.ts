@@ -3,16 +3,7 @@ import type { QueueName, TaskRecord } from "./storage.ts";
 
 export const QUEUES: readonly QueueName[] = ["steps", "free", "limited"];
 
-/**
- * Where a task waits.
- *
- * @example
- * ```ts
- * import { queueOf } from "paystate/storage";
- *
- * console.log(queueOf({ kind: "timer", limits: [] })); // steps
- * ```
- */
+/** Where a task waits. */
 export function queueOf({ kind, limits }: Pick<TaskRecord, "kind" | "limits">): QueueName {
   if (kind === "timer" || kind === "message") return "steps";
   return limits.length > 0 ? "limited" : "free";

@@ -10,6 +10,9 @@ import { suspected } from "./suspects.ts";
  */
 export const UNCLAIMED_MS = 30_000;
 
+/** So many tasks of a workflow that ask for room, or lose it, are looked at in one claim. */
+export const MAX_UNSETTLED = 64;
+
 /** It asks for room again after as long as it has waited by then, and after this at the latest. */
 const MAX_PAUSE_MS = 3_600_000;
 
@@ -17,26 +20,6 @@ const MAX_PAUSE_MS = 3_600_000;
  * What a claim makes of a task with limits; null where it stays as it is. A paused one that is due is parked, a suspect goes to
  * its line. An admitted one that nobody has claimed, since no process knows its workflow, is paused for longer and longer.
  * Then admit what has room: see `nextAdmitted`.
- *
- * @example
- * ```ts
- * import { released, storedTask, unsettled } from "paystate/storage";
- *
- * const task = {
- *   id: "i:1:0",
- *   instance: "i",
- *   workflow: "order@1",
- *   kind: "effect",
- *   name: "ship",
- *   payload: "{}",
- *   dueAt: 5,
- *   limits: [{ key: "carrier", atMost: 1 }],
- * } as const;
- * const claim = { holder: "h", leaseMs: 9, workflows: ["order@1"], steps: 9, free: 9, limited: 9, maxCrashes: 5 };
- * const back = released(storedTask(task, { holder: "h", until: 9 }), 40);
- * console.log(back && unsettled(back, { ...claim, now: 39 })); // null
- * console.log(back && unsettled(back, { ...claim, now: 40 })?.admission); // parked
- * ```
  */
 export function unsettled<T extends StoredTask>(task: T, request: ClaimRequest): T | null {
   const { now, workflows } = request;

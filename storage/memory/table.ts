@@ -1,37 +1,28 @@
 /** A table in memory that can take back what was done to it since the last checkpoint. */
 import { copyRow, type Described } from "../row.ts";
 
-/** The changes of an act across all tables, so that they can be taken back together. Acts may be part of an act. */
+/** The changes of an act across all tables, so that they can be taken back together. */
 export class Journal {
   #undo: (() => void)[] = [];
-  #depth = 0;
 
-  /** Notes how to take back what is being done. Taking back itself is not noted. */
+  /** Notes how to take back what is being done. */
   record(undo: () => void): void {
-    if (this.#depth > 0) this.#undo.push(undo);
+    this.#undo.push(undo);
   }
 
   /** Does all of `act` or nothing: what it changed is taken back when it throws, or when its answer is not to be kept. */
   atomically<A>(act: () => A, isKept: (answer: A) => boolean = () => true): A {
-    const before = this.#undo.length;
+    this.#undo = [];
     let kept = false;
-    this.#depth += 1;
     try {
       const answer = act();
       kept = isKept(answer);
       return answer;
     } finally {
-      this.#depth -= 1;
-      if (!kept) this.#takeBack(this.#undo.splice(before));
-      if (this.#depth === 0) this.#undo = [];
+      const steps = kept ? [] : this.#undo.toReversed();
+      for (const step of steps) step();
+      this.#undo = [];
     }
-  }
-
-  #takeBack(steps: readonly (() => void)[]): void {
-    const depth = this.#depth;
-    this.#depth = 0;
-    for (const step of steps.toReversed()) step();
-    this.#depth = depth;
   }
 }
 
@@ -57,14 +48,15 @@ export class MemoryTable<R extends object> {
   readonly #journal: Journal;
   readonly #rows = new Map<string, Placed<R>>();
   /** By field, by value, by key. */
-  readonly #lookups: ReadonlyMap<string, Map<unknown, Map<string, Placed<R>>>>;
-  readonly #taken = new Map<string, string>();
+  readonly #lookups = new Map<string, Map<unknown, Map<string, R>>>();
   #places = 0;
 
   constructor(shape: MemoryShape, journal: Journal) {
     this.#shape = shape;
     this.#journal = journal;
-    this.#lookups = new Map((shape.lookups ?? []).map((field) => [field, new Map()]));
+    for (const field of [...(shape.lookups ?? []), ...(shape.unique ?? [])]) {
+      this.#lookups.set(field, new Map());
+    }
   }
 
   /** The row itself, for reading inside. Hand out `copy` of it. */
@@ -76,23 +68,19 @@ export class MemoryTable<R extends object> {
     return copyRow(this.#shape, row);
   }
 
-  *all(): Iterable<R> {
-    for (const { row } of this.#rows.values()) yield row;
+  all(): R[] {
+    return Array.from(this.#rows.values(), ({ row }) => row);
+  }
+
+  /** The rows whose lookup field has this value, in no order; null where rows are not gathered by this field. */
+  gathered(field: string, value: unknown): R[] | null {
+    const groups = this.#lookups.get(field);
+    return groups === undefined ? null : [...(groups.get(value)?.values() ?? [])];
   }
 
   /** The rows whose lookup field has this value, in no order. */
-  under(field: string, value: unknown): R[] {
-    return [...(this.#lookups.get(field)?.get(value)?.values() ?? [])].map(({ row }) => row);
-  }
-
-  /** The values of a lookup field that any row has, in no order. */
-  valuesOf(field: string): unknown[] {
-    return [...(this.#lookups.get(field)?.keys() ?? [])];
-  }
-
-  /** Whether rows are gathered by this field. */
-  looksUp(field: string): boolean {
-    return this.#lookups.has(field);
+  under(field: keyof R & string, value: unknown): R[] {
+    return this.gathered(field, value) ?? [];
   }
 
   /** Where the row stands in the order in which rows were inserted. */
@@ -109,8 +97,13 @@ export class MemoryTable<R extends object> {
   put(row: R): boolean {
     const stored = this.copy(row);
     const key = this.#keyOf(stored);
-    const free = this.#uniqueValues(stored).every((value) => (this.#taken.get(value) ?? key) === key);
-    if (!free) return false;
+    // Null is no value: any number of rows may have it.
+    const isTaken = (this.#shape.unique ?? []).some((field) => {
+      const value = valueOf(stored, field);
+      const others = value === null ? [] : (this.gathered(field, value) ?? []);
+      return others.some((other) => this.#keyOf(other) !== key);
+    });
+    if (isTaken) return false;
     const place = this.#rows.get(key)?.place ?? (this.#places += 1);
     this.#swap(key, { row: stored, place });
     return true;
@@ -121,43 +114,36 @@ export class MemoryTable<R extends object> {
   }
 
   #swap(key: string, next: Placed<R> | undefined): void {
-    const previous = this.#rows.get(key);
-    if (previous !== undefined) this.#unindex(key, previous.row);
-    if (next === undefined) this.#rows.delete(key);
-    else {
-      this.#rows.set(key, next);
-      this.#index(key, next);
-    }
-    this.#journal.record(() => this.#swap(key, previous));
+    const previous = this.#take(key);
+    if (next !== undefined) this.#set(key, next);
+    this.#journal.record(() => {
+      this.#take(key);
+      if (previous !== undefined) this.#set(key, previous);
+    });
   }
 
-  #index(key: string, placed: Placed<R>): void {
-    for (const value of this.#uniqueValues(placed.row)) this.#taken.set(value, key);
+  #set(key: string, placed: Placed<R>): void {
+    this.#rows.set(key, placed);
     for (const [field, groups] of this.#lookups) {
       const value = valueOf(placed.row, field);
-      const siblings = groups.get(value) ?? new Map<string, Placed<R>>();
-      groups.set(value, siblings.set(key, placed));
+      groups.set(value, (groups.get(value) ?? new Map<string, R>()).set(key, placed.row));
     }
   }
 
-  #unindex(key: string, row: R): void {
-    for (const value of this.#uniqueValues(row)) this.#taken.delete(value);
+  #take(key: string): Placed<R> | undefined {
+    const placed = this.#rows.get(key);
+    if (placed === undefined) return undefined;
+    this.#rows.delete(key);
     for (const [field, groups] of this.#lookups) {
-      const value = valueOf(row, field);
-      const siblings = groups.get(value);
+      const siblings = groups.get(valueOf(placed.row, field));
       siblings?.delete(key);
-      if (siblings?.size === 0) groups.delete(value);
+      if (siblings?.size === 0) groups.delete(valueOf(placed.row, field));
     }
+    return placed;
   }
 
   #keyOf(row: R): string {
     return JSON.stringify((this.#shape.key ?? ["id"]).map((field) => valueOf(row, field)));
-  }
-
-  /** Null is no value: any number of rows may have it. */
-  #uniqueValues(row: R): readonly string[] {
-    const values = (this.#shape.unique ?? []).map((field) => [field, valueOf(row, field)] as const);
-    return values.filter(([, value]) => value !== null).map((pair) => JSON.stringify(pair));
   }
 }
 

@@ -1,26 +1,20 @@
 /** The caller's tables in memory: installed, written in commits, and read. */
-import {
-  definitionOf,
-  NotInstalled,
-  type MigrationPlan,
-  planInstall,
-  type StoredTable,
-} from "../install-plan.ts";
-import type { AnyQuery } from "../query.ts";
+import { isAsExpected } from "../expected-fields.ts";
+import { definitionOf, NotInstalled, planInstall } from "../install-plan.ts";
+import { type AnyQuery, selectionOf, type Selection } from "../query.ts";
 import { copyChanges } from "../row.ts";
 import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
-import { isAsExpected } from "../expected-fields.ts";
-import type { AnyTable, Group } from "../table.ts";
+import type { AnyTable, Migration } from "../table.ts";
+import { by, compare } from "./order.ts";
 import { type Journal, MemoryTable } from "./table.ts";
-import { select } from "./select.ts";
 
-/** One record, whichever table it is of. */
-export type AnyRow = Readonly<Record<string, unknown>>;
+type AnyRow = Readonly<Record<string, unknown>>;
 
 interface Installed {
   readonly table: AnyTable;
   readonly rows: MemoryTable<AnyRow>;
-  readonly stored: StoredTable;
+  readonly definition: string;
+  readonly migrations: number;
 }
 
 export class Tables {
@@ -33,21 +27,19 @@ export class Tables {
 
   /** All of them, or none when one is refused. */
   install(tables: readonly AnyTable[]): void {
-    const planned = tables.map((table) => {
-      const before = this.#installed.get(table.name);
-      return { table, before, plan: planInstall(table, before?.stored ?? null) };
-    });
-    for (const { table, before, plan } of planned) {
-      const kept = before === undefined || plan === "create" ? [] : [...before.rows.all()];
-      if (before !== undefined && plan === "keep") {
-        this.#installed.set(table.name, { ...before, table });
-        continue;
-      }
-      const rows = new MemoryTable<AnyRow>(shapeOf(table), this.#journal);
-      for (const row of kept) rows.insert(migrated(row, table, plan));
-      const stored = { definition: definitionOf(table), migrations: table.migrations.length };
-      this.#installed.set(table.name, { table, rows, stored });
+    const plans = tables.map((table) => planInstall(table, this.#installed.get(table.name) ?? null));
+    tables.forEach((table, index) => this.#bring(table, plans[index] ?? "keep"));
+  }
+
+  #bring(table: AnyTable, plan: ReturnType<typeof planInstall>): void {
+    const before = this.#installed.get(table.name);
+    const rows = before?.rows ?? new MemoryTable<AnyRow>(shapeOf(table), this.#journal);
+    const made = plan === "keep" ? rows : new MemoryTable<AnyRow>(shapeOf(table), this.#journal);
+    if (typeof plan === "object") {
+      for (const row of rows.all()) made.insert(plan.steps.reduce(migrated, row));
     }
+    const stored = { definition: definitionOf(table), migrations: table.migrations.length };
+    this.#installed.set(table.name, { table, rows: made, ...stored });
   }
 
   get({ name }: AnyTable, key: string): AnyRow | null {
@@ -84,26 +76,58 @@ export class Tables {
 }
 
 /** Rows are looked up by the first field of an index, unless all rows of it have the same there. */
-function shapeOf({
-  columns,
-  key,
-  unique,
-  indexes,
-  group,
-}: AnyTable): ConstructorParameters<typeof MemoryTable>[0] {
-  const firsts = Object.values(indexes).flatMap(({ on }) => on.slice(0, 1));
-  const lookups = [...new Set([...firsts, ...(group?.by.slice(0, 1) ?? [])])];
-  return { columns, key: [key], unique, lookups };
+function shapeOf({ columns, key, unique, indexes, group }: AnyTable) {
+  const firsts = [...Object.values(indexes).map(({ on }) => on), group?.by ?? []];
+  return {
+    columns,
+    key: [key],
+    unique,
+    lookups: [...new Set(firsts.flatMap((fields) => fields.slice(0, 1)))],
+  };
 }
 
-/** A row of before, as the table has rows now. */
-function migrated(row: AnyRow, { columns }: AnyTable, plan: MigrationPlan | "create" | "keep"): AnyRow {
-  const values = { ...row };
-  for (const { add = {}, drop = [] } of typeof plan === "string" ? [] : plan.steps) {
-    for (const field of drop) delete values[field];
-    for (const [field, value] of Object.entries(add)) values[field] = value;
+/** A row of before, as the table has rows after one of its migrations. */
+function migrated(row: AnyRow, { add = {}, drop = [] }: Migration): AnyRow {
+  const kept = Object.entries(row).filter(([field]) => !drop.includes(field));
+  return { ...Object.fromEntries(kept), ...add };
+}
+
+/** The rows that a read asks for, in their order. */
+function select(table: AnyTable, rows: MemoryTable<AnyRow>, query: AnyQuery): readonly AnyRow[] {
+  const { order = "asc", beyond, limit = Infinity } = query;
+  const selection = selectionOf(table, query);
+  const [first] = selection.equals;
+  const candidates = (first === undefined ? null : rows.gathered(first[0].name, first[1])) ?? rows.all();
+  const fields = selection.order.map(
+    ({ name }) =>
+      (row: AnyRow) =>
+        row[name],
+  );
+  const inOrder = by<AnyRow>(...fields, (row) => rows.placeOf(row));
+  const found = candidates
+    .filter((row) => isIn(row, selection) && isAfter(row, selection, order))
+    .toSorted(order === "asc" ? inOrder : (a, b) => inOrder(b, a));
+  if (beyond === undefined) return found.slice(0, limit);
+  const start = found.findIndex((row) => row[table.key] === beyond) + 1;
+  return start === 0 ? [] : found.slice(start, start + limit);
+}
+
+function isIn(row: AnyRow, { index, equals }: Selection): boolean {
+  return (
+    equals.every(([{ name }, value]) => row[name] === value) &&
+    Object.entries(index.where).every(([field, value]) => row[field] === value) &&
+    index.present.every((field) => row[field] !== null)
+  );
+}
+
+function isAfter(row: AnyRow, { after }: Selection, order: "asc" | "desc"): boolean {
+  // As a database compares: a row without a value is neither above nor below.
+  for (const [{ name }, value] of after) {
+    if (row[name] === null) return false;
+    const side = compare(row[name], value);
+    if (side !== 0) return order === "asc" ? side > 0 : side < 0;
   }
-  return Object.fromEntries(Object.keys(columns).map((field) => [field, values[field]]));
+  return after.length === 0;
 }
 
 function remove(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyRemoval): boolean {
@@ -113,59 +137,35 @@ function remove(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyRemoval):
   return isExpected;
 }
 
-function insert(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyInsert): boolean {
-  const row = rows.copy(change.insert as AnyRow);
-  return (
-    (change.atMost === undefined || hasRoom(rows, table, { row, atMost: change.atMost })) && rows.insert(row)
-  );
+function insert(rows: MemoryTable<AnyRow>, table: AnyTable, { insert: given, atMost }: AnyInsert): boolean {
+  const row = rows.copy(given as AnyRow);
+  return (atMost === undefined || hasRoom(rows, table, { row, atMost })) && rows.insert(row);
 }
 
-/** A row that is inserted only where its group has room for it. */
-interface BoundedInsert {
-  readonly row: AnyRow;
-  readonly atMost: NonNullable<AnyInsert["atMost"]>;
-}
-
+/** Whether the group of a row has room for it. What has left the window of the group is removed. */
 function hasRoom(
   rows: MemoryTable<AnyRow>,
   { name, group }: AnyTable,
-  { row, atMost }: BoundedInsert,
+  { row, atMost }: { readonly row: AnyRow; readonly atMost: NonNullable<AnyInsert["atMost"]> },
 ): boolean {
   const [first] = group?.by ?? [];
   if (group === null || first === undefined) throw new TypeError(`atMost: ${name} has no group`);
-  const members = rows
-    .under(first, row[first])
-    .filter((other) => group.by.every((field) => other[field] === row[field]));
-  const counted = countedMembers(rows, group, { members, since: atMost.since });
+  if ("total" in atMost && group.sum === undefined) {
+    throw new TypeError(`atMost: the group of ${name} has no sum`);
+  }
+  const { since = -Infinity } = atMost;
+  const isOld = (other: AnyRow): boolean => "since" in group && Number(other[group.since]) <= since;
+  const isCounted = (other: AnyRow): boolean => !("open" in group) || other[group.open] === null;
+  const gathered = rows.gathered(first, row[first]) ?? [];
+  const members = gathered.filter((other) => group.by.every((field) => other[field] === row[field]));
+  for (const old of members.filter(isOld)) rows.remove(old);
+  const counted = members.filter((other) => !isOld(other) && isCounted(other));
   if (!("total" in atMost)) return counted.length < atMost.count;
-  const { sum } = group;
-  if (sum === undefined) throw new TypeError(`atMost: the group of ${name} has no sum`);
-  return atMost.total === null || totalOf([...counted, row], sum) <= atMost.total;
+  return atMost.total === null || totalOf([...counted, row], group.sum ?? "") <= atMost.total;
 }
 
 const totalOf = (rows: readonly AnyRow[], field: string): bigint =>
-  rows.reduce((total, row) => {
-    const amount = row[field];
-    return typeof amount === "bigint" ? total + amount : total;
-  }, 0n);
-
-/** The rows of a group, and the beginning of its window where it has one. */
-interface Membership {
-  readonly members: readonly AnyRow[];
-  readonly since: number | undefined;
-}
-
-/** Those of the group that count: the open ones, or those in the window. What has left the window is removed. */
-function countedMembers(
-  rows: MemoryTable<AnyRow>,
-  group: Group<string>,
-  { members, since }: Membership,
-): readonly AnyRow[] {
-  if ("open" in group) return members.filter((other) => other[group.open] === null);
-  const isOld = (other: AnyRow): boolean => since !== undefined && Number(other[group.since]) <= since;
-  for (const old of members.filter(isOld)) rows.remove(old);
-  return members.filter((other) => !isOld(other));
-}
+  rows.reduce((total, row) => total + ((row[field] as bigint | null) ?? 0n), 0n);
 
 function update(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyUpdate): boolean {
   const row = rows.get(change.id) ?? null;

@@ -3,11 +3,11 @@ import type { Definition } from "../install-plan.ts";
 import { creation } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { MOVES } from "../sqlite/moved.ts";
-import { compiler } from "../postgres/compiler.ts";
 import type { Ask } from "../postgres/database.ts";
 import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
 import { literal } from "../postgres/text.ts";
-import { quoted, type CopiedTable, type RowPage, type StoredRow } from "./stored-rows.ts";
+import { listed, quoted } from "../sql/statement.ts";
+import type { CopiedTable, RowPage, StoredRow } from "./stored-rows.ts";
 
 /** Within one transaction. */
 export class FilledSchema {
@@ -46,21 +46,19 @@ export class FilledSchema {
   /** Makes the schema with the engine's tables, and those of the caller as they are installed in the source. */
   async make(installed: ReadonlyMap<string, Definition>): Promise<void> {
     await bringUp(this.#ask, this.#schema);
-    const db = compiler();
     for (const [name, definition] of installed) {
       const table = { name, ...definition, group: null, ordered: null, appendOnly: false, migrations: [] };
-      await this.#ask(...creation(db, table, postgresSchema));
+      await this.#ask(...creation(table, postgresSchema));
     }
   }
 
   /** Adds rows as they lie in the source, places in the order of insertion included. */
   async add(table: CopiedTable, rows: readonly StoredRow[]): Promise<void> {
-    const columns = table.columns.map(quoted).join(", ");
     const values = rows.map(
       (row) => `(${table.columns.map((column) => literal(row[column] ?? null)).join(", ")})`,
     );
     await this.#ask(
-      `insert into ${quoted(table.name)} (${columns}) overriding system value values ${values.join(", ")}`,
+      `insert into ${quoted(table.name)} (${listed(table.columns)}) overriding system value values ${values.join(", ")}`,
     );
   }
 
@@ -81,11 +79,10 @@ export class FilledSchema {
     { name, columns, order }: CopiedTable,
     { after, limit }: RowPage,
   ): Promise<readonly StoredRow[]> {
-    const listed = order.map(quoted).join(", ");
     const values = order.map((column) => literal(after?.[column] ?? null)).join(", ");
-    const beyond = after === null ? "" : `where (${listed}) > (${values})`;
+    const beyond = after === null ? "" : `where (${listed(order)}) > (${values})`;
     const [rows = []] = await this.#ask(
-      `select ${columns.map(quoted).join(", ")} from ${quoted(name)} ${beyond} order by ${listed} limit ${limit}`,
+      `select ${listed(columns)} from ${quoted(name)} ${beyond} order by ${listed(order)} limit ${limit}`,
     );
     return rows as readonly StoredRow[];
   }

@@ -1,15 +1,15 @@
 /** An SQLite database that this process alone has open: what is moved away must not change, and no service may begin on it. */
 import { existsSync } from "node:fs";
-import { Kysely, SqliteDialect } from "kysely";
 import type { Definition } from "../install-plan.ts";
-import type { InstalledTable } from "../sql/schema.ts";
+import type { InstalledTable } from "../sql/install-statements.ts";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent } from "../sql/migrations/index.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
-import { loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
+import { executeOn, loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
 import { moveMarkOf, type MoveMark, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import { quoted, type CopiedTable, type RowPage, type StoredRow } from "./stored-rows.ts";
+import { listed, quoted } from "../sql/statement.ts";
+import type { CopiedTable, RowPage, StoredRow } from "./stored-rows.ts";
 
 /** What is made in every database anew, or is about this file alone. */
 const OWN = new Set(["paystateMigrations", "paystateMigrationLock", MOVES]);
@@ -34,8 +34,7 @@ export class HeldFile {
     const database = open(() => new Driver(path, { timeout: 0, fileMustExist: true }), path);
     try {
       hold(database, path);
-      const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
-      if (!(await isCurrent(db, sqliteSchema))) {
+      if (!(await isCurrent(executeOn(database), sqliteSchema))) {
         throw new StorageUnusable("foreign_database", `${path} holds none of paystate's tables`);
       }
       return new HeldFile(path, database);
@@ -85,12 +84,9 @@ export class HeldFile {
 
   /** Rows of a table in its order, as they lie there. */
   page({ name, columns, order }: CopiedTable, { after, limit }: RowPage): readonly StoredRow[] {
-    const listed = order.map(quoted).join(", ");
-    const beyond = after === null ? "" : `where (${listed}) > (${order.map(() => "?").join(", ")})`;
+    const beyond = after === null ? "" : `where (${listed(order)}) > (${order.map(() => "?").join(", ")})`;
     return this.#database
-      .prepare(
-        `select ${columns.map(quoted).join(", ")} from ${quoted(name)} ${beyond} order by ${listed} limit ?`,
-      )
+      .prepare(`select ${listed(columns)} from ${quoted(name)} ${beyond} order by ${listed(order)} limit ?`)
       .all(...(after === null ? [] : order.map((column) => after[column])), limit) as readonly StoredRow[];
   }
 

@@ -1,5 +1,5 @@
 /** Tables as a copy sees them: names, columns, an order that tells all rows apart, and rows as they lie there. */
-import type { SqlValue } from "../sql/schema.ts";
+import type { SqlValue } from "../sql/statement.ts";
 
 /** A table, whatever it is for. */
 export interface CopiedTable {
@@ -41,6 +41,3 @@ function isSame(a: SqlValue, b: SqlValue): boolean {
 /** Its place in the order, as a sentence names it. */
 export const placeOf = ({ order }: CopiedTable, row: StoredRow): string =>
   order.map((column) => String(row[column])).join(" ");
-
-/** A name as SQL has it. Those in a file are not ours to trust: none may be read as more than a name. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

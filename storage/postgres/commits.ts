@@ -1,17 +1,14 @@
 /** Commits to PostgreSQL: a group is one round trip and one transaction, and each item is kept or taken back on its own. */
 import pRetry from "p-retry";
-import { engineTables, startedInstance } from "../engine-tables.ts";
-import { encodeRow } from "../sql/codecs.ts";
 import type { GivenTables } from "../sql/given-table.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
 import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
-import { storedTask } from "../stored-task.ts";
 import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isAnswered, isGivenUp, isHeldUp, isLocked, isLost, isRefusal } from "./explain.ts";
 import { functionNames } from "./functions.ts";
-import { areApart, type PreparedItem, type Run, runOf } from "./merge-items.ts";
 import { GroupWrites } from "./prepare-writes.ts";
+import { areApart, joined, type Run, runOf } from "./runs.ts";
 import { type Writer, Writers } from "./writers.ts";
 
 /** So many items share one transaction: enough to share its cost, few enough that others do not wait long for its locks. */
@@ -25,7 +22,9 @@ const ASKING_MS = 30_000;
 
 /** A group as it is sent, but for how its items are put together. */
 interface Group {
-  readonly items: readonly PreparedItem[];
+  readonly items: readonly AnyCommit[];
+  /** What each of them does. */
+  readonly runs: readonly Run[];
   /** Why the item behind these cannot be stored; null where there is none. */
   readonly fault: unknown;
   /** The statements of its writes, and what is locked before the first item. */
@@ -74,10 +73,7 @@ export class Commits {
         if (answers !== null) return answers;
       }
       group = { ...group, items: group.items.slice(0, MAX_SEPARATE) };
-      return await this.#carryOut(
-        group,
-        group.items.map((item) => runOf([item])),
-      );
+      return await this.#carryOut(group, group.runs.slice(0, MAX_SEPARATE));
     } catch (error) {
       if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
       if (group.items.length === 1) return [refusal(error) ?? failed(error)];
@@ -88,7 +84,7 @@ export class Commits {
   /** Null when one of several was refused or failed, and so nothing was kept. */
   async #together(group: Group): Promise<CommitAnswer[] | null> {
     try {
-      return await this.#carryOut(group, [runOf(group.items)]);
+      return await this.#carryOut(group, [joined(group.runs)]);
     } catch (error) {
       if (group.items.length === 1 || isHeldUp(error) || !isAnswered(error)) throw error;
       return null;
@@ -160,11 +156,11 @@ export class Commits {
   /** The items before the first one that holds what no table can, and why it cannot be stored. */
   #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables, this.#clock);
-    const prepared: PreparedItem[] = [];
+    const runs: Run[] = [];
     let fault: unknown = null;
     for (const item of items) {
       try {
-        prepared.push(this.#item(item, writes));
+        runs.push(runOf(item, writes, this.#clock));
       } catch (error) {
         fault = error;
         break;
@@ -173,35 +169,7 @@ export class Commits {
     // In this order: the statements that lock the rows are among the statements.
     const rows = writes.locks();
     const { statements, names } = writes;
-    return { items: prepared, fault, needs: { statements, names, rows } };
-  }
-
-  /** One commit; what it does not do is left out. */
-  #item(commit: AnyCommit, writes: GroupWrites): PreparedItem {
-    const { consumes, behind, step, retries, drops, removes, ends, disarms, adopts, amends, unwatches } =
-      commit;
-    const clock = this.#clock;
-    return {
-      consumes,
-      behind,
-      step,
-      drops,
-      removes,
-      ends,
-      disarms,
-      adopts,
-      amends: amends?.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt) })),
-      unwatches,
-      retries: retries?.map(({ task, dueAt }) => ({ task, dueAt, visibleAt: clock.stored(dueAt) })),
-      starts: commit.starts?.map((start) => encodeRow(engineTables.instances, startedInstance(start))),
-      writes: commit.writes?.map((write) => writes.prepare(write)),
-      arms: commit.arms?.map(({ task, lease }) => {
-        const row = encodeRow(engineTables.tasks, storedTask(task, lease));
-        return { ...row, visibleAt: clock.stored(Number(row["visibleAt"])) };
-      }),
-      watches: commit.watches?.map((watch) => encodeRow(engineTables.watches, watch)),
-      history: commit.history?.map((row) => encodeRow(engineTables.history, row)),
-    };
+    return { items: items.slice(0, runs.length), runs, fault, needs: { statements, names, rows } };
   }
 }
 
@@ -214,10 +182,10 @@ interface ToldGroup {
   readonly parked: readonly string[];
 }
 
-function answersFor(items: readonly PreparedItem[], { answers, parked }: ToldGroup): CommitAnswer[] {
+function answersFor(items: readonly AnyCommit[], { answers, parked }: ToldGroup): CommitAnswer[] {
   return items.map(({ arms = [] }, index) => {
     const answer = answerOf(answers[index] ?? "ok");
-    const own = arms.map(({ id }) => String(id)).filter((id) => parked.includes(id));
+    const own = arms.map(({ task }) => task.id).filter((id) => parked.includes(id));
     return answer.ok && own.length > 0 ? { ok: true, parked: own } : answer;
   });
 }

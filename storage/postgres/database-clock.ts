@@ -2,8 +2,7 @@
  * Whose clock judges leases and due times. The database's, so that processes whose clocks differ agree: what a process
  * means by a time is moved by as much as its clock is off. Or the caller's, where a test turns the clock.
  */
-import { sql } from "kysely";
-import type { Now } from "../sql/table-statements.ts";
+import { valueName } from "../sql/given-table.ts";
 
 /** So little is what asking takes, and no difference between two clocks. */
 const TOLERANCE_MS = 1_000;
@@ -45,4 +44,4 @@ export function databaseClock(): DatabaseClock {
 export const CLOCK = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
 /** In a statement: the given time, or the database's where none is given. */
-export const databaseNow: Now = (given) => sql`coalesce(${given}, ${sql.raw(CLOCK)})`;
+export const DATABASE_NOW = `coalesce({${valueName.now}}, ${CLOCK})`;

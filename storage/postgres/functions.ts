@@ -4,8 +4,6 @@
  * work side by side.
  */
 import { createHash } from "node:crypto";
-import { engineTables } from "../engine-tables.ts";
-import { columnsOf } from "../row.ts";
 import {
   claimTasks,
   extendLeases,
@@ -18,42 +16,10 @@ import {
 import { applyParts, applyWrite, commitGroup } from "./functions/commit.ts";
 import { admitParked, hasRoom, lockAll, lockLimits } from "./functions/rooms.ts";
 
-const taskColumns = columnsOf(engineTables.tasks)
-  .map((name) => `"${name}"`)
-  .join(", ");
-
-/** A message belongs to the workflow of its target, where that is there; one that waits has no lease. */
-const armedColumns = taskColumns
-  .replace(
-    '"workflow"',
-    `case when kind = 'message'
-        then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
-  )
-  .replace('"admission"', `case when a.waits then 'parked' else a.admission end`)
-  .replace('"visibleAt"', `case when a.waits then a."dueAt" else a."visibleAt" end`)
-  .replace('"holder"', "case when a.waits then null else a.holder end")
-  .replace('"token"', "case when a.waits then 0 else a.token end");
-
 const source = [
-  ...[
-    lockAll,
-    lockLimits,
-    hasRoom,
-    admitParked,
-    applyWrite,
-    applyParts,
-    commitGroup,
-    missHolders,
-    settleLimits,
-    leaseTasks,
-    suspectInTurn,
-    claimTasks,
-  ],
-  ...[extendLeases, releaseTask],
-]
-  .join("\n")
-  .replaceAll("@taskColumns@", taskColumns)
-  .replaceAll("@armedColumns@", armedColumns);
+  ...[lockAll, lockLimits, hasRoom, admitParked, applyWrite, applyParts, commitGroup],
+  ...[missHolders, settleLimits, leaseTasks, suspectInTurn, claimTasks, extendLeases, releaseTask],
+].join("\n");
 
 const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 

@@ -1,13 +1,11 @@
 /** The writes of commits to the caller's tables, as the function that carries them out takes them. */
 import { kindOf } from "../row.ts";
-import type { Bound, GivenTable, GivenTables } from "../sql/given-table.ts";
-import type { SqlValue } from "../sql/schema.ts";
-import type { Statement } from "../sql/statement.ts";
-import { type AnyRow, valueName } from "../sql/table-statements.ts";
+import { type GivenTable, type GivenTables, valueName } from "../sql/given-table.ts";
+import { type AnyRow, type Bound, type SqlValue, withPlaces } from "../sql/statement.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite } from "../storage.ts";
 import type { AnyTable, ColumnKind } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { assertText, withPlaces } from "./text.ts";
+import { assertText } from "./text.ts";
 
 /** A statement of a group by its number, and its values. */
 interface Run {
@@ -43,8 +41,14 @@ const casts: { readonly [K in ColumnKind]: string } = {
 /** Rows that are only expected are shared, so that payments of one account do not wait for each other. */
 type Strength = "share" | "no key update";
 
-/** Statements with their places rewritten, known for as long as they are. */
-const rewritten = new WeakMap<object, string>();
+/** A statement over one array of texts, and the values that are in the array. */
+interface OverArray {
+  readonly text: string;
+  readonly places: readonly string[];
+}
+
+/** By table and text: there are as many as there are places in the code. */
+const rewritten = new WeakMap<AnyTable, Map<string, OverArray>>();
 
 /** The writes of one group. Every distinct statement is sent once, and rows are locked in one order before the first. */
 export class GroupWrites {
@@ -131,45 +135,27 @@ export class GroupWrites {
   }
 
   #room(given: GivenTable, row: AnyRow, atMost: NonNullable<AnyInsert["atMost"]>): Room {
-    const { table, statements } = given;
-    const { group, name } = table;
-    const measure = "total" in atMost ? statements.parts : statements.count;
-    if (group === null || measure === null) {
-      throw new TypeError(
-        "total" in atMost ? `atMost: the group of ${name} has no sum` : `atMost: ${name} has no group`,
-      );
-    }
-    this.#names.add(`group/${name}/${JSON.stringify(group.by.map((field) => row[field]))}`);
-    const values: AnyRow = {
-      ...row,
-      [valueName.since]: Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER),
-    };
-    const parameters = measure.parameters;
+    const { table } = given;
+    const { counted, forget } = given.measure(row, atMost);
+    this.#names.add(`group/${table.name}/${JSON.stringify(table.group?.by.map((field) => row[field]))}`);
+    const measure = overArray(counted, table);
     const room = {
-      values: parameters.map((parameter) => asText(values[parameter] ?? null)),
-      ...(statements.forget === null
-        ? {}
-        : { forget: this.#number(inOrderOf(statements.forget, parameters, table)) }),
+      values: valuesIn(measure, counted.values),
+      // It names the same values in the same order.
+      ...(forget === null ? {} : { forget: this.#number(overArray(forget, table).text) }),
     };
-    const measured = withPlaces(measure as Statement<AnyRow, unknown>, (parameter, index) =>
-      placeOf(index, castOf(table, parameter)),
-    );
     if (!("total" in atMost)) {
-      return { ...room, measure: this.#number(measured), plus: "1", most: String(atMost.count) };
+      return { ...room, measure: this.#number(measure.text), plus: "1", most: String(atMost.count) };
     }
     if (atMost.total === null) return room;
-    const sum = `select coalesce(sum("part"), 0) from (${measured}) as parts`;
-    const plus = String(row[group.sum ?? ""]);
+    const sum = `select coalesce(sum("part"), 0) from (${measure.text}) as parts`;
+    const plus = String(row[table.group?.sum ?? ""]);
     return { ...room, measure: this.#number(sum), plus, most: String(atMost.total) };
   }
 
-  #run({ statement, values }: Bound, table: AnyTable): Run {
-    const text = rewritten.get(statement) ?? inOrderOf(statement, statement.parameters, table);
-    rewritten.set(statement, text);
-    return {
-      statement: this.#number(text),
-      values: statement.parameters.map((name) => asText(values[name] ?? null)),
-    };
+  #run(bound: Bound, table: AnyTable): Run {
+    const run = overArray(bound, table);
+    return { statement: this.#number(run.text), values: valuesIn(run, bound.values) };
   }
 
   #lock(table: string, key: string, strength: Strength): void {
@@ -185,18 +171,30 @@ export class GroupWrites {
   }
 }
 
-/** The statement over one array of texts, which holds the values of these names. */
-function inOrderOf(statement: Statement<AnyRow, unknown>, names: readonly string[], table: AnyTable): string {
-  return withPlaces(statement, (name) => placeOf(names.indexOf(name), castOf(table, name)));
+function overArray({ statement: { text } }: Bound, table: AnyTable): OverArray {
+  const known = rewritten.get(table) ?? new Map<string, OverArray>();
+  rewritten.set(table, known);
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const places: string[] = [];
+  const over = {
+    text: withPlaces(text, (name) => `($1)[${places.push(name)}]::${castOf(table, name)}`),
+    places,
+  };
+  known.set(text, over);
+  return over;
 }
 
-const placeOf = (index: number, type: string): string => `($1)[${index + 1}]::${type}`;
+const valuesIn = ({ places }: OverArray, values: AnyRow): readonly (string | null)[] =>
+  places.map((name) => asText(values[name] ?? null));
+
+const BIGINTS: ReadonlySet<string> = new Set([valueName.version, valueName.since, valueName.now]);
 
 /** The type of a value by its name: that of a column, or what statements name besides. */
 function castOf(table: AnyTable, name: string): string {
   const column = table.columns[name];
   if (column !== undefined) return casts[kindOf(column).kind];
-  return name === "$version" || name === valueName.since || name === valueName.now ? "bigint" : "text";
+  return BIGINTS.has(name) ? "bigint" : "text";
 }
 
 function asText(value: SqlValue): string | null {

@@ -1,37 +1,30 @@
 /** The caller's tables in PostgreSQL: installed, read, and their writes made ready for a commit. */
-import type { Kysely } from "kysely";
 import { definitionOf, planInstall, type StoredTable } from "../install-plan.ts";
 import type { AnyQuery } from "../query.ts";
 import { decodeRow } from "../sql/codecs.ts";
 import { GivenTables } from "../sql/given-table.ts";
 import { creation, installedStatements, migration } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
-import type { Schema } from "../sql/schema.ts";
-import type { AnySchema } from "../sql/table-statements.ts";
+import { type AnyRow, type Statement, statement as statementOf } from "../sql/statement.ts";
 import type { Tallied } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { Ask, Database } from "./database.ts";
-import { databaseNow } from "./database-clock.ts";
+import { DATABASE_NOW } from "./database-clock.ts";
 import { bound } from "./text.ts";
 
 export class Tables {
   /** What is installed, for commits. */
-  readonly given: GivenTables;
+  readonly given = new GivenTables(DATABASE_NOW);
   readonly #database: Database;
-  readonly #db: Kysely<Schema>;
-  readonly #installed: ReturnType<typeof installedStatements>;
 
-  constructor(database: Database, db: Kysely<Schema>) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#db = db;
-    this.given = new GivenTables(db as unknown as Kysely<AnySchema>, databaseNow);
-    this.#installed = installedStatements(db);
   }
 
   /** Asks for the lock on installing only when there is something to do, and looks again when it has it. */
   async install(tables: readonly AnyTable[]): Promise<void> {
     const stored = await Promise.all(
-      tables.map(({ name }) => this.#database.read(this.#installed.installed, { name })),
+      tables.map(({ name }) => this.#database.read(installedStatements.installed, { name })),
     );
     const isDone = tables.every((table, index) => planInstall(table, stored[index]?.[0] ?? null) === "keep");
     if (!isDone) {
@@ -47,22 +40,23 @@ export class Tables {
 
   async #bring(table: AnyTable, ask: Ask): Promise<void> {
     const { name, migrations } = table;
-    const [rows = []] = await ask(bound(this.#installed.installed, { name }));
+    const [rows = []] = await ask(bound(installedStatements.installed, { name }));
     const plan = planInstall(table, (rows[0] as StoredTable | undefined) ?? null);
     if (plan === "keep") return;
     const changes =
       plan === "create"
-        ? creation(this.#db, table, postgresSchema)
-        : migration(this.#db, table, { ...plan, dialect: postgresSchema });
+        ? creation(table, postgresSchema)
+        : migration(table, { ...plan, dialect: postgresSchema });
     const record = { name, definition: definitionOf(table), migrations: migrations.length };
-    await ask(...changes, bound(this.#installed.record, record));
+    await ask(...changes, bound(installedStatements.record, record));
   }
 
   /** One record, or null. */
   async get({ name }: AnyTable, key: string): Promise<object | null> {
-    const { table, statements } = this.given.of(name);
-    const [row] = await this.#database.read(statements.get, { key });
-    return row === undefined ? null : decodeRow(table, row);
+    const given = this.given.of(name);
+    const { statement, values } = given.get(key);
+    const [row] = await this.#database.read(statement, values);
+    return row === undefined ? null : decodeRow(given.table, row);
   }
 
   async find(query: AnyQuery): Promise<object[]> {
@@ -84,13 +78,7 @@ export class Tables {
 }
 
 /** The statement that adds up what another lists: numeric is exact, however large. */
-function summing(parts: { readonly sql: string; readonly parameters: readonly string[] }) {
-  return {
-    sql: `select count(*) as "count", coalesce(sum("part"), 0) as "total" from (${parts.sql}) as parts`,
-    parameters: parts.parameters,
-  } as {
-    sql: string;
-    parameters: readonly string[];
-    row?: { count: number; total: string };
-  };
-}
+const summing = ({ text }: Statement<AnyRow, unknown>) =>
+  statementOf<AnyRow, { count: number; total: string }>(
+    `select count(*) as "count", coalesce(sum("part"), 0) as "total" from (${text}) as parts`,
+  );

@@ -1,9 +1,7 @@
 /** Tasks in PostgreSQL: claimed, extended and given back in one round trip each. */
-import type { Kysely } from "kysely";
 import type { StoredTask } from "../engine-tables.ts";
-import type { Schema } from "../sql/schema.ts";
-import type { Statement } from "../sql/statement.ts";
-import { taskStatements } from "../sql/task-statements.ts";
+import { statement } from "../sql/statement.ts";
+import { IN_QUEUE, taskStatements } from "../sql/task-statements.ts";
 import { pendingTask, taskRecord } from "../stored-task.ts";
 import type {
   ClaimRequest,
@@ -19,7 +17,7 @@ import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isLost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
-import { IN_LINE, QUEUE_OF_TASK } from "./functions/claims.ts";
+import { IN_LINE, limitedWorkflows, QUEUE_OF_TASK } from "./functions/claims.ts";
 
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
@@ -30,12 +28,10 @@ const NUL = "\u0000";
 export class TaskQueue {
   readonly #database: Database;
   readonly #clock: DatabaseClock;
-  readonly #tasks: ReturnType<typeof taskStatements>;
 
-  constructor(database: Database, db: Kysely<Schema>, clock: DatabaseClock) {
+  constructor(database: Database, clock: DatabaseClock) {
     this.#database = database;
     this.#clock = clock;
-    this.#tasks = taskStatements(db);
   }
 
   /** Writes nothing while nothing is due. Where the answer is lost the leases run out by themselves. */
@@ -76,7 +72,7 @@ export class TaskQueue {
   /** The tasks of an instance by name, those of one name as they were armed. */
   async of(instance: string, limit: number, except?: TaskKind): Promise<PendingTask[]> {
     const asked = { instance, limit, except: except ?? "" };
-    const tasks = await this.#database.read(this.#tasks.ofInstance, asked);
+    const tasks = await this.#database.read(taskStatements.ofInstance, asked);
     return this.#shown(tasks);
   }
 
@@ -93,14 +89,12 @@ export class TaskQueue {
   }
 
   async #nextOf(queue: QueueName, workflow: string): Promise<readonly { readonly at: number }[]> {
-    const { nextSteps, nextFree, nextLimited } = this.#tasks;
-    if (queue === "steps") return this.#database.read(nextSteps, { workflow });
-    if (queue === "free") return this.#database.read(nextFree, { workflow });
-    const [admitted, paused] = await Promise.all([
-      this.#database.read(nextLimited, { workflow, admission: "admitted" }),
-      this.#database.read(nextLimited, { workflow, admission: "paused" }),
-    ]);
-    return [...admitted, ...paused];
+    const { next } = taskStatements;
+    if (queue !== "limited") return this.#database.read(next[queue], { workflow });
+    const waiting = ["admitted", "paused"].map((admission) =>
+      this.#database.read(next.limited, { workflow, admission }),
+    );
+    return (await Promise.all(waiting)).flat();
   }
 
   async list(listing: TaskListing): Promise<PendingTask[]> {
@@ -110,13 +104,13 @@ export class TaskQueue {
   #listed(listing: TaskListing): Promise<StoredTask[]> {
     switch (listing.order) {
       case "dead":
-        return this.#database.read(this.#tasks.dead, listing);
+        return this.#database.read(taskStatements.dead, listing);
       case "failing":
-        return this.#database.read(this.#tasks.failing, listing);
+        return this.#database.read(taskStatements.failing, listing);
       case "due":
-        return this.#database.read(this.#tasks.dueSteps, { ...listing, now: Number.MAX_SAFE_INTEGER });
+        return this.#database.read(taskStatements.due.steps, { ...listing, until: Number.MAX_SAFE_INTEGER });
       case "parked":
-        return this.#database.read(this.#tasks.parked, listing);
+        return this.#database.read(taskStatements.parked, listing);
       case "workflow":
         return this.#database.read(FIRST_OF_EACH, {});
     }
@@ -135,44 +129,32 @@ export class TaskQueue {
 }
 
 /** The first task of each workflow in one queue: from workflow to workflow by one seek each, however many tasks lie between. */
-const firstOfEach = (name: string, ofQueue: string): string => `${name} as (
-      (select * from tasks where "deadAt" is null and ${ofQueue} order by workflow, "visibleAt", seq limit 1)
+const firstOfEach = (queue: "steps" | "free"): string => `${queue} as (
+      (select * from tasks where ${IN_QUEUE[queue]} order by workflow, "visibleAt", seq limit 1)
       union all
-      select next.* from ${name} cross join lateral (
-        select t.* from tasks t where t."deadAt" is null and ${ofQueue} and t.workflow > ${name}.workflow
+      select next.* from ${queue} cross join lateral (
+        select t.* from tasks t where ${IN_QUEUE[queue]} and t.workflow > ${queue}.workflow
           order by t.workflow, t."visibleAt", t.seq limit 1) next
     )`;
 
 /** When the first suspect that waits for its turn can be claimed: at once, or when the lease of another ends. */
-const NEXT_SUSPECT: Statement<{ workflows: string; queues: string }, { at: number | null }> = {
-  sql: `select greatest(min("crashedAt"), (
+const NEXT_SUSPECT = statement<{ workflows: string; queues: string }, { at: number | null }>(
+  `select greatest(min("crashedAt"), (
       select max("visibleAt") from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null
     )) as at
-    from tasks where ${IN_LINE} and workflow = any(array(select jsonb_array_elements_text($1::text::jsonb)))
-      and (${QUEUE_OF_TASK}) = any(array(select jsonb_array_elements_text($2::text::jsonb)))
+    from tasks where ${IN_LINE} and workflow = any(array(select jsonb_array_elements_text({workflows}::text::jsonb)))
+      and (${QUEUE_OF_TASK}) = any(array(select jsonb_array_elements_text({queues}::text::jsonb)))
     having count(*) > 0`,
-  parameters: ["workflows", "queues"],
-};
+);
 
 /** Of the tasks with limits the workflows, then the first of each admission. */
-const FIRST_OF_EACH: Statement<object, StoredTask> = {
-  sql: `with recursive ${firstOfEach("steps", "kind in ('timer', 'message') and (admission is null or admission = 'admitted')")},
-    ${firstOfEach("free", `kind in ('effect', 'invocation') and "firstKey" is null`)},
-    limited (workflow) as (
-      (select workflow from tasks where "deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null
-        order by workflow limit 1)
-      union all
-      select next.* from limited cross join lateral (
-        select t.workflow from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
-          and t."firstKey" is not null and t.workflow > limited.workflow order by t.workflow limit 1) next
-    )
+const FIRST_OF_EACH = statement<object, StoredTask>(
+  `with recursive ${firstOfEach("steps")}, ${firstOfEach("free")}, ${limitedWorkflows}
     select distinct on (workflow) * from (
       select * from steps union all select * from free union all
       select f.* from limited l cross join (values ('admitted'), ('parked'), ('paused')) a(admission)
         cross join lateral (
-          select * from tasks t where t."deadAt" is null and t.kind in ('effect', 'invocation')
-            and t."firstKey" is not null and t.workflow = l.workflow and t.admission = a.admission
+          select * from tasks t where ${IN_QUEUE.limited} and t.workflow = l.workflow and t.admission = a.admission
             order by "visibleAt", seq limit 1) f
     ) every order by workflow, "visibleAt", seq`,
-  parameters: [],
-};
+);

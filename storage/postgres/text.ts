@@ -2,8 +2,7 @@
  * Statements with their values in them, as text. Several of these are one message and one transaction: pg sends
  * parameters with single statements only, each a round trip of its own.
  */
-import type { SqlValue } from "../sql/schema.ts";
-import type { Statement } from "../sql/statement.ts";
+import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 
 /** PostgreSQL keeps no NUL in a text. */
 const NUL = "\u0000";
@@ -52,24 +51,8 @@ export function jsonLiteral(value: unknown): string {
   return `${tag}${json}${tag}`;
 }
 
-/** Places for values, and the quoted parts in which a dollar sign is none. */
-const PLACE = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)/g;
-
-/** The statement with something else in the place of each of its values. */
-export function withPlaces<Values extends object>(
-  { sql, parameters }: Statement<Values, unknown>,
-  place: (name: keyof Values & string, index: number) => string,
-): string {
-  return sql.replace(PLACE, (whole, digits: string | undefined) => {
-    if (digits === undefined) return whole;
-    const index = Number(digits) - 1;
-    const name = parameters[index];
-    if (name === undefined) throw new TypeError(`no parameter ${digits} in ${sql}`);
-    return place(name, index);
-  });
-}
-
 /** The statement with its values. */
-export function bound<Values extends object>(statement: Statement<Values, unknown>, values: Values): string {
-  return withPlaces(statement, (name) => literal((values[name] ?? null) as SqlValue));
+export function bound<Values extends object>({ text }: Statement<Values, unknown>, values: Values): string {
+  const given = values as Readonly<Record<string, SqlValue | undefined>>;
+  return withPlaces(text, (name) => literal(given[name] ?? null));
 }

@@ -4,7 +4,7 @@
  */
 import { BIGINT, checked, type Described, type Field, fieldsOf } from "../row.ts";
 import type { ColumnKind } from "../table.ts";
-import type { SqlValue } from "./schema.ts";
+import type { SqlValue } from "./statement.ts";
 
 interface Codec {
   encode(value: unknown): SqlValue;

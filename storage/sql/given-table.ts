@@ -1,138 +1,198 @@
-/** One of the caller's tables in SQL: the statement for what is read or written, with its values, compiled once each. */
-import type { Kysely } from "kysely";
+/** One of the caller's tables in SQL: the statement for what is read or written, made from its description, with its values. */
 import { NotInstalled } from "../install-plan.ts";
-import { type AnyQuery, selectionOf, type Selection } from "../query.ts";
+import { type AnyQuery, fieldNamed, isTotal, selectionOf, type Selection } from "../query.ts";
 import { expectedFields, timeField } from "../expected-fields.ts";
-import type { AnyExpectation, AnyRemoval, AnyUpdate } from "../storage.ts";
-import type { AnyTable } from "../table.ts";
+import { columnsOf, type Field } from "../row.ts";
+import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate } from "../storage.ts";
+import type { AnyTable, Index } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
-import type { Statement } from "./statement.ts";
-import {
-  type AnyRow,
-  type AnySchema,
-  findStatement,
-  type Now,
-  removalStatement,
-  type TableStatements,
-  tableStatements,
-  tallyStatement,
-  updateStatement,
-  valueName,
-} from "./table-statements.ts";
+import { type AnyRow, assigned, type Bound, insertInto, listed, quoted, type SqlValue } from "./statement.ts";
 
-/** A statement and what it is run with. */
-export interface Bound<Row = unknown> {
-  readonly statement: Statement<AnyRow, Row>;
-  readonly values: AnyRow;
+/** The order in which rows were inserted: a column that every table of a caller has. */
+const SEQ = "seq";
+
+/** What stands for a value that is no field of the row. No field can be called so. */
+export const valueName = {
+  key: "$key",
+  version: "$version",
+  /** Rows that are as old have left the window. */
+  since: "$since",
+  /** The time by which a row is unexpired. */
+  now: "$now",
+  /** The key of the row that a read begins behind. */
+  beyond: "$beyond",
+  limit: "$limit",
+  equal: (field: string): string => `equal ${field}`,
+  after: (field: string): string => `after ${field}`,
+};
+
+const valueOf = (name: string): string => `{${name}}`;
+
+/** What the rows of a group say before an insert. */
+export interface Measure {
+  /** How many count, or one field of each of them. */
+  readonly counted: Bound<{ count: number; part: string }>;
+  /** Removes those that have left the window; null where there is none. */
+  readonly forget: Bound | null;
 }
 
 export class GivenTable {
   readonly table: AnyTable;
-  readonly statements: TableStatements;
-  readonly #db: Kysely<AnySchema>;
-  readonly #now: Now;
-  /**
-   * Updates by their fields and what is expected, finds and tallies by what they ask for: as many as there
-   * are places in the code.
-   */
-  readonly #updates = new Map<string, Statement<AnyRow, unknown>>();
-  readonly #removals = new Map<string, Statement<AnyRow, unknown>>();
-  readonly #finds = new Map<string, Statement<AnyRow, AnyRow>>();
-  readonly #tallies = new Map<string, Statement<AnyRow, { count?: number; part?: string | null }>>();
+  /** How a statement tells the time: the given value, or the database's own clock. */
+  readonly #now: string;
+  /** By what they have in common: as many as there are places in the code. */
+  readonly #texts = new Map<string, string>();
 
-  constructor(db: Kysely<AnySchema>, table: AnyTable, now: Now) {
-    this.#db = db;
-    this.#now = now;
+  constructor(table: AnyTable, now: string) {
     this.table = table;
-    this.statements = tableStatements(db, table);
+    this.#now = now;
   }
 
-  /** @throws TypeError when there is no such index, or the values are not those of its fields. */
+  get(key: string): Bound<AnyRow> {
+    const { name, key: field } = this.table;
+    const text = this.#once("get", () => `select * from ${quoted(name)} where ${isKey(field)}`);
+    return { statement: { text }, values: { [valueName.key]: key } };
+  }
+
+  /**
+   * The rows of a selection in their order.
+   * @throws TypeError when there is no such index, or the values are not those of its fields.
+   */
   find(query: AnyQuery): Bound<AnyRow> {
+    const { table } = this;
     const { order = "asc", limit, beyond } = query;
-    const selection = selectionOf(this.table, query);
-    const extent = { order, limited: limit !== undefined, beyond: beyond !== undefined };
-    const shape = [shapeOf(query.index, selection), order, limit === undefined, beyond === undefined].join();
-    const statement = compiledOnce(this.#finds, shape, () =>
-      findStatement(this.#db, this.table, { selection, extent }),
-    );
-    const values = { ...valuesOf(selection), limit: limit ?? null, [valueName.beyond]: beyond ?? null };
-    return { statement, values };
+    const selection = selectionOf(table, query);
+    const place = placeFields(table, selection);
+    const among = conditionsOf(table, selection);
+    const after =
+      beyond === undefined ? isAfter(selection, order) : [isBeyond(table, { place, order, among })];
+    // Null stands before all values, which databases see differently.
+    const nulls = order === "asc" ? " nulls first" : " nulls last";
+    const ordered = place.map(({ name, empty }) => `${quoted(name)} ${order}${empty === null ? "" : nulls}`);
+    const bounds = limit === undefined ? "" : ` limit ${valueOf(valueName.limit)}`;
+    const rows = `${quoted(table.name)}${where([...among, ...after])}`;
+    const text = `select * from ${rows} order by ${ordered.join(", ")}${bounds}`;
+    const extent = { [valueName.limit]: limit ?? null, [valueName.beyond]: beyond ?? null };
+    return { statement: { text }, values: { ...valuesOf(selection), ...extent } };
   }
 
-  /** Where a field is summed there is a row for each of its values, else one with the count. */
+  /** How many rows there are; where a field is summed, this field of each of them. */
   tally(query: AnyQuery): Bound<{ count?: number; part?: string | null }> {
-    const { sum } = query;
-    const selection = selectionOf(this.table, query);
-    const shape = [shapeOf(query.index, selection), sum ?? ""].join();
-    const statement = compiledOnce(this.#tallies, shape, () =>
-      tallyStatement(this.#db, this.table, { selection, sum }),
-    );
-    return { statement, values: valuesOf(selection) };
+    const { table } = this;
+    const selection = selectionOf(table, query);
+    const what = query.sum === undefined ? `count(*) as "count"` : `${quoted(query.sum)} as "part"`;
+    const conditions = [...conditionsOf(table, selection), ...isAfter(selection, "asc")];
+    const text = `select ${what} from ${quoted(table.name)}${where(conditions)}`;
+    return { statement: { text }, values: valuesOf(selection) };
   }
 
   insert(record: unknown): Bound {
-    return { statement: this.statements.insert, values: encodeRow(this.table, record as object) };
+    const { table } = this;
+    const text = this.#once(
+      "insert",
+      () => `${insertInto(table.name, columnsOf(table))} on conflict do nothing`,
+    );
+    return { statement: { text }, values: encodeRow(table, record as object) };
+  }
+
+  /** @throws TypeError when the table has no group, or none that is summed. */
+  measure(row: AnyRow, atMost: NonNullable<AnyInsert["atMost"]>): Measure {
+    const { name, group } = this.table;
+    if (group === null) throw new TypeError(`atMost: ${name} has no group`);
+    if ("total" in atMost && group.sum === undefined) {
+      throw new TypeError(`atMost: the group of ${name} has no sum`);
+    }
+    const members = group.by.map((field) => {
+      // What is null equals nothing, and is one value to a group.
+      const equals = fieldNamed(this.table, field).nullable ? "is not distinct from" : "=";
+      return `${quoted(field)} ${equals} ${valueOf(field)}`;
+    });
+    const since = valueOf(valueName.since);
+    const counts = "open" in group ? `${quoted(group.open)} is null` : `${quoted(group.since)} > ${since}`;
+    const what = "total" in atMost ? `${quoted(group.sum ?? "")} as "part"` : `count(*) as "count"`;
+    const values = {
+      ...row,
+      [valueName.since]: Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER),
+    };
+    const of = (text: string, condition: string): Bound<never> => ({
+      statement: { text: `${text} from ${quoted(name)}${where([...members, condition])}` },
+      values,
+    });
+    return {
+      counted: of(`select ${what}`, counts),
+      forget: "open" in group ? null : of("delete", `${quoted(group.since)} <= ${since}`),
+    };
   }
 
   /** @throws TypeError when rows of the table are never changed, or have no version to expect or no time to compare. */
   update({ id, set, expectedVersion, unexpired: until }: AnyUpdate): Bound {
-    if (this.table.appendOnly) throw new TypeError(`rows of ${this.table.name} are never changed`);
-    const grows = "version" in this.table.columns;
-    const expected = expectedVersion !== undefined;
-    if (expected) this.assertVersioned();
+    const { name, key, columns, appendOnly } = this.table;
+    if (appendOnly) throw new TypeError(`rows of ${name} are never changed`);
+    if (expectedVersion !== undefined) this.#assertVersioned();
+    const grows = "version" in columns;
     const changes = encodeChanges(this.table, set as object);
     const fields = Object.keys(changes);
     const unexpired = until === undefined ? null : timeField(this.table, until).name;
-    const shape = [expected, unexpired ?? "", ...fields].join();
-    const statement = compiledOnce(this.#updates, shape, () =>
-      updateStatement(this.#db, this.table, { fields, grows, expected, unexpired, now: this.#now }),
-    );
-    const values = { ...changes, $key: id, $version: expectedVersion ?? null };
-    return { statement, values: { ...values, [valueName.now]: until?.now ?? null } };
+    const shape = ["update", expectedVersion === undefined, unexpired, ...fields].join();
+    const text = this.#once(shape, () => {
+      // A row of a table without versions may be touched without a change, only to see that it is there. Else the key is not
+      // named: a database that writes it, though unchanged, writes every index that holds it.
+      const touched = fields.length === 0 && !grows ? [`${quoted(key)} = ${quoted(key)}`] : [];
+      const sets = [
+        ...touched,
+        ...(fields.length === 0 ? [] : [assigned(fields)]),
+        ...(grows ? ["version = version + 1"] : []),
+      ];
+      const conditions = [
+        isKey(key),
+        ...(expectedVersion === undefined ? [] : [`version = ${valueOf(valueName.version)}`]),
+        ...(unexpired === null ? [] : [`${quoted(unexpired)} > ${this.#now}`]),
+      ];
+      return `update ${quoted(name)} set ${sets.join(", ")}${where(conditions)}`;
+    });
+    const named = { [valueName.key]: id, [valueName.version]: expectedVersion ?? null };
+    return { statement: { text }, values: { ...changes, ...named, [valueName.now]: until?.now ?? null } };
   }
 
   /** @throws TypeError when rows of the table are never removed, or an expected value cannot be compared. */
   removal(change: AnyRemoval): Bound {
+    const { name, key } = this.table;
     const expected = expectedFields(this.table, change);
-    const fields = expected.map(([{ name }, value]) => ({ name, isNull: value === null }));
-    const shape = fields.map(({ name, isNull }) => (isNull ? `${name} null` : name)).join();
-    const statement = compiledOnce(this.#removals, shape, () =>
-      removalStatement(this.#db, this.table, fields),
-    );
-    const values = Object.fromEntries(
-      expected.map(([field, value]) => [field.name, encodeValue(field, value)]),
-    );
-    return { statement, values: { ...values, $key: change.remove } };
+    const conditions = expected.map(([field, value]) => isEqual(field.name, value, valueOf(field.name)));
+    const text = `delete from ${quoted(name)}${where([isKey(key), ...conditions])}`;
+    const values = expected.map(([field, value]) => [field.name, encodeValue(field, value)] as const);
+    return { statement: { text }, values: { ...Object.fromEntries(values), [valueName.key]: change.remove } };
   }
 
   /** The row that is expected to have a version. */
   expected({ id }: AnyExpectation): Bound<AnyRow> {
-    this.assertVersioned();
-    return { statement: this.statements.get as unknown as Statement<AnyRow, AnyRow>, values: { key: id } };
+    this.#assertVersioned();
+    return this.get(id);
   }
 
-  /** @throws TypeError when the table has no version. */
-  assertVersioned(): void {
+  #once(shape: string, make: () => string): string {
+    const text = this.#texts.get(shape) ?? make();
+    this.#texts.set(shape, text);
+    return text;
+  }
+
+  #assertVersioned(): void {
     if (!("version" in this.table.columns)) throw new TypeError(`${this.table.name} has no version`);
   }
 }
 
 /** The tables that are installed, by their names. */
 export class GivenTables {
-  readonly #db: Kysely<AnySchema>;
-  readonly #now: Now;
+  readonly #now: string;
   readonly #tables = new Map<string, GivenTable>();
 
-  constructor(db: Kysely<AnySchema>, now: Now) {
-    this.#db = db;
+  constructor(now = valueOf(valueName.now)) {
     this.#now = now;
   }
 
   /** Takes a table that is in the database. */
   add(table: AnyTable): void {
-    if (this.#tables.get(table.name)?.table === table) return;
-    this.#tables.set(table.name, new GivenTable(this.#db, table, this.#now));
+    this.#tables.set(table.name, new GivenTable(table, this.#now));
   }
 
   /** @throws NotInstalled when the table is none of them. */
@@ -143,19 +203,38 @@ export class GivenTables {
   }
 }
 
-function compiledOnce<S>(known: Map<string, S>, shape: string, compile: () => S): S {
-  const found = known.get(shape) ?? compile();
-  known.set(shape, found);
-  return found;
+const where = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
+
+const isKey = (key: string): string => `${quoted(key)} = ${valueOf(valueName.key)}`;
+
+const isEqual = (field: string, value: unknown, place: string): string =>
+  value === null ? `${quoted(field)} is null` : `${quoted(field)} = ${place}`;
+
+/** A field that orders rows. */
+interface PlaceField {
+  readonly name: string;
+  /** What stands for a value where the field has none; null where each row has a value. */
+  readonly empty: "''" | "0" | null;
 }
 
-/** What two reads have in common that one statement can serve. */
-function shapeOf(index: string | undefined, { equals, after }: Selection): string {
-  return [
-    index ?? "",
-    equals.map(([, value]) => (value === null ? "null" : "value")).join(),
-    after.length,
-  ].join("|");
+/** The fields that tell apart all rows of a selection, in their order. */
+function placeFields(table: AnyTable, selection: Selection): readonly PlaceField[] {
+  const fields = selection.order.map((field): PlaceField => {
+    const { name, kind } = field;
+    if (!mayBeNull(field, selection.index)) return { name, empty: null };
+    return { name, empty: kind === "text" ? "''" : "0" };
+  });
+  return isTotal(table, selection) ? fields : [...fields, { name: SEQ, empty: null }];
+}
+
+/** Whether rows of an index may have no value in this field. */
+export const mayBeNull = ({ name, nullable }: Field, { where: fixed, present }: Index): boolean =>
+  nullable && !present.includes(name) && (fixed[name] ?? null) === null;
+
+function conditionsOf(table: AnyTable, { index, equals }: Selection): readonly string[] {
+  const equal = equals.map(([{ name }, value]) => isEqual(name, value, valueOf(valueName.equal(name))));
+  return [...indexConditions(table, index), ...equal];
 }
 
 function valuesOf({ equals, after }: Selection): AnyRow {
@@ -163,4 +242,47 @@ function valuesOf({ equals, after }: Selection): AnyRow {
   for (const [field, value] of equals) values[valueName.equal(field.name)] = encodeValue(field, value);
   for (const [field, value] of after) values[valueName.after(field.name)] = encodeValue(field, value);
   return values;
+}
+
+const beyondSign = (order: "asc" | "desc"): string => (order === "asc" ? ">" : "<");
+
+/** Compared as tuples, so that an index over all of them is searched and not walked. */
+function isAfter({ after }: Selection, order: "asc" | "desc"): string[] {
+  if (after.length === 0) return [];
+  const fields = after.map(([{ name }]) => name);
+  const values = fields.map((field) => valueOf(valueName.after(field)));
+  return [`(${listed(fields)}) ${beyondSign(order)} (${values.join(", ")})`];
+}
+
+interface BeyondRow {
+  readonly place: readonly PlaceField[];
+  readonly order: "asc" | "desc";
+  readonly among: readonly string[];
+}
+
+/** Behind the row with a key, in one statement with it; behind none when that row is not among those looked through. */
+function isBeyond({ name, key }: AnyTable, { place, order, among }: BeyondRow): string {
+  const columns = place.map(compared).join(", ");
+  const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
+  return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
+}
+
+/** As part of a tuple. What is null compares with nothing, so whether there is a value comes before the value. */
+const compared = ({ name, empty }: PlaceField): string =>
+  empty === null ? quoted(name) : `${quoted(name)} is not null, coalesce(${quoted(name)}, ${empty})`;
+
+/** What only rows of an index are, with literals: a database uses such an index only where it sees them. */
+export function indexConditions(table: AnyTable, { where: fixed, present }: Index): readonly string[] {
+  return [
+    ...Object.entries(fixed).map(([field, value]) =>
+      isEqual(field, value, literalOf(encodeValue(fieldNamed(table, field), value))),
+    ),
+    ...present.map((field) => `${quoted(field)} is not null`),
+  ];
+}
+
+/** @throws TypeError for bytes, which both databases write otherwise. */
+export function literalOf(value: SqlValue): string {
+  if (value instanceof Uint8Array) throw new TypeError("bytes have no literal");
+  return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
 }

@@ -1,34 +1,33 @@
 /** The statements that create and migrate the caller's tables. */
-import { type Kysely, sql } from "kysely";
 import type { Definition } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
+import { indexConditions, literalOf, mayBeNull } from "./given-table.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
-import type { Schema } from "./schema.ts";
-import { statement } from "./statement.ts";
-import { indexConditions, mayBeNull } from "./table-statements.ts";
+import { quoted, statement } from "./statement.ts";
 
-/** What is kept of every installed table. */
-export function installedStatements(db: Kysely<Schema>) {
-  return {
-    installed: statement<{ name: string }>()(({ name }) =>
-      db.selectFrom("paystateTables").selectAll().where("name", "=", name),
-    ),
-    record: statement<Schema["paystateTables"]>()(({ name, definition, migrations }) =>
-      db
-        .insertInto("paystateTables")
-        .values({ name, definition, migrations })
-        .onConflict((conflict) => conflict.column("name").doUpdateSet({ definition, migrations })),
-    ),
-  };
+/** One row for each of the caller's tables: what it is now, and how many migrations it has seen. */
+export interface InstalledTable {
+  readonly name: string;
+  readonly definition: string;
+  readonly migrations: number;
 }
 
+/** What is kept of every installed table. */
+export const installedStatements = {
+  installed: statement<{ name: string }, InstalledTable>(
+    `select * from "paystateTables" where name = {name}`,
+  ),
+  record: statement<InstalledTable>(`insert into "paystateTables" (name, definition, migrations)
+    values ({name}, {definition}, {migrations})
+    on conflict (name) do update set definition = {definition}, migrations = {migrations}`),
+};
+
 /** Creates a table with a column for the order in which its rows are inserted. */
-export function creation(db: Kysely<Schema>, table: AnyTable, dialect: SchemaDialect): readonly string[] {
+export function creation(table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, columns, key } = table;
-  const create = dialect.sequencedTable(db as unknown as Kysely<unknown>, name, { columns, key: [key] });
-  return [create.compile().sql, ...indexing(db, table, dialect)];
+  return [dialect.sequencedTable(name, { columns, key: [key] }), ...indexing(table, dialect)];
 }
 
 /** What changes a table: the migrations, what it was before, and for which database. */
@@ -39,15 +38,12 @@ export interface TableChange {
 }
 
 /** Carries out migrations. Indexes go before the columns do, and come back when these are as they shall be. */
-export function migration(
-  db: Kysely<Schema>,
-  table: AnyTable,
-  { steps, before, dialect }: TableChange,
-): readonly string[] {
+export function migration(table: AnyTable, { steps, before, dialect }: TableChange): readonly string[] {
   const indexes = [
     ...Object.keys(before.indexes).map((index) => indexName(table.name, index)),
     ...before.unique.map((field) => uniqueName(table.name, field)),
   ];
+  const alter = `alter table ${quoted(table.name)}`;
   const present = new Set(Object.keys(before.columns));
   const changes = steps.flatMap(({ add = {}, drop = [] }, at) => {
     const dropped = drop.filter((field) => present.delete(field));
@@ -56,52 +52,47 @@ export function migration(
     const added = Object.entries(add).filter(([field]) => isKept(field));
     for (const [field] of added) present.add(field);
     return [
-      ...dropped.map((field) => sql`alter table ${sql.table(table.name)} drop column ${sql.ref(field)}`),
-      ...added.map((column) => adding(table, column, dialect)),
-    ].map((change) => change.compile(db).sql);
+      ...dropped.map((field) => `${alter} drop column ${quoted(field)}`),
+      ...added.map((column) => `${alter} add column ${adding(table, column, dialect)}`),
+    ];
   });
-  return [
-    ...indexes.map((index) => db.schema.dropIndex(index).compile().sql),
-    ...changes,
-    ...indexing(db, table, dialect),
-  ];
+  return [...indexes.map((index) => `drop index ${quoted(index)}`), ...changes, ...indexing(table, dialect)];
 }
 
-function adding(table: AnyTable, [name, value]: readonly [string, unknown], { types }: SchemaDialect) {
+function adding(
+  table: AnyTable,
+  [name, value]: readonly [string, unknown],
+  { types }: SchemaDialect,
+): string {
   const field = fieldNamed(table, name);
-  const literal = encodeValue(field, value);
-  if (literal instanceof Uint8Array) {
+  const encoded = encodeValue(field, value);
+  if (encoded instanceof Uint8Array) {
     throw new TypeError(`${table.name}: ${name} cannot be added with bytes in the rows of before`);
   }
-  const rule = field.nullable ? sql`` : sql` not null`;
-  return sql`alter table ${sql.table(table.name)} add column ${sql.ref(name)} ${sql.raw(types[field.kind])}${rule} default ${sql.lit(literal)}`;
+  return `${quoted(name)} ${types[field.kind]}${field.nullable ? "" : " not null"} default ${literalOf(encoded)}`;
 }
 
-function indexing(db: Kysely<Schema>, table: AnyTable, dialect: SchemaDialect): readonly string[] {
+function indexing(table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, indexes, unique } = table;
+  const index = (made: string, parts: Index): string => {
+    const conditions = indexConditions(table, parts);
+    const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
+    return `${quoted(made)} on ${quoted(name)} (${columnsOfIndex(table, parts, dialect)})${where}`;
+  };
   return [
-    ...unique.map((field) => {
-      const on = columnsOfIndex(table, { on: [field], where: {}, present: [] }, dialect);
-      return db.schema.createIndex(uniqueName(name, field)).unique().on(name).expression(on).compile().sql;
-    }),
-    ...Object.entries(indexes).map(([index, parts]) => {
-      const create = db.schema.createIndex(indexName(name, index)).on(name);
-      const columns = create.expression(columnsOfIndex(table, parts, dialect));
-      const conditions = indexConditions(table, parts);
-      if (conditions.length === 0) return columns.compile().sql;
-      return columns.where(sql<boolean>`${sql.join([...conditions], sql` and `)}`).compile().sql;
-    }),
+    ...unique.map(
+      (field) =>
+        `create unique index ${index(uniqueName(name, field), { on: [field], where: {}, present: [] })}`,
+    ),
+    ...Object.entries(indexes).map(([each, parts]) => `create index ${index(indexName(name, each), parts)}`),
   ];
 }
 
 /** In the order of reads, where null stands before all values. */
-function columnsOfIndex(table: AnyTable, index: Index, { nullsFirst }: SchemaDialect) {
-  return sql.join(
-    index.on.map((name) => {
-      const order = mayBeNull(fieldNamed(table, name), index) ? nullsFirst : sql``;
-      return sql`${sql.ref(name)}${order}`;
-    }),
-  );
+function columnsOfIndex(table: AnyTable, index: Index, { nullsFirst }: SchemaDialect): string {
+  const column = (name: string): string =>
+    `${quoted(name)}${mayBeNull(fieldNamed(table, name), index) ? nullsFirst : ""}`;
+  return index.on.map(column).join(", ");
 }
 
 /** PostgreSQL cuts names off here, and two that begin alike would be one. */

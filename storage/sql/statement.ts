@@ -1,62 +1,49 @@
 /**
- * Statements compiled once and run many times: Kysely compiles the query with placeholders for values, and each run puts
- * its values into their places by name. Compiling for every row would cost two thirds of the throughput.
+ * Statements as text with named places for values, such as `select * from tasks where id = {id}`. Each adapter puts into a
+ * place what its driver takes.
  */
-import type { Compilable } from "kysely";
 
-/** What a driver is given: SQL, and which named value goes to which parameter. */
+/** What a driver takes for a value and gives for a column. */
+export type SqlValue = string | number | Uint8Array | null;
+
+/** A row whose fields are known to the description of its table, not to the compiler. */
+export type AnyRow = Record<string, SqlValue>;
+
 export interface Statement<Values, Row> {
-  readonly sql: string;
-  readonly parameters: readonly (keyof Values & string)[];
-  /** Never there; keeps the type of the rows. */
+  readonly text: string;
+  /** Never there; they keep the types of the values and of the rows. */
+  readonly takes?: (values: Values) => void;
   readonly row?: Row;
 }
 
-class Placeholder {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
+export const statement = <Values extends object, Row = unknown>(text: string): Statement<Values, Row> => ({
+  text,
+});
+
+/** A statement and what it is run with. */
+export interface Bound<Row = unknown> {
+  readonly statement: Statement<AnyRow, Row>;
+  readonly values: AnyRow;
 }
 
-/** A query that is compiled when it is first needed: a start would otherwise wait for all that it never runs. */
-class LateStatement<Values, Row> implements Statement<Values, Row> {
-  readonly #build: () => Compilable<Row>;
-  #compiled: Pick<Statement<Values, Row>, "sql" | "parameters"> | null = null;
+/** Places, and the quoted parts in which a brace is none. */
+const PLACE = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\{([^{}]+)\}/g;
 
-  constructor(build: () => Compilable<Row>) {
-    this.#build = build;
-  }
-
-  get sql(): string {
-    return this.#compile().sql;
-  }
-
-  get parameters(): Statement<Values, Row>["parameters"] {
-    return this.#compile().parameters;
-  }
-
-  #compile(): Pick<Statement<Values, Row>, "sql" | "parameters"> {
-    if (this.#compiled !== null) return this.#compiled;
-    const { sql, parameters } = this.#build().compile();
-    const names = parameters.map((parameter) => nameOf(parameter, sql) as keyof Values & string);
-    return (this.#compiled = { sql, parameters: names });
-  }
+/** The text with something else in the place of each of its values. */
+export function withPlaces(text: string, place: (name: string) => string): string {
+  return text.replace(PLACE, (whole, name: string | undefined) => (name === undefined ? whole : place(name)));
 }
 
-/** A query over values that are given later: `statement<{ id: string }>()(({ id }) => db…where("id", "=", id))`. */
-export function statement<Values extends object>() {
-  const values = new Proxy({} as Values, { get: (_, name) => new Placeholder(String(name)) });
-  return <Row>(build: (given: Values) => Compilable<Row>): Statement<Values, Row> =>
-    new LateStatement(() => build(values));
-}
+/** A name as SQL has it. None may be read as more than a name. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** All of these values at once, for an insert. */
-export function pick<Values extends object>(given: Values, names: readonly string[]): Values {
-  return Object.fromEntries(names.map((name) => [name, given[name as keyof Values]])) as Values;
-}
+/** Names as SQL has them. */
+export const listed = (names: readonly string[]): string => names.map(quoted).join(", ");
 
-function nameOf(parameter: unknown, sql: string): string {
-  if (parameter instanceof Placeholder) return parameter.name;
-  throw new TypeError(`a constant in a compiled statement must be a literal: ${sql}`);
-}
+/** Adds a row with these fields. */
+export const insertInto = (table: string, fields: readonly string[]): string =>
+  `insert into ${quoted(table)} (${listed(fields)}) values (${fields.map((field) => `{${field}}`).join(", ")})`;
+
+/** What an update sets these fields to. */
+export const assigned = (fields: readonly string[]): string =>
+  fields.map((field) => `${quoted(field)} = {${field}}`).join(", ");

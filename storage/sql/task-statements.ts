@@ -1,357 +1,118 @@
 /** The statements on tasks and the rooms of their limits. */
-import { type Kysely, type RawBuilder, sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
-import type { Encode, Schema } from "./schema.ts";
-import { pick, statement } from "./statement.ts";
+import type { QueueName } from "../storage.ts";
+import type { GoneTask, TaskRow } from "../task-rows.ts";
+import { assigned, insertInto, type Statement, statement } from "./statement.ts";
 
-type TaskRow = Encode<StoredTask>;
+/** What the partial index of each queue holds. The planner uses one only where the query says the same, in literals. */
+export const IN_QUEUE: { readonly [Q in QueueName]: string } = {
+  steps: `"deadAt" is null and kind in ('timer', 'message') and (admission is null or admission = 'admitted')`,
+  free: `"deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is null`,
+  limited: `"deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null`,
+};
 
-/** What names a task in the hands of its latest claimant. */
-interface Held {
-  id: string;
-  token: number;
-}
-
-// The planner uses a partial index only where the query says what the index does, in literals.
-const isStep = sql<boolean>`kind in ('timer', 'message') and (admission is null or admission = 'admitted')`;
-const isWork = sql<boolean>`kind in ('effect', 'invocation')`;
-const hasLimits = sql<boolean>`"firstKey" is not null`;
-const isLimited = sql<boolean>`kind in ('effect', 'invocation') and "firstKey" is not null`;
-const isFree = sql<boolean>`kind in ('effect', 'invocation') and "firstKey" is null`;
-
-interface InAdmission {
+/** A task of a queue, those of one workflow earliest first. */
+interface Due {
   workflow: string;
-  admission: "admitted" | "parked" | "paused";
+  until: number;
+  limit: number;
 }
 
-const claimed = sql<boolean>`token > 0`;
-const isParkedMessage = sql<boolean>`kind = 'message' and admission = 'parked' and "deadAt" is null`;
-const isDisarmable = sql<boolean>`kind in ('timer', 'invocation')`;
+const dueOf = (queue: QueueName, more = ""): string =>
+  `select * from tasks where ${IN_QUEUE[queue]} and workflow = {workflow}${more} and "visibleAt" <= {until}
+    order by "visibleAt", seq limit {limit}`;
 
-/** Of a task that leaves: the keys in which others may follow. */
-const KEYS = ["firstKey", "lastKey", "admission"] as const;
-
-/** Given back, or changed: a task with limits has no room until it is due, but a message keeps its room. */
-const pausedAdmission = sql<
-  "paused" | null
->`case when "firstKey" is null or kind = 'message' then admission else 'paused' end`;
-
-export function taskStatements(db: Kysely<Schema>) {
-  return {
-    ...committedStatements(db),
-    ...leaseStatements(db),
-    ...dueStatements(db),
-    ...suspectStatements(db),
-    ...firstStatements(db),
-    ...listStatements(db),
-    ...repairStatements(db),
-  };
-}
-
-/** What commits do with tasks. */
-function committedStatements(db: Kysely<Schema>) {
-  return {
-    arm: statement<TaskRow>()((row) =>
-      db.insertInto("tasks").values(pick(row, columnsOf(engineTables.tasks))),
-    ),
-    disarm: statement<{ instance: string; timer: string }>()(({ instance, timer }) =>
-      db
-        .deleteFrom("tasks")
-        .where("instance", "=", instance)
-        .where("name", "=", timer)
-        .where(isDisarmable)
-        .returning(KEYS),
-    ),
-    end: statement<{ instance: string }>()(({ instance }) =>
-      db.deleteFrom("tasks").where("instance", "=", instance).where(isDisarmable).returning(KEYS),
-    ),
-    adopt: statement<{ instance: string; workflow: string }>()(({ instance, workflow }) =>
-      db
-        .updateTable("tasks")
-        .set({ workflow })
-        .where("instance", "=", instance)
-        .where("workflow", "<>", workflow),
-    ),
-    amend: statement<{ task: string; name: string; payload: string; dueAt: number }>()(
-      ({ task, name, payload, dueAt }) =>
-        db
-          .updateTable("tasks")
-          .set({ name, payload, dueAt, visibleAt: dueAt, holder: sql.lit(null), token: sql`token + 1` })
-          .set({ admission: pausedAdmission })
-          .where("id", "=", task)
-          .returning(KEYS),
-    ),
-    workflowOf: statement<{ instance: string }>()(({ instance }) =>
-      db.selectFrom("instances").select("workflow").where("id", "=", instance),
-    ),
-    consume: statement<Held>()(({ id, token }) =>
-      db.deleteFrom("tasks").where("id", "=", id).where("token", "=", token).where(claimed).returning(KEYS),
-    ),
-    consumeParked: statement<{ id: string; firstKey: string }>()(({ id, firstKey }) =>
-      db.deleteFrom("tasks").where("id", "=", id).where("firstKey", "=", firstKey).where(isParkedMessage),
-    ),
-  };
-}
-
-/** What holders do with the tasks in their hands. */
-function leaseStatements(db: Kysely<Schema>) {
-  return {
-    release: statement<Held & { dueAt: number; failed: number; error: string | null }>()(
-      ({ id, token, dueAt, failed, error }) =>
-        db
-          .updateTable("tasks")
-          .set({
-            dueAt,
-            visibleAt: dueAt,
-            holder: sql.lit(null),
-            admission: pausedAdmission,
-            crashedAt: sql`case when ${failed} = 0 then ${sql.ref("crashedAt")} end`,
-            failures: sql`failures + ${failed}`,
-            lastError: sql`coalesce(${error}, ${sql.ref("lastError")})`,
-            // Of a column that is set, an update reads what it was.
-            failingSince: sql`coalesce(${sql.ref("failingSince")}, case when ${failed} = 1 then ${sql.ref("dueAt")} end)`,
-          })
-          .where("id", "=", id)
-          .where("token", "=", token)
-          .where(claimed)
-          .where("deadAt", "is", null)
-          .returning(KEYS),
-    ),
-    lease: statement<TaskRow>()((row) =>
-      db
-        .updateTable("tasks")
-        .set(pick(row, ["holder", "visibleAt", "token", "admission"]))
-        .where("id", "=", row.id),
-    ),
-    suspect: statement<TaskRow>()((row) =>
-      db
-        .updateTable("tasks")
-        .set(pick(row, ["holder", "visibleAt", "crashes", "crashedAt", "deadAt", "admission"]))
-        .where("id", "=", row.id),
-    ),
-  };
-}
-
-/** What can be claimed now, and what next. */
-function dueStatements(db: Kysely<Schema>) {
-  return {
-    dueSteps: dueOfQueue(db, isStep),
-    dueFree: dueOfQueue(db, isFree),
-    dueLimited: statement<InAdmission & { now: number; limit: number }>()(
-      ({ workflow, admission, now, limit }) =>
-        limited(db)
-          .selectAll()
-          .where("workflow", "=", workflow)
-          .where("admission", "=", admission)
-          .where("visibleAt", "<=", now)
-          .orderBy("visibleAt")
-          .orderBy("seq")
-          .limit(limit),
-    ),
-    nextSteps: nextOfQueue(db, isStep),
-    nextFree: nextOfQueue(db, isFree),
-    nextLimited: statement<InAdmission>()(({ workflow, admission }) =>
-      limited(db)
-        .select("visibleAt as at")
-        .where("workflow", "=", workflow)
-        .where("admission", "=", admission)
-        .orderBy("visibleAt")
-        .limit(sql.lit(1)),
-    ),
-  };
-}
-
-/** The line of those that may have ended their process. */
-function suspectStatements(db: Kysely<Schema>) {
-  const suspects = () => alive(db).where("crashedAt", "is not", null);
-  return {
-    anyWaiting: statement<object>()(() =>
-      suspects().select("id").where("holder", "is", null).limit(sql.lit(1)),
-    ),
-    // A condition that the planner seeks by, as it does not by "is not null".
-    heldSuspects: statement<object>()(() =>
-      suspects()
-        .selectAll()
-        .where(sql<boolean>`holder >= ''`),
-    ),
-    waitingSuspects: statement<{ workflow: string; limit: number }>()(({ workflow, limit }) =>
-      suspects()
-        .selectAll()
-        .where("workflow", "=", workflow)
-        .where("holder", "is", null)
-        .orderBy("crashes")
-        .orderBy(sql<boolean>`${isWork}`)
-        .orderBy("seq")
-        .limit(limit),
-    ),
-  };
-}
+/** When the first of a queue can be claimed. */
+const nextOf = (queue: QueueName, more = ""): string =>
+  `select "visibleAt" as at from tasks where ${IN_QUEUE[queue]} and workflow = {workflow}${more} order by "visibleAt" limit 1`;
 
 /** One seek from workflow to workflow. */
-function firstStatements(db: Kysely<Schema>) {
-  return {
-    firstSteps: firstOfQueue(db, isStep),
-    firstFree: firstOfQueue(db, isFree),
-    limitedAfter: statement<{ after: string }>()(({ after }) =>
-      limited(db).select("workflow").where("workflow", ">", after).orderBy("workflow").limit(sql.lit(1)),
-    ),
-  };
-}
-
-/** What people look at. */
-function listStatements(db: Kysely<Schema>) {
-  return {
-    /** No kind is called "", so that excepts none. */
-    ofInstance: statement<{ instance: string; limit: number; except: string }>()(
-      ({ instance, limit, except }) =>
-        db
-          .selectFrom("tasks")
-          .selectAll()
-          .where("instance", "=", instance)
-          .where(sql<boolean>`kind <> ${except}`)
-          .orderBy("name")
-          .orderBy("seq")
-          .limit(limit),
-    ),
-    parked: statement<{ key: string; limit: number }>()(({ key, limit }) =>
-      alive(db)
-        .where(hasLimits)
-        .selectAll()
-        .where("firstKey", "=", key)
-        .where("admission", "=", sql.lit("parked"))
-        .where("lastKey", "=", key)
-        .orderBy("seq")
-        .limit(limit),
-    ),
-    one: statement<{ id: string }>()(({ id }) => db.selectFrom("tasks").selectAll().where("id", "=", id)),
-    failing: statement<{ least: number; limit: number }>()(({ least, limit }) =>
-      alive(db)
-        .selectAll()
-        .where("failingSince", "is not", null)
-        .where("failures", ">=", least)
-        .orderBy("failingSince")
-        .orderBy("seq")
-        .limit(limit),
-    ),
-    dead: statement<{ limit: number }>()(({ limit }) =>
-      db
-        .selectFrom("tasks")
-        .selectAll()
-        .where("deadAt", "is not", null)
-        .orderBy("deadAt", "desc")
-        .orderBy("seq", "desc")
-        .limit(limit),
-    ),
-  };
-}
-
-const RETRIED = [
-  "dueAt",
-  "visibleAt",
-  "crashes",
-  "crashedAt",
-  "failures",
-  "failingSince",
-  "deadAt",
-  "admission",
-] as const;
-
-/** What people put right. */
-function repairStatements(db: Kysely<Schema>) {
-  return {
-    retry: statement<TaskRow>()((row) =>
-      db.updateTable("tasks").set(pick(row, RETRIED)).where("id", "=", row.id),
-    ),
-    drop: statement<{ id: string }>()(({ id }) =>
-      db
-        .deleteFrom("tasks")
-        .where("id", "=", id)
-        .where(sql<boolean>`("deadAt" is not null or kind = 'message' and holder is null and failures > 0)`)
-        .returning(KEYS),
-    ),
-  };
-}
-
-/** Those that are no dead letters. */
-function alive(db: Kysely<Schema>) {
-  return db.selectFrom("tasks").where("deadAt", "is", null);
-}
-
-/** Due tasks of one queue, earliest first. */
-function dueOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
-  return statement<{ workflow: string; now: number; limit: number }>()(({ workflow, now, limit }) =>
-    alive(db)
-      .where(ofQueue)
-      .selectAll()
-      .where("workflow", "=", workflow)
-      .where("visibleAt", "<=", now)
-      .orderBy("visibleAt")
-      .orderBy("seq")
-      .limit(limit),
+const workflowAfter = (queue: QueueName): Statement<{ after: string }, { workflow: string }> =>
+  statement(
+    `select workflow from tasks where ${IN_QUEUE[queue]} and workflow > {after} order by workflow limit 1`,
   );
+
+const SUSPECTS = `select * from tasks where "deadAt" is null and "crashedAt" is not null`;
+const under = (admission: string): string =>
+  `from tasks where "deadAt" is null and "firstKey" is not null and "firstKey" = {firstKey}${admission}`;
+
+const GONE = `returning "firstKey", "lastKey", admission`;
+
+export const taskStatements = {
+  insert: statement<StoredTask>(insertInto("tasks", columnsOf(engineTables.tasks))),
+  one: statement<{ id: string }, TaskRow>("select * from tasks where id = {id}"),
+  remove: statement<{ id: string }, TaskRow>("delete from tasks where id = {id}"),
+  consume: statement<{ id: string; token: number }, GoneTask>(
+    `delete from tasks where id = {id} and token = {token} and token > 0 ${GONE}`,
+  ),
+  disarm: statement<{ instance: string; name: string }, GoneTask>(
+    `delete from tasks where instance = {instance} and name = {name} and kind in ('timer', 'invocation') ${GONE}`,
+  ),
+  end: statement<{ instance: string }, GoneTask>(
+    `delete from tasks where instance = {instance} and kind in ('timer', 'invocation') ${GONE}`,
+  ),
+  /** No kind is called "", so that excepts none. */
+  ofInstance: statement<{ instance: string; except: string; limit: number }, TaskRow>(
+    "select * from tasks where instance = {instance} and kind <> {except} order by name, seq limit {limit}",
+  ),
+  due: {
+    steps: statement<Due, TaskRow>(dueOf("steps")),
+    free: statement<Due, TaskRow>(dueOf("free")),
+    limited: statement<Due & { admission: string }, TaskRow>(
+      dueOf("limited", " and admission = {admission}"),
+    ),
+  },
+  next: {
+    steps: statement<{ workflow: string }, { at: number }>(nextOf("steps")),
+    free: statement<{ workflow: string }, { at: number }>(nextOf("free")),
+    limited: statement<{ workflow: string; admission: string }, { at: number }>(
+      nextOf("limited", " and admission = {admission}"),
+    ),
+  },
+  workflowAfter: {
+    steps: workflowAfter("steps"),
+    free: workflowAfter("free"),
+    limited: workflowAfter("limited"),
+  },
+  anyWaiting: statement<object, TaskRow>(`${SUSPECTS} and holder is null limit 1`),
+  // A condition that the planner seeks by, as it does not by "is not null".
+  heldSuspects: statement<object, TaskRow>(`${SUSPECTS} and holder >= ''`),
+  waitingSuspects: statement<{ workflow: string; limit: number }, TaskRow>(
+    `${SUSPECTS} and workflow = {workflow} and holder is null
+      order by crashes, (kind in ('effect', 'invocation')), seq limit {limit}`,
+  ),
+  failing: statement<{ least: number; limit: number }, TaskRow>(
+    `select * from tasks where "deadAt" is null and "failingSince" is not null and failures >= {least}
+      order by "failingSince", seq limit {limit}`,
+  ),
+  dead: statement<{ limit: number }, TaskRow>(
+    `select * from tasks where "deadAt" is not null order by "deadAt" desc, seq desc limit {limit}`,
+  ),
+  admittedUnder: statement<{ firstKey: string }, { count: number }>(
+    `select count(*) as count ${under(" and admission = 'admitted'")}`,
+  ),
+  admittedIn: statement<{ firstKey: string; lastKey: string }, { count: number }>(
+    `select count(*) as count ${under(` and admission = 'admitted' and "lastKey" = {lastKey}`)}`,
+  ),
+  /** One seek from last key to last key, however many tasks lie between them. */
+  headAfter: statement<{ firstKey: string; after: string }, TaskRow>(
+    `select * ${under(` and admission = 'parked' and "lastKey" > {after} order by "lastKey", seq limit 1`)}`,
+  ),
+  parked: statement<{ key: string; limit: number }, TaskRow>(
+    `select * from tasks where "firstKey" = {key} and "deadAt" is null and admission = 'parked' and "lastKey" = {key}
+      order by seq limit {limit}`,
+  ),
+  anyUnder: statement<{ firstKey: string }, { id: string }>(`select id ${under(" limit 1")}`),
+};
+
+/** Changes these fields of one task: indexes over others are not written. */
+export function updateTask(fields: readonly string[]): Statement<StoredTask, unknown> {
+  const shape = fields.join();
+  const text = updates.get(shape) ?? `update tasks set ${assigned(fields)} where id = {id}`;
+  updates.set(shape, text);
+  return { text };
 }
 
-/** When the first task of one queue can be claimed. */
-function nextOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
-  return statement<{ workflow: string }>()(({ workflow }) =>
-    alive(db)
-      .where(ofQueue)
-      .select("visibleAt as at")
-      .where("workflow", "=", workflow)
-      .orderBy("visibleAt")
-      .limit(sql.lit(1)),
-  );
-}
-
-/** The first task in this queue of the next workflow that has any. */
-function firstOfQueue(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
-  return statement<{ after: string }>()(({ after }) =>
-    alive(db)
-      .where(ofQueue)
-      .selectAll()
-      .where("workflow", ">", after)
-      .orderBy("workflow")
-      .orderBy("visibleAt")
-      .limit(sql.lit(1)),
-  );
-}
-
-/** Effects and invocations with limits. */
-function limited(db: Kysely<Schema>) {
-  return alive(db).where(isLimited);
-}
-
-/** Which tasks have room in a key, and which wait for it. */
-export function roomStatements(db: Kysely<Schema>) {
-  const under = (firstKey: string, admission: "admitted" | "parked") =>
-    alive(db).where(hasLimits).where("firstKey", "=", firstKey).where("admission", "=", sql.lit(admission));
-  return {
-    admittedUnder: statement<{ firstKey: string }>()(({ firstKey }) =>
-      under(firstKey, "admitted").select(({ fn }) => fn.countAll<number>().as("count")),
-    ),
-    admittedIn: statement<{ firstKey: string; lastKey: string }>()(({ firstKey, lastKey }) =>
-      under(firstKey, "admitted")
-        .where("lastKey", "=", lastKey)
-        .select(({ fn }) => fn.countAll<number>().as("count")),
-    ),
-    /** One seek from last key to last key, however many tasks lie between them. */
-    headAfter: statement<{ firstKey: string; after: string }>()(({ firstKey, after }) =>
-      under(firstKey, "parked")
-        .selectAll()
-        .where("lastKey", ">", after)
-        .orderBy("lastKey")
-        .orderBy("seq")
-        .limit(sql.lit(1)),
-    ),
-    anyUnder: statement<{ firstKey: string }>()(({ firstKey }) =>
-      alive(db).select("id").where(hasLimits).where("firstKey", "=", firstKey).limit(sql.lit(1)),
-    ),
-    admit: statement<{ id: string }>()(({ id }) =>
-      db
-        .updateTable("tasks")
-        .set({ admission: sql.lit("admitted") })
-        .where("id", "=", id),
-    ),
-  };
-}
+/** By their fields: there are as many as there are acts. */
+const updates = new Map<string, string>();

@@ -1,16 +1,9 @@
 /** Commits to SQLite, many in one physical transaction, each kept or taken back on its own. */
-import type { Kysely } from "kysely";
-import { encodeRow } from "../sql/codecs.ts";
-import { instanceStatements } from "../sql/instance-statements.ts";
-import type { Schema } from "../sql/schema.ts";
+import { applyCommit, type CommitTarget } from "../apply-commit.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
-import { engineTables, startedInstance } from "../engine-tables.ts";
 import type { AnyCommit, CommitAnswer, CommitResult } from "../storage.ts";
-import { Uncertain, type Connection, type PreparedAll } from "./connection.ts";
+import { type Connection, Uncertain } from "./connection.ts";
 import { explained } from "./explain.ts";
-import type { Tables } from "./tables.ts";
-import type { TaskQueue } from "./task-queue.ts";
-import type { WatchList } from "./watch-list.ts";
 
 /** What one physical transaction may hold, so that neither other processes nor the event loop wait long for it. */
 const MAX_ITEMS = 256;
@@ -24,29 +17,19 @@ const isOk = ({ ok }: CommitResult): boolean => ok;
 const uncertain = (answer: CommitAnswer, cause: unknown): CommitAnswer =>
   !answer.ok && answer.conflict === "failed" ? answer : unknown(cause);
 
-/** What commits change. */
-interface CommitParts {
-  readonly tasks: TaskQueue;
-  readonly watches: WatchList;
-  readonly tables: Tables;
-  /** A clock in milliseconds that bounds a transaction. */
-  readonly elapsed: () => number;
-}
-
 export class Commits {
   readonly #connection: Connection;
-  readonly #parts: CommitParts;
-  readonly #instances: PreparedAll<ReturnType<typeof instanceStatements>>;
+  readonly #target: CommitTarget;
+  /** A clock in milliseconds that bounds a transaction. */
   readonly #elapsed: () => number;
   #appliedAt = 0;
   /** How long the disk took for the last transaction. */
   #diskMs = 0;
 
-  constructor(connection: Connection, db: Kysely<Schema>, parts: CommitParts) {
+  constructor(connection: Connection, target: CommitTarget, elapsed: () => number) {
     this.#connection = connection;
-    this.#parts = parts;
-    this.#instances = connection.prepareAll(instanceStatements(db));
-    this.#elapsed = parts.elapsed;
+    this.#target = target;
+    this.#elapsed = elapsed;
   }
 
   async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
@@ -73,7 +56,7 @@ export class Commits {
     let tried = 0;
     const apply = (item: AnyCommit): CommitResult => {
       tried += 1;
-      return this.#apply(item);
+      return applyCommit(item, this.#target);
     };
     const attempt = (): CommitResult[] => {
       tried = 0;
@@ -124,7 +107,7 @@ export class Commits {
 
   #guarded(item: AnyCommit): CommitAnswer {
     try {
-      return this.#connection.savepoint(() => this.#apply(item), isOk);
+      return this.#connection.savepoint(() => applyCommit(item, this.#target), isOk);
     } catch (error) {
       if (!this.#connection.isInTransaction) throw error;
       return failed(explained(error));
@@ -134,7 +117,7 @@ export class Commits {
   /** Who has room now follows once, behind the last of the commits. */
   #settled<A>(apply: () => A): A {
     const results = apply();
-    this.#parts.tasks.settle();
+    this.#target.tasks.settle();
     this.#appliedAt = this.#elapsed();
     return results;
   }
@@ -153,34 +136,5 @@ export class Commits {
       if (!goesOn(result) || this.#elapsed() >= end) break;
     }
     return results;
-  }
-
-  /** One commit, to be rolled back by the caller unless it is ok. */
-  #apply(commit: AnyCommit): CommitResult {
-    const { step, removes = [], starts = [], writes = [], history = [] } = commit;
-    const { tasks, watches, tables } = this.#parts;
-    if (!tasks.consume(commit) || !tasks.command(commit)) return { ok: false, conflict: "token" };
-    if (step !== undefined && this.#instances.step.run({ steps: 1, ...step }) === 0) {
-      return { ok: false, conflict: "step" };
-    }
-    for (const { id, life } of removes) {
-      if (this.#instances.remove.run({ id, life }) === 0) return { ok: false, conflict: "step" };
-      this.#instances.forget.run({ id });
-    }
-    for (const [index, start] of starts.entries()) {
-      const row = encodeRow(engineTables.instances, startedInstance(start));
-      if (this.#instances.start.run(row as unknown as Schema["instances"]) === 0) {
-        return { ok: false, conflict: "exists", index };
-      }
-    }
-    for (const [index, write] of writes.entries()) {
-      if (!tables.write(write)) return { ok: false, conflict: "write", index };
-    }
-    const parked = tasks.replace(commit);
-    watches.replace(commit);
-    for (const row of history) {
-      this.#instances.record.run(encodeRow(engineTables.history, row) as unknown as Schema["history"]);
-    }
-    return parked.length === 0 ? { ok: true } : { ok: true, parked };
   }
 }

@@ -1,7 +1,6 @@
 /** One connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
 import pRetry from "p-retry";
-import type { SqlValue } from "../sql/schema.ts";
-import type { Statement } from "../sql/statement.ts";
+import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
 import { explained, isBusy, isUncertain } from "./explain.ts";
 
@@ -28,12 +27,10 @@ function isBusyAttempt({ error }: { readonly error: unknown }): boolean {
  */
 const BOUND_LIMIT = " limit ?";
 
-/** A statement on this connection. Values are named; rows come as the columns lie. */
-export interface Prepared<Values, Row> {
-  /** Answers how many rows it changed. */
-  run(values: Values): number;
-  get(values: Values): Row | undefined;
-  all(values: Values): Row[];
+/** A statement that this connection has run before, and the values that go into its places. */
+interface Prepared {
+  readonly statement: SqliteStatement;
+  readonly places: readonly string[];
 }
 
 /** A COMMIT failed in a way that leaves open whether it has happened. */
@@ -45,13 +42,9 @@ export class Uncertain extends Error {
   }
 }
 
-export type PreparedAll<S> = {
-  readonly [K in keyof S]: S[K] extends Statement<infer Values, infer Row> ? Prepared<Values, Row> : never;
-};
-
 export class Connection {
   readonly #database: SqliteDatabase;
-  readonly #known = new WeakMap<object, Prepared<never, unknown>>();
+  readonly #prepared = new Map<string, Prepared>();
   /** False from a commit that did not wait for the disk until the next ones do so again. */
   #isSynced = true;
   readonly #control: {
@@ -73,42 +66,43 @@ export class Connection {
     };
   }
 
-  /** Prepared when it is first run: an open file has some 100 statements, and a short life runs few of them. */
-  prepare<Values extends object, Row>(statement: Statement<Values, Row>): Prepared<Values, Row> {
-    let prepared: SqliteStatement | null = null;
-    let parameters: Statement<Values, Row>["parameters"] = [];
-    const ready = (): SqliteStatement => {
-      if (prepared !== null) return prepared;
-      ({ parameters } = statement);
-      const sql = statement.sql.replaceAll(BOUND_LIMIT, `${BOUND_LIMIT} + 0`);
-      return (prepared = this.#database.prepare(sql));
-    };
-    const bound = (values: Values): SqlValue[] => parameters.map((name) => values[name] as SqlValue);
-    return {
-      run: (values) => ready().run(bound(values)).changes,
-      get: (values) => ready().get(bound(values)) as Row | undefined,
-      all: (values) => ready().all(bound(values)) as Row[],
-    };
+  /** Answers how many rows it changed. */
+  run<Values extends object>(statement: Statement<Values, unknown>, values: Values): number {
+    const { statement: prepared, places } = this.#prepare(statement.text);
+    return prepared.run(bound(places, values)).changes;
   }
 
-  /** The same, for a statement that is made when it is first needed and then kept. */
-  prepared<Values extends object, Row>(statement: Statement<Values, Row>): Prepared<Values, Row> {
-    const known = this.#known.get(statement) as Prepared<Values, Row> | undefined;
+  /** The first row. */
+  get<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Row | undefined {
+    const { statement: prepared, places } = this.#prepare(statement.text);
+    return prepared.get(bound(places, values)) as Row | undefined;
+  }
+
+  /** All rows, as the columns lie. */
+  all<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Row[] {
+    const { statement: prepared, places } = this.#prepare(statement.text);
+    return prepared.all(bound(places, values)) as Row[];
+  }
+
+  #prepare(text: string): Prepared {
+    const known = this.#prepared.get(text);
     if (known !== undefined) return known;
-    const prepared = this.prepare(statement);
-    this.#known.set(statement, prepared);
+    const places: string[] = [];
+    const sql = withPlaces(text, (name) => {
+      places.push(name);
+      return "?";
+    });
+    const prepared = {
+      statement: this.#database.prepare(sql.replaceAll(BOUND_LIMIT, `${BOUND_LIMIT} + 0`)),
+      places,
+    };
+    this.#prepared.set(text, prepared);
     return prepared;
   }
 
   /** Within `write`: a change of the schema. */
   change(sql: string): void {
     this.#database.prepare(sql).run();
-  }
-
-  /** Several statements at once, by their names. */
-  prepareAll<S extends Readonly<Record<string, Statement<never, unknown>>>>(statements: S): PreparedAll<S> {
-    const entries = Object.entries(statements).map(([name, statement]) => [name, this.prepare(statement)]);
-    return Object.fromEntries(entries) as PreparedAll<S>;
   }
 
   /** Reads, again when the file is just then being recovered or closed by another process. */
@@ -232,6 +226,9 @@ export class Connection {
     }
   }
 }
+
+const bound = (places: readonly string[], values: object): SqlValue[] =>
+  places.map((name) => (values as Readonly<Record<string, SqlValue>>)[name] as SqlValue);
 
 /** Tries at once; only when another process holds the lock, again in a few milliseconds, for five seconds at most. */
 export async function inTurn<A>(act: () => A | Promise<A>): Promise<A> {

@@ -3,19 +3,16 @@ import { constants, existsSync, type Stats } from "node:fs";
 import { chmod, copyFile, mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent } from "../sql/migrations/index.ts";
-import type { Schema } from "../sql/schema.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
-import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import { executeOn, loadDriver, type SqliteDatabase } from "./driver.ts";
 import { explained } from "./explain.ts";
 
 /** An open file with the way to leave it. */
 export interface ReadOnlyDatabase {
   readonly handle: SqliteDatabase;
-  readonly db: Kysely<Schema>;
   readonly close: () => Promise<void>;
 }
 
@@ -26,12 +23,12 @@ export async function openReadOnly(path: string): Promise<ReadOnlyDatabase> {
     if (found?.isFile() !== true) throw new StorageUnusable("cannot_open", "there is no such file");
     const place = await placeOf(path, found);
     try {
-      const { handle, db } = await opened(place.file);
+      const handle = await opened(place.file);
       const close = async (): Promise<void> => {
         handle.close();
         await place.leave();
       };
-      return { handle, db, close };
+      return { handle, close };
     } catch (error) {
       await place.leave();
       throw error;
@@ -103,13 +100,11 @@ async function refuseCutOff(path: string, size: number): Promise<void> {
   }
 }
 
-async function opened(file: string): Promise<Pick<ReadOnlyDatabase, "handle" | "db">> {
+async function opened(file: string): Promise<SqliteDatabase> {
   const Driver = await loadDriver();
   const handle = new Driver(file, { timeout: 0, readonly: true, fileMustExist: true });
   try {
-    const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: handle }) });
-    const schema = db as unknown as Kysely<unknown>;
-    if (await inTurn(() => isCurrent(schema, sqliteSchema))) return { handle, db };
+    if (await inTurn(() => isCurrent(executeOn(handle), sqliteSchema))) return handle;
     throw new StorageUnusable("foreign_database", "this database holds none of paystate's tables");
   } catch (error) {
     handle.close();

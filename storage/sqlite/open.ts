@@ -1,12 +1,10 @@
 /** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
 import { closeSync, openSync } from "node:fs";
-import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
-import type { Schema } from "../sql/schema.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
-import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import { executeOn, loadDriver, type SqliteDatabase } from "./driver.ts";
 import { codeOf, explained } from "./explain.ts";
 import { refuseMoved } from "./moved.ts";
 
@@ -42,29 +40,27 @@ function createPrivately(path: string): void {
  * for its lock and finds nothing left to do.
  * @throws StorageUnusable `moved` when its data went to another database.
  */
-export async function prepareDatabase(database: SqliteDatabase): Promise<Kysely<Schema>> {
+export async function prepareDatabase(database: SqliteDatabase): Promise<void> {
   await inTurn(() => {
     database.pragma("busy_timeout = 0");
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
   });
-  const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) });
-  const schema = db as unknown as Kysely<unknown>;
+  const execute = executeOn(database);
   // Looked at before anything is changed: a database that is not ours, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
-  const isReady = await inTurn(() => isCurrent(schema, sqliteSchema));
+  const isReady = await inTurn(() => isCurrent(execute, sqliteSchema));
   await inTurn(() => refuseMoved(database));
   await inTurn(() => database.pragma("journal_mode = WAL"));
   // A move may have begun meanwhile. In this mode none can while the file is open.
   await inTurn(() => refuseMoved(database));
-  if (isReady) return db;
+  if (isReady) return;
   await inTurn(() => database.prepare("begin immediate").run());
   try {
-    if (!(await isCurrent(schema, sqliteSchema))) await migrate(schema, sqliteSchema);
+    if (!(await isCurrent(execute, sqliteSchema))) await migrate(execute, sqliteSchema);
     database.prepare("commit").run();
   } catch (error) {
     if (database.inTransaction) database.prepare("rollback").run();
     throw explained(error);
   }
-  return db;
 }

@@ -1,29 +1,22 @@
 /** The caller's tables in SQLite: installed, written in commits, and read. */
-import { type Kysely, sql } from "kysely";
 import { definitionOf, planInstall } from "../install-plan.ts";
 import type { AnyQuery } from "../query.ts";
 import { decodeRow } from "../sql/codecs.ts";
-import { type Bound, type GivenTable, GivenTables } from "../sql/given-table.ts";
+import { type GivenTable, GivenTables } from "../sql/given-table.ts";
 import { creation, installedStatements, migration } from "../sql/install-statements.ts";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import type { Schema } from "../sql/schema.ts";
-import { type AnyRow, type AnySchema, valueName } from "../sql/table-statements.ts";
+import type { AnyRow, Bound } from "../sql/statement.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
-import type { Connection, PreparedAll } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { isTaken } from "./explain.ts";
 
 export class Tables {
   readonly #connection: Connection;
-  readonly #db: Kysely<Schema>;
-  readonly #installed: PreparedAll<ReturnType<typeof installedStatements>>;
-  readonly #tables: GivenTables;
+  readonly #tables = new GivenTables();
 
-  constructor(connection: Connection, db: Kysely<Schema>) {
+  constructor(connection: Connection) {
     this.#connection = connection;
-    this.#db = db;
-    this.#tables = new GivenTables(db as unknown as Kysely<AnySchema>, (now) => sql`${now}`);
-    this.#installed = connection.prepareAll(installedStatements(db));
   }
 
   /** Asks for the write lock only when there is something to do, and looks again when it has it. */
@@ -38,7 +31,10 @@ export class Tables {
   }
 
   #plan(table: AnyTable): ReturnType<typeof planInstall> {
-    return planInstall(table, this.#installed.installed.get({ name: table.name }) ?? null);
+    return planInstall(
+      table,
+      this.#connection.get(installedStatements.installed, { name: table.name }) ?? null,
+    );
   }
 
   #bring(table: AnyTable): void {
@@ -46,18 +42,19 @@ export class Tables {
     if (plan === "keep") return;
     const changes =
       plan === "create"
-        ? creation(this.#db, table, sqliteSchema)
-        : migration(this.#db, table, { ...plan, dialect: sqliteSchema });
+        ? creation(table, sqliteSchema)
+        : migration(table, { ...plan, dialect: sqliteSchema });
     for (const change of changes) this.#connection.change(change);
     const { name, migrations } = table;
-    this.#installed.record.run({ name, definition: definitionOf(table), migrations: migrations.length });
+    const record = { name, definition: definitionOf(table), migrations: migrations.length };
+    this.#connection.run(installedStatements.record, record);
   }
 
   /** One record, or null. */
   get({ name }: AnyTable, key: string): object | null {
-    const { table, statements } = this.#tables.of(name);
-    const row = this.#connection.prepared(statements.get).get({ key });
-    return row === undefined ? null : decodeRow(table, row);
+    const given = this.#tables.of(name);
+    const row = this.#get(given.get(key));
+    return row === undefined ? null : decodeRow(given.table, row);
   }
 
   find(query: AnyQuery): object[] {
@@ -96,40 +93,29 @@ export class Tables {
   }
 
   #isAsExpected(given: GivenTable, expectation: AnyExpectation): boolean {
-    const { statement, values } = given.expected(expectation);
-    const row = this.#connection.prepared(statement).get(values);
+    const row = this.#get(given.expected(expectation));
     return Number(row?.["version"] ?? 0) === expectation.expectVersion;
   }
 
   /** Looks under the write lock of the commit, so that no other commit comes between the look and the insert. */
-  #hasRoom(
-    { table, statements: { count, forget, parts } }: GivenTable,
-    row: AnyRow,
-    atMost: NonNullable<AnyInsert["atMost"]>,
-  ): boolean {
-    const { since = -Infinity } = atMost;
-    const values = { ...row, [valueName.since]: since };
-    if (!("total" in atMost)) {
-      if (count === null) throw new TypeError(`atMost: ${table.name} has no group`);
-      if (forget !== null) this.#connection.prepared(forget).run(values);
-      return (this.#connection.prepared(count).get(values)?.count ?? 0) < atMost.count;
-    }
-    const sum = table.group?.sum;
-    if (parts === null || sum === undefined) {
-      throw new TypeError(`atMost: the group of ${table.name} has no sum`);
-    }
-    if (forget !== null) this.#connection.prepared(forget).run(values);
+  #hasRoom(given: GivenTable, row: AnyRow, atMost: NonNullable<AnyInsert["atMost"]>): boolean {
+    const { counted, forget } = given.measure(row, atMost);
+    if (forget !== null) this.#run(forget);
+    if (!("total" in atMost)) return (this.#get(counted)?.count ?? 0) < atMost.count;
     if (atMost.total === null) return true;
-    const found = this.#connection.prepared(parts).all(values);
-    const others = found.reduce((total, { part }) => total + BigInt(part), 0n);
-    return others + BigInt(String(row[sum])) <= atMost.total;
+    const others = this.#all(counted).reduce((total, { part }) => total + BigInt(part), 0n);
+    return others + BigInt(String(row[given.table.group?.sum ?? ""])) <= atMost.total;
+  }
+
+  #get<Row>({ statement, values }: Bound<Row>): Row | undefined {
+    return this.#connection.get(statement, values);
   }
 
   #all<Row>({ statement, values }: Bound<Row>): Row[] {
-    return this.#connection.prepared(statement).all(values);
+    return this.#connection.all(statement, values);
   }
 
   #run({ statement, values }: Bound): number {
-    return this.#connection.prepared(statement).run(values);
+    return this.#connection.run(statement, values);
   }
 }

@@ -1,20 +1,27 @@
 /** In the database: tasks are claimed under leases, kept, and given back. */
-import { UNCLAIMED_MS } from "../../unsettled.ts";
+import { MAX_UNSETTLED, UNCLAIMED_MS } from "../../unsettled.ts";
 import { SUSPECT_MS } from "../../suspects.ts";
+import { IN_QUEUE } from "../../sql/task-statements.ts";
+import type { QueueName } from "../../storage.ts";
 import { noted, tryLimit } from "./rooms.ts";
 
 /** Due tasks of one queue, earliest first, locked. */
-const dueOf = (limit: string, ofQueue: string): string => `array(
+const dueOf = (queue: QueueName, more = ""): string => `array(
       select t.id from unnest(knows) w cross join lateral
         (select id, "visibleAt", seq from tasks
-          where "deadAt" is null and ${ofQueue} and workflow = w and "visibleAt" <= at
-          order by "visibleAt", seq limit ${limit} for update skip locked) t
-      order by t."visibleAt", t.seq limit ${limit}
+          where ${IN_QUEUE[queue]} and workflow = w${more} and "visibleAt" <= at
+          order by "visibleAt", seq limit ${queue} for update skip locked) t
+      order by t."visibleAt", t.seq limit ${queue}
     )`;
 
-const STEPS = "kind in ('timer', 'message') and (admission is null or admission = 'admitted')";
-const FREE = `kind in ('effect', 'invocation') and "firstKey" is null`;
-const ADMITTED = `kind in ('effect', 'invocation') and "firstKey" is not null and admission = 'admitted'`;
+/** The workflows that have tasks with limits: one seek from each to the next. */
+export const limitedWorkflows = `limited (workflow) as (
+      (select workflow from tasks where ${IN_QUEUE.limited} order by workflow limit 1)
+      union all
+      select n.workflow from limited cross join lateral (
+        select t.workflow from tasks t where ${IN_QUEUE.limited} and t.workflow > limited.workflow
+          order by t.workflow limit 1) n
+    )`;
 
 /** Leases tasks to a holder; answers them earliest first. */
 export const leaseTasks = `
@@ -67,9 +74,6 @@ begin
   return found;
 end $body$;`;
 
-/** So many tasks of a workflow that ask for room, or lose it, are looked at in one claim. */
-const MAX_UNSETTLED = 64;
-
 /** Parks what asks for room, takes the room of what nobody claims, and admits what has room then: of keys that nobody locks. */
 export const settleLimits = `
 create or replace function paystate_settle_@(request jsonb, knows text[], at bigint) returns void language plpgsql as $body$
@@ -79,22 +83,12 @@ declare
   changed jsonb := '{}';
 begin
   for found_key in
-    with recursive w(workflow) as (
-      (select workflow from tasks where "deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null
-        order by workflow limit 1)
-      union all
-      select n.workflow from w cross join lateral (
-        select t.workflow from tasks t
-          where t."deadAt" is null and t.kind in ('effect', 'invocation') and t."firstKey" is not null and t.workflow > w.workflow
-          order by t.workflow limit 1) n
-    )
-    select l."firstKey", min(l."lastKey") as "lastKey", array_agg(l.id) as ids from w cross join lateral (
-      (select t.* from tasks t
-        where t."deadAt" is null and t.kind in ('effect', 'invocation') and t."firstKey" is not null and t.workflow = w.workflow
+    with recursive ${limitedWorkflows}
+    select l."firstKey", min(l."lastKey") as "lastKey", array_agg(l.id) as ids from limited w cross join lateral (
+      (select t.* from tasks t where ${IN_QUEUE.limited} and t.workflow = w.workflow
         and t.admission = 'paused' and t."visibleAt" <= at order by t."visibleAt", t.seq limit ${MAX_UNSETTLED})
       union all
-      (select t.* from tasks t
-        where t."deadAt" is null and t.kind in ('effect', 'invocation') and t."firstKey" is not null and t.workflow = w.workflow
+      (select t.* from tasks t where ${IN_QUEUE.limited} and t.workflow = w.workflow
         and t.admission = 'admitted' and t."visibleAt" <= at - ${UNCLAIMED_MS} and not (t.workflow = any(knows))
         order by t."visibleAt", t.seq limit ${MAX_UNSETTLED})
     ) l group by l."firstKey" order by 1
@@ -161,9 +155,9 @@ declare
 begin
   perform paystate_settle_@(request, knows, at);
   loop
-    due := ${dueOf("steps", STEPS)}
-      || ${dueOf("free", FREE)}
-      || ${dueOf("limited", ADMITTED)};
+    due := ${dueOf("steps")}
+      || ${dueOf("free")}
+      || ${dueOf("limited", " and admission = 'admitted'")};
     changed := '{}';
     for missed in
       select id, "firstKey", "lastKey" from tasks

@@ -1,5 +1,8 @@
 /** In the database: a group of commits, together or each on its own, by one function. */
-import { armAll, noted } from "./rooms.ts";
+import { engineTables } from "../../engine-tables.ts";
+import { columnsOf } from "../../row.ts";
+import { listed, quoted } from "../../sql/statement.ts";
+import { noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
 /** One write to a table of the caller; false refuses it. */
@@ -45,6 +48,41 @@ const notedAll = (change: string): string =>
 
 const eachOf = (part: string, fields: string): string =>
   `jsonb_to_recordset(parts->'${part}') as one(${fields})`;
+
+const taskColumns = columnsOf(engineTables.tasks);
+
+/** Columns of a task that depend on where it is armed: a message belongs to the workflow of its target, where that is there. */
+const ARMED: Readonly<Record<string, string>> = {
+  workflow: `case when kind = 'message'
+        then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
+  admission: `case when a.waits then 'parked' else a.admission end`,
+  visibleAt: `case when a.waits then a."dueAt" else a."visibleAt" end`,
+  holder: "case when a.waits then null else a.holder end",
+  token: "case when a.waits then 0 else a.token end",
+};
+
+/**
+ * Arms tasks. Those with limits are parked, and admitted at the end of the group. Of them only a message gets its lease, where
+ * no other of its key is still to be done.
+ */
+const arm = `with given as (
+      select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
+      from jsonb_array_elements(parts->'arms') with ordinality e(task, place) cross join lateral
+        jsonb_populate_record(null::tasks, e.task) r
+    ), placed as (
+      select g.*, g.holder is not null and g."firstKey" is not null and (g.kind <> 'message' or g.turn > 1 or exists (
+        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey")) as waits
+      from given g
+    ), added as (
+      insert into tasks (${listed(taskColumns)})
+        select ${taskColumns.map((name) => ARMED[name] ?? quoted(name)).join(", ")} from placed a order by a.place
+        returning "firstKey", "lastKey"
+    )
+    select coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}'),
+        (select coalesce(jsonb_agg(p.id), '[]') from placed p where p.waits)
+      into opened, waiting from added;
+    changed := changed || opened;
+    parked := parked || waiting;`;
 
 /**
  * What one commit does, or several that are in nobody's way: each kind of change is one statement for all of them, which
@@ -153,7 +191,7 @@ begin
       where id = each->>'task'`)}
   end loop;
   if parts ? 'arms' then
-    ${armAll("parts->'arms'")}
+    ${arm}
   end if;
   if parts ? 'unwatches' then
     delete from watches using ${eachOf("unwatches", "kind text, key text, instance text")}

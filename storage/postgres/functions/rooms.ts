@@ -1,4 +1,5 @@
 /** In the database: locks in one order, and the rooms of limits. */
+import { MAX_HEADS } from "../../limits.ts";
 
 /** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */
 export const lockAll = `
@@ -50,9 +51,6 @@ create or replace function paystate_has_room_@(t tasks) returns boolean language
       (select count(*) from tasks a where a."deadAt" is null and a."firstKey" = t."firstKey"
         and a.admission = 'admitted' and a."lastKey" = t."lastKey") < t."lastRoom"))
 $body$;`;
-
-/** So many last keys of one first key are looked at for one admission, as in `nextAdmitted`. */
-const MAX_HEADS = 64;
 
 const headAfter = (key: string): string => `(select p.* from tasks p
           where p."deadAt" is null and p."firstKey" = first_key and p.admission = 'parked' and p."lastKey" > ${key}
@@ -110,25 +108,3 @@ export const noted = (task: string): string =>
   `if ${task}."firstKey" is not null then
       changed := changed || jsonb_build_object(${task}."firstKey", ${task}."lastKey");
     end if;`;
-
-/**
- * Arms these tasks. Those with limits are parked, and admitted at the end of the group. Of them only a message gets
- * its lease, where no other of its key is still to be done.
- */
-export const armAll = (tasks: string): string => `with given as (
-      select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
-      from jsonb_array_elements(${tasks}) with ordinality e(task, place) cross join lateral
-        jsonb_populate_record(null::tasks, e.task) r
-    ), placed as (
-      select g.*, g.holder is not null and g."firstKey" is not null and (g.kind <> 'message' or g.turn > 1 or exists (
-        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey")) as waits
-      from given g
-    ), added as (
-      insert into tasks (@taskColumns@) select @armedColumns@ from placed a order by a.place
-        returning "firstKey", "lastKey"
-    )
-    select coalesce(jsonb_object_agg("firstKey", "lastKey") filter (where "firstKey" is not null), '{}'),
-        (select coalesce(jsonb_agg(p.id), '[]') from placed p where p.waits)
-      into opened, waiting from added;
-    changed := changed || opened;
-    parked := parked || waiting;`;

@@ -93,8 +93,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "what has room is admitted behind each transaction of commits",
     file: "storage/sqlite/commits.ts",
-    text: "this.#parts.tasks.settle();",
-    replacement: "if (results.length > 1) this.#parts.tasks.settle();",
+    text: "this.#target.tasks.settle();",
+    replacement: "if (results.length > 1) this.#target.tasks.settle();",
     tests: ["storage/contract.test.ts"],
   },
   {
@@ -141,9 +141,9 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "a task that leaves its key lets another in",
-    file: "storage/sqlite/task-queue.ts",
-    text: 'if (task.admission === "admitted") this.#rooms.touch(task);',
-    replacement: 'if (task.admission === "parked") this.#rooms.touch(task);',
+    file: "storage/task-queue.ts",
+    text: 'if (task.admission === "admitted") this.#touch(task);',
+    replacement: 'if (task.admission === "parked") this.#touch(task);',
     tests: ["storage/contract.test.ts"],
   },
   {

@@ -1,6 +1,6 @@
 /** Plain Maps of records, and the way back: what a commit has done to them is undone by putting copies of the Maps back. */
 import type { HistoryRecord, InstanceRecord, WatchRecord } from "paystate/engine";
-import { compareTexts, type EngineTables, type StoredTask } from "paystate/storage";
+import { compareTexts, type EngineTables, type TaskRow } from "paystate/storage";
 
 /** A row of a table that the caller brought. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -9,7 +9,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export class Database {
   instances = new Map<string, InstanceRecord>();
   history = new Map<string, HistoryRecord>();
-  tasks = new Map<string, StoredTask>();
+  tasks = new Map<string, TaskRow>();
+  armed = 0;
   watches = new Map<string, WatchRecord>();
   leases = new Map<string, EngineTables["paystateLeases"]>();
   installed = new Map<string, { readonly definition: string; readonly migrations: number }>();

@@ -2,7 +2,6 @@
 import type {
   AnyCommit,
   CommitAnswer,
-  CommitResult,
   EngineStorage,
   Find,
   InstanceListing,
@@ -10,7 +9,15 @@ import type {
   Table,
   WatchRecord,
 } from "paystate/engine";
-import { compareTexts, copyRow, engineTables, planLeases, storedTask } from "paystate/storage";
+import {
+  applyCommit,
+  type CommitTarget,
+  compareTexts,
+  copyRow,
+  engineTables,
+  planLeases,
+  TaskQueue,
+} from "paystate/storage";
 import { by, Database, keyOf } from "./database.ts";
 import { Tables } from "./tables.ts";
 import { Tasks } from "./tasks.ts";
@@ -18,21 +25,20 @@ import { Tasks } from "./tasks.ts";
 export function plainMapStorage(): EngineStorage {
   const database = new Database();
   const tables = new Tables(database);
-  const tasks = new Tasks(database);
-  const commit = new Commits(database, tables, tasks);
+  const tasks = new TaskQueue(new Tasks(database));
+  const target = targetOf(database, tables, tasks);
   return {
     install: async (wanted) => tables.install(wanted),
     get: async <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as R | null,
     find: async <R extends object>(query: Find<R>) => tables.find(query) as readonly R[],
     tally: async (query) => tables.tally(query),
-    commit: async (items) => items.map((item) => commit.one(item)),
+    commit: async (items) => items.map((item) => committed(item, database, target)),
     claim: async (request) => tasks.claim(request),
-    heartbeat: async (request) =>
-      request.tasks.filter((task) => !tasks.extend(task, request)).map(({ id }) => id),
-    release: async ({ id, token, dueAt, error }) => tasks.release({ id, token }, dueAt, error),
+    heartbeat: async (request) => tasks.heartbeat(request),
+    release: async (request) => tasks.release(request),
     nextDue: async (...asked) => tasks.nextDue(...asked),
     pending: async (instance, limit, except) => ({
-      tasks: tasks.pending(instance, limit, except),
+      tasks: tasks.of(instance, limit, except),
       watches: watchesOf(database, (watch) => watch.instance === instance).slice(0, limit),
     }),
     tasks: async (listing) => tasks.list(listing),
@@ -41,6 +47,66 @@ export function plainMapStorage(): EngineStorage {
     onWake: () => () => {},
     close: async () => {},
   };
+}
+
+function committed(item: AnyCommit, database: Database, target: CommitTarget): CommitAnswer {
+  const act = (): CommitAnswer => {
+    const result = applyCommit(item, target);
+    target.tasks.settle();
+    return result;
+  };
+  try {
+    return database.atomically(act, ({ ok }) => ok);
+  } catch (error) {
+    return { ok: false, conflict: "failed", error };
+  }
+}
+
+/** What a commit changes. */
+function targetOf(database: Database, tables: Tables, tasks: TaskQueue): CommitTarget {
+  const put = (instance: InstanceRecord) =>
+    database.instances.set(instance.id, copyRow(engineTables.instances, instance));
+  return {
+    tasks,
+    write: (write) => tables.write(write),
+    step({ after, steps = 1, at, ...next }) {
+      const instance = database.instances.get(next.id);
+      if (instance?.stamp !== after) return false;
+      put({ ...instance, ...next, version: instance.version + steps, updatedAt: at });
+      return true;
+    },
+    start(instance) {
+      if (database.instances.has(instance.id)) return false;
+      put(instance);
+      return true;
+    },
+    remove: (instance) => isRemoved(instance, database, tasks),
+    workflowOf: (instance) => database.instances.get(instance)?.workflow,
+    unwatch: ({ kind, key, instance }) => void database.watches.delete(keyOf(kind, key, instance)),
+    watch(watch) {
+      const key = keyOf(watch.kind, watch.key, watch.instance);
+      database.watches.set(key, copyRow(engineTables.watches, watch));
+    },
+    record(row) {
+      const key = keyOf(row.instance, row.version);
+      if (database.history.has(key)) throw new TypeError(`version ${row.version} is in the history`);
+      database.history.set(key, copyRow(engineTables.history, row));
+    },
+  };
+}
+
+function isRemoved(
+  { id, life }: Pick<InstanceRecord, "id" | "life">,
+  { instances, history, watches }: Database,
+  tasks: TaskQueue,
+): boolean {
+  const instance = instances.get(id);
+  if (instance?.status !== "done" || instance.life !== life) return false;
+  const hasChild = [...instances.values()].some((each) => each.parent === id && each.status === "active");
+  const isWatched = [...watches.values()].some((watch) => watch.instance === id);
+  if (hasChild || isWatched || tasks.of(id, 1).length > 0) return false;
+  for (const [key, row] of history) if (row.instance === id) history.delete(key);
+  return instances.delete(id);
 }
 
 type InstanceReads = Pick<EngineStorage, "load" | "history" | "list" | "size">;
@@ -120,123 +186,4 @@ function watchesOf(database: Database, isWanted: (watch: WatchRecord) => boolean
       ),
     )
     .map((watch) => ({ ...watch }));
-}
-
-const OK: CommitResult = { ok: true };
-
-class Commits {
-  constructor(database: Database, tables: Tables, tasks: Tasks) {
-    this.#database = database;
-    this.#tables = tables;
-    this.#tasks = tasks;
-  }
-
-  readonly #database: Database;
-  readonly #tables: Tables;
-  readonly #tasks: Tasks;
-
-  one(item: AnyCommit): CommitAnswer {
-    try {
-      return this.#database.atomically(
-        () => this.#carryOut(item),
-        ({ ok }) => ok,
-      );
-    } catch (error) {
-      return { ok: false, conflict: "failed", error };
-    }
-  }
-
-  #carryOut(item: AnyCommit): CommitResult {
-    if (!this.#endTasks(item)) return { ok: false, conflict: "token" };
-    this.#disarm(item);
-    if (!this.#step(item) || !this.#remove(item)) return { ok: false, conflict: "step" };
-    const exists = this.#start(item);
-    if (exists !== null) return { ok: false, conflict: "exists", index: exists };
-    const refused = (item.writes ?? []).findIndex((write) => !this.#tables.write(write));
-    if (refused !== -1) return { ok: false, conflict: "write", index: refused };
-    const parked = this.#follow(item);
-    for (const watch of item.watches ?? []) {
-      this.#database.watches.set(
-        keyOf(watch.kind, watch.key, watch.instance),
-        copyRow(engineTables.watches, watch),
-      );
-    }
-    this.#remember(item);
-    return parked.length === 0 ? OK : { ok: true, parked };
-  }
-
-  /** What becomes of tasks once nothing can be refused any more. */
-  #follow({ adopts = [], amends = [], arms = [] }: AnyCommit): string[] {
-    for (const { instance, workflow } of adopts) this.#tasks.adopt(instance, workflow);
-    for (const amendment of amends) this.#tasks.amend(amendment);
-    const parked: string[] = [];
-    for (const { task, lease } of arms) {
-      const target = task.kind === "message" ? this.#database.instances.get(task.instance) : undefined;
-      const given = { ...task, workflow: target?.workflow ?? task.workflow };
-      const mustWait = lease !== undefined && this.#tasks.mustWait(storedTask(given, undefined));
-      if (mustWait) parked.push(task.id);
-      this.#tasks.arm(storedTask(given, mustWait ? undefined : lease));
-    }
-    this.#tasks.settle();
-    return parked;
-  }
-
-  #endTasks({ consumes, behind = [], retries = [], drops = [] }: AnyCommit): boolean {
-    return (
-      (consumes === undefined ? behind.length === 0 : this.#tasks.consume(consumes, behind)) &&
-      retries.every(({ task, dueAt }) => this.#tasks.retry(task, dueAt)) &&
-      drops.every((id) => this.#tasks.drop(id))
-    );
-  }
-
-  #disarm({ disarms = [], ends = [], unwatches = [] }: AnyCommit): void {
-    for (const { instance, timer } of disarms) this.#tasks.disarm(instance, timer);
-    for (const instance of ends) this.#tasks.disarm(instance);
-    for (const { kind, key, instance } of unwatches) {
-      this.#database.watches.delete(keyOf(kind, key, instance));
-    }
-  }
-
-  #step({ step }: AnyCommit): boolean {
-    if (step === undefined) return true;
-    const { after, at, steps = 1, ...next } = step;
-    const instance = this.#database.instances.get(step.id);
-    if (instance?.stamp !== after) return false;
-    const stepped = { ...instance, ...next, version: instance.version + steps, updatedAt: at };
-    this.#database.instances.set(step.id, copyRow(engineTables.instances, stepped));
-    return true;
-  }
-
-  #remove({ removes = [] }: AnyCommit): boolean {
-    const { instances, history, watches } = this.#database;
-    return removes.every(({ id, life }) => {
-      const instance = instances.get(id);
-      const hasChild = [...instances.values()].some(
-        ({ parent, status }) => parent === id && status === "active",
-      );
-      const isWatched = [...watches.values()].some((watch) => watch.instance === id);
-      if (instance?.status !== "done" || instance.life !== life) return false;
-      if (hasChild || isWatched || !this.#tasks.isIdle(id)) return false;
-      for (const [key, row] of history) if (row.instance === id) history.delete(key);
-      return instances.delete(id);
-    });
-  }
-
-  /** The index of the first that exists already, or null. */
-  #start({ starts = [] }: AnyCommit): number | null {
-    for (const [index, start] of starts.entries()) {
-      if (this.#database.instances.has(start.id)) return index;
-      const instance = { ...start, version: 1, life: start.stamp, updatedAt: start.createdAt };
-      this.#database.instances.set(start.id, copyRow(engineTables.instances, instance));
-    }
-    return null;
-  }
-
-  #remember({ history = [] }: AnyCommit): void {
-    for (const row of history) {
-      const key = keyOf(row.instance, row.version);
-      if (this.#database.history.has(key)) throw new TypeError(`version ${row.version} is in the history`);
-      this.#database.history.set(key, copyRow(engineTables.history, row));
-    }
-  }
 }

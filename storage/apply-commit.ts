@@ -1,0 +1,83 @@
+/** What a commit means: its parts in their order, and what refuses it. */
+import { startedInstance } from "./engine-tables.ts";
+import type {
+  AnyCommit,
+  AnyWrite,
+  CommitResult,
+  HistoryRecord,
+  InstanceRecord,
+  StepRecord,
+  WatchRecord,
+} from "./storage.ts";
+import type { TaskQueue } from "./task-queue.ts";
+
+/** A database within a transaction. Where an act answers false, what refuses it is there. */
+export interface CommitTarget {
+  readonly tasks: TaskQueue;
+  /** The instance goes on from the stamp `after`; its version grows by `steps`, or by one. */
+  step(step: StepRecord): boolean;
+  /** Removes an ended instance of this life, with its history, that has no active child, no task and no watch. */
+  remove(instance: Pick<InstanceRecord, "id" | "life">): boolean;
+  start(instance: InstanceRecord): boolean;
+  /** One write to a table of the caller. */
+  write(write: AnyWrite): boolean;
+  /** The workflow of an instance; undefined where there is none. */
+  workflowOf(instance: string): string | undefined;
+  unwatch(watch: Pick<WatchRecord, "kind" | "key" | "instance">): void;
+  /** Adds the watch, or replaces the one of this kind, key and instance. */
+  watch(watch: WatchRecord): void;
+  /** @throws where the instance has this version in its history. */
+  record(row: HistoryRecord): void;
+}
+
+/**
+ * Carries out one commit within a transaction. Whoever calls takes back what it has done where it is refused or throws, and
+ * calls `tasks.settle()` before the transaction ends.
+ *
+ * @example
+ * ```ts
+ * import { applyCommit, type CommitTarget } from "paystate/storage";
+ *
+ * const database = { step: () => false } as Partial<CommitTarget> as CommitTarget;
+ * const step = { id: "i", after: "s1", stamp: "s2", workflow: "order@1", hash: "", snapshot: "{}", at: 5 };
+ * console.log(applyCommit({ step: { ...step, status: "done" } }, database)); // { ok: false, conflict: 'step' }
+ * ```
+ */
+export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {
+  const { retries = [], drops = [], step, removes = [], starts = [], writes = [] } = commit;
+  if (!to.tasks.consume(commit)) return { ok: false, conflict: "token" };
+  if (!retries.every((each) => to.tasks.retry(each))) return { ok: false, conflict: "token" };
+  if (!drops.every((id) => to.tasks.drop(id))) return { ok: false, conflict: "token" };
+  if (step !== undefined && !to.step(step)) return { ok: false, conflict: "step" };
+  if (!removes.every((each) => to.remove(each))) return { ok: false, conflict: "step" };
+  const exists = starts.findIndex((start) => !to.start(startedInstance(start)));
+  if (exists !== -1) return { ok: false, conflict: "exists", index: exists };
+  const refused = writes.findIndex((write) => !to.write(write));
+  if (refused !== -1) return { ok: false, conflict: "write", index: refused };
+  const parked = follow(commit, to);
+  return parked.length === 0 ? { ok: true } : { ok: true, parked };
+}
+
+/**
+ * What cannot be refused. A step may leave and enter a state again, so the old goes before the new comes. Answers the tasks
+ * that were armed without their lease.
+ */
+function follow(commit: AnyCommit, to: CommitTarget): string[] {
+  const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
+  const { unwatches = [], watches = [], history = [] } = commit;
+  for (const instance of ends) to.tasks.disarm(instance);
+  for (const { instance, timer } of disarms) to.tasks.disarm(instance, timer);
+  for (const { instance, workflow } of adopts) to.tasks.adopt(instance, workflow);
+  for (const amendment of amends) to.tasks.amend(amendment);
+  const parked: string[] = [];
+  for (const { task, lease } of arms) {
+    // A message belongs to the workflow of its target, where that is there.
+    const target = task.kind === "message" ? to.workflowOf(task.instance) : undefined;
+    const isLeased = to.tasks.arm({ ...task, workflow: target ?? task.workflow }, lease);
+    if (lease !== undefined && !isLeased) parked.push(task.id);
+  }
+  for (const watch of unwatches) to.unwatch(watch);
+  for (const watch of watches) to.watch(watch);
+  for (const row of history) to.record(row);
+  return parked;
+}

@@ -1,0 +1,132 @@
+/** The rows of tasks in memory. */
+import { compareTexts } from "../compare-texts.ts";
+import { engineTables, type StoredTask } from "../engine-tables.ts";
+import type { QueueName, TaskKind } from "../storage.ts";
+import { earliestFirst, taskRecord } from "../stored-task.ts";
+import { queueOf } from "../task-queues.ts";
+import type { TaskLine, TaskRow, TaskRows } from "../task-rows.ts";
+import { type Journal, MemoryTable } from "./table.ts";
+
+export class MemoryTaskRows implements TaskRows {
+  readonly #tasks: MemoryTable<TaskRow>;
+  #armed = 0;
+
+  constructor(journal: Journal) {
+    const { columns, lookups = [] } = engineTables.tasks;
+    this.#tasks = new MemoryTable({ columns: { ...columns, seq: "integer" }, lookups }, journal);
+  }
+
+  get(id: string): TaskRow | undefined {
+    return this.#tasks.get(id);
+  }
+
+  insert(task: StoredTask): void {
+    const isNew = this.#tasks.insert({ ...task, seq: (this.#armed += 1) });
+    if (!isNew) throw new Error(`task ${task.id} was armed before`);
+  }
+
+  put(task: TaskRow): void {
+    this.#tasks.put(task);
+  }
+
+  remove(id: string): void {
+    const task = this.#tasks.get(id);
+    if (task !== undefined) this.#tasks.remove(task);
+  }
+
+  consume(id: string, token: number): TaskRow | undefined {
+    const task = this.#tasks.get(id);
+    if (task === undefined || token < 1 || task.token !== token) return undefined;
+    this.#tasks.remove(task);
+    return task;
+  }
+
+  disarm(instance: string, name?: string): TaskRow[] {
+    const gone = this.#tasks
+      .under("instance", instance)
+      .filter(({ kind }) => kind === "timer" || kind === "invocation")
+      .filter((task) => name === undefined || task.name === name);
+    for (const task of gone) this.#tasks.remove(task);
+    return gone;
+  }
+
+  ofInstance(instance: string, limit: number, except?: TaskKind): TaskRow[] {
+    return this.#tasks
+      .under("instance", instance)
+      .filter(({ kind }) => kind !== except)
+      .toSorted((a, b) => compareTexts(a.name, b.name) || a.seq - b.seq)
+      .slice(0, limit);
+  }
+
+  due(wanted: { line: TaskLine; workflow: string; until: number; limit: number }): TaskRow[] {
+    return this.#tasks
+      .under("workflow", wanted.workflow)
+      .filter((task) => task.visibleAt <= wanted.until && lineOf(task) === wanted.line)
+      .toSorted(earliestFirst)
+      .slice(0, wanted.limit);
+  }
+
+  workflows(queue: QueueName): Iterable<string> {
+    const isIn = (task: TaskRow): boolean => lineOf(task) !== null && queueOf(taskRecord(task)) === queue;
+    return new Set(this.#tasks.all().flatMap((task) => (isIn(task) ? [task.workflow] : [])));
+  }
+
+  suspects(): TaskRow[] {
+    return this.#tasks.all().filter(({ crashedAt, deadAt }) => crashedAt !== null && deadAt === null);
+  }
+
+  admitted(firstKey: string, lastKey?: string): number {
+    const isCounted = (task: TaskRow): boolean =>
+      task.admission === "admitted" && task.lastKey === (lastKey ?? task.lastKey);
+    return this.#under(firstKey).filter(isCounted).length;
+  }
+
+  hasAny(firstKey: string): boolean {
+    return this.#under(firstKey).length > 0;
+  }
+
+  heads(firstKey: string, after: string): TaskRow[] {
+    const parked = this.#under(firstKey).filter(({ admission }) => admission === "parked");
+    const heads = new Map(
+      parked.toSorted((a, b) => b.seq - a.seq).map((task): [string, TaskRow] => [task.lastKey ?? "", task]),
+    );
+    const inOrder = [...heads].toSorted(([a], [b]) => compareTexts(a, b));
+    const isBehind = ([key]: readonly [string, TaskRow]): boolean => compareTexts(key, after) > 0;
+    const inTurn = [...inOrder.filter(isBehind), ...inOrder.filter((head) => !isBehind(head))];
+    return inTurn.map(([, head]) => head);
+  }
+
+  parked(key: string, limit: number): TaskRow[] {
+    return this.#under(key)
+      .filter(({ admission, lastKey }) => admission === "parked" && lastKey === key)
+      .toSorted((a, b) => a.seq - b.seq)
+      .slice(0, limit);
+  }
+
+  dead(limit: number): TaskRow[] {
+    return this.#tasks
+      .all()
+      .filter(({ deadAt }) => deadAt !== null)
+      .toSorted((a, b) => Number(b.deadAt) - Number(a.deadAt) || b.seq - a.seq)
+      .slice(0, limit);
+  }
+
+  failing(least: number, limit: number): TaskRow[] {
+    return this.#tasks
+      .all()
+      .filter((task) => task.deadAt === null && task.failingSince !== null && task.failures >= least)
+      .toSorted((a, b) => Number(a.failingSince) - Number(b.failingSince) || a.seq - b.seq)
+      .slice(0, limit);
+  }
+
+  #under(firstKey: string): TaskRow[] {
+    return this.#tasks.under("firstKey", firstKey).filter(({ deadAt }) => deadAt === null);
+  }
+}
+
+/** Null for a dead letter, and for a message that waits for room. */
+function lineOf(task: TaskRow): TaskLine | null {
+  const queue = queueOf(taskRecord(task));
+  if (task.deadAt !== null || (queue === "steps" && task.admission === "parked")) return null;
+  return queue === "limited" ? task.admission : queue;
+}

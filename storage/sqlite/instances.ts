@@ -1,0 +1,84 @@
+/** Instances, their history, watches and named leases in SQLite. */
+import type { CommitTarget } from "../apply-commit.ts";
+import { compareTexts } from "../compare-texts.ts";
+import { engineTables } from "../engine-tables.ts";
+import { planLeases } from "../named-leases.ts";
+import { encodeRow } from "../sql/codecs.ts";
+import {
+  instanceStatements,
+  leaseStatements,
+  listingValues,
+  listStatements,
+  watchStatements,
+} from "../sql/instance-statements.ts";
+import { type Statement, statement } from "../sql/statement.ts";
+import type { EngineStorage, Lease, LeaseRequest, WatchListing, WatchRecord } from "../storage.ts";
+import type { Connection } from "./connection.ts";
+
+/** Pages that were freed wait in the file to be used again. */
+const usedBytes = statement<object, { bytes: number }>(
+  `select (page_count - freelist_count) * page_size as bytes
+    from pragma_page_count(), pragma_freelist_count(), pragma_page_size()`,
+);
+
+/** What a commit does with them. */
+export function instanceTarget(connection: Connection): Omit<CommitTarget, "tasks" | "write"> {
+  const add = <Row extends object>(
+    into: Statement<Row, unknown>,
+    table: keyof typeof engineTables,
+    row: Row,
+  ) => connection.run(into, encodeRow(engineTables[table], row) as unknown as Row);
+  return {
+    step: (step) => connection.run(instanceStatements.step, { steps: 1, ...step }) === 1,
+    start: (instance) => add(instanceStatements.start, "instances", instance) === 1,
+    remove({ id, life }) {
+      if (connection.run(instanceStatements.remove, { id, life }) === 0) return false;
+      connection.run(instanceStatements.forget, { id });
+      return true;
+    },
+    workflowOf: (id) => connection.get(instanceStatements.workflowOf, { id })?.workflow,
+    unwatch: (watch) => void connection.run(watchStatements.unwatch, watch),
+    watch: (watch) => void add(watchStatements.watch, "watches", watch),
+    record: (row) => void add(instanceStatements.record, "history", row),
+  };
+}
+
+/** What is read of them. */
+export function instanceReads(
+  connection: Connection,
+): Pick<EngineStorage, "load" | "history" | "list" | "size" | "watches" | "lease"> {
+  return {
+    load: (id) => connection.read(() => connection.get(instanceStatements.load, { id }) ?? null),
+    history: (instance, { after, limit }) =>
+      connection.read(() => connection.all(instanceStatements.history, { instance, after, limit })),
+    list: (listing) =>
+      connection.read(() => connection.all(listStatements[listing.order], listingValues(listing))),
+    size: () => connection.read(() => connection.get(usedBytes, {})?.bytes ?? null),
+    watches: (listing) => connection.read(() => watchesOf(connection, listing)),
+    lease: (request) => leased(connection, request),
+  };
+}
+
+function watchesOf(connection: Connection, listing: WatchListing): WatchRecord[] {
+  if ("afterKind" in listing) return connection.all(watchStatements.byKind, listing);
+  const { kind, shards } = listing;
+  return [...new Set(shards)]
+    .flatMap((shard) => connection.all(watchStatements.inShard, { kind, shard }))
+    .toSorted((a, b) => compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance));
+}
+
+/** Does not ask for the write lock while nothing changes. */
+async function leased(connection: Connection, request: LeaseRequest): Promise<readonly Lease[]> {
+  const plan = (): ReturnType<typeof planLeases> => {
+    const rows = request.names.flatMap((name) => connection.all(leaseStatements.named, { name }));
+    return planLeases(request, rows);
+  };
+  const found = await connection.read(plan);
+  if (found.put.length === 0 && found.remove.length === 0) return found.held;
+  return connection.write(() => {
+    const { held, put, remove } = plan();
+    for (const lease of put) connection.run(leaseStatements.put, lease);
+    for (const name of remove) connection.run(leaseStatements.remove, { name });
+    return held;
+  });
+}

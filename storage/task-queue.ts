@@ -1,0 +1,334 @@
+/**
+ * What becomes of tasks: armed, claimed under a lease and a token, given back, consumed, or set aside; and admitted to their
+ * keys. The rules are pure functions, in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; here they meet the rows.
+ */
+import { compareTexts } from "./compare-texts.ts";
+import { admitted, hasRoom, type LimitedTasks, nextAdmitted } from "./limits.ts";
+import type {
+  AnyCommit,
+  ArmLease,
+  ClaimedTask,
+  ClaimRequest,
+  EngineStorage,
+  PendingTask,
+  QueueName,
+  TaskAmendment,
+  TaskKind,
+  TaskListing,
+  TaskRecord,
+} from "./storage.ts";
+import {
+  amended,
+  claimed,
+  earliestFirst,
+  pendingTask,
+  released,
+  retried,
+  storedTask,
+  taskRecord,
+} from "./stored-task.ts";
+import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "./suspects.ts";
+import { QUEUES, queueOf } from "./task-queues.ts";
+import type { GoneTask, TaskLine, TaskRow, TaskRows } from "./task-rows.ts";
+import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
+
+/** Later than every time that a task has. */
+const EVER = Number.MAX_SAFE_INTEGER;
+
+/** The lines of a queue in which tasks wait for their time, and the one that a claim takes from. */
+const WAITING: { readonly [Q in QueueName]: readonly TaskLine[] } = {
+  steps: ["steps"],
+  free: ["free"],
+  limited: ["admitted", "paused"],
+};
+const CLAIMED: { readonly [Q in QueueName]: TaskLine } = {
+  steps: "steps",
+  free: "free",
+  limited: "admitted",
+};
+
+/**
+ * The tasks of a storage, over rows that an adapter keeps. Each call belongs into one transaction. `settle` ends each
+ * transaction of commits: it lets in what has room now.
+ *
+ * @example
+ * ```ts
+ * import { TaskQueue, type TaskRows } from "paystate/storage";
+ *
+ * const none = { due: () => [], suspects: () => [], workflows: () => [] } as Partial<TaskRows> as TaskRows;
+ * console.log(new TaskQueue(none).nextDue(["order@1"])); // null
+ * ```
+ */
+export class TaskQueue {
+  readonly #rows: TaskRows;
+  readonly #limited: LimitedTasks<TaskRow>;
+  /** First keys in which something has changed since `settle`, each with the last key that a task has left. */
+  readonly #changed = new Map<string, string>();
+
+  constructor(rows: TaskRows) {
+    this.#rows = rows;
+    this.#limited = {
+      admittedUnder: (firstKey) => rows.admitted(firstKey),
+      admittedIn: (firstKey, lastKey) => rows.admitted(firstKey, lastKey),
+      heads: (firstKey, after) => rows.heads(firstKey, after),
+    };
+  }
+
+  /** Removes the task that is done, and those behind it. False when its token is not that of the latest claim. */
+  consume({ consumes, behind = [] }: Pick<AnyCommit, "consumes" | "behind">): boolean {
+    if (consumes === undefined) return behind.length === 0;
+    const consumed = this.#rows.consume(consumes.task, consumes.token);
+    if (consumed === undefined) return false;
+    this.#left(consumed);
+    return behind.every((id) => this.#consumeBehind(consumed, id));
+  }
+
+  /** What is parked has no room that it could leave to others. */
+  #consumeBehind({ firstKey }: GoneTask, id: string): boolean {
+    const task = this.#rows.get(id);
+    if (task === undefined || task.firstKey !== firstKey || !isParkedMessage(task)) return false;
+    this.#rows.remove(id);
+    return true;
+  }
+
+  /** By an operator's command. False when the task cannot be retried. */
+  retry({ task: id, dueAt }: NonNullable<AnyCommit["retries"]>[number]): boolean {
+    return this.#change(this.#rows.get(id), (task) => retried(task, dueAt));
+  }
+
+  /** By an operator's command. False when the task cannot be dropped. */
+  drop(id: string): boolean {
+    const task = this.#rows.get(id);
+    const isFailing = task?.kind === "message" && task.holder === null && task.failures > 0;
+    if (task === undefined || (task.deadAt === null && !isFailing)) return false;
+    this.#rows.remove(id);
+    this.#left(task);
+    return true;
+  }
+
+  /** Disarms timers and invocations of an instance: those of this name, or all. */
+  disarm(instance: string, name?: string): void {
+    for (const gone of this.#rows.disarm(instance, name)) this.#left(gone);
+  }
+
+  /** The tasks of an instance belong to this workflow from now on. */
+  adopt(instance: string, workflow: string): void {
+    for (const task of this.#rows.ofInstance(instance, EVER)) {
+      if (task.workflow !== workflow) this.#rows.put({ ...task, workflow }, task);
+    }
+  }
+
+  /** Gives a task another name and payload, and takes it from its holder. An absent one is no error. */
+  amend(amendment: TaskAmendment): void {
+    this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
+  }
+
+  /**
+   * False where its lease is not given: of tasks with limits only a message gets it, where no other of its key is still to be
+   * done.
+   */
+  arm(task: TaskRecord, lease: ArmLease | undefined): boolean {
+    const leased = storedTask(task, lease);
+    const { firstKey } = leased;
+    const mayLease = firstKey === null || (task.kind === "message" && !this.#rows.hasAny(firstKey));
+    const row = mayLease ? leased : storedTask(task, undefined);
+    this.#rows.insert(row);
+    this.#touch(row);
+    return mayLease;
+  }
+
+  /** Admits what has room now, under each first key in which a task has come or gone. */
+  settle(): void {
+    for (const [firstKey, after] of this.#changed) {
+      let next = nextAdmitted(this.#limited, { firstKey, after });
+      while (next !== undefined) {
+        this.#rows.put(admitted(next), next);
+        next = nextAdmitted(this.#limited, { firstKey, after });
+      }
+    }
+    this.#changed.clear();
+  }
+
+  /** Whether a claim may find anything, or has anything to change. */
+  isDue(request: ClaimRequest): boolean {
+    const isAny = request.workflows.some((workflow) =>
+      QUEUES.some(
+        (queue) => request[queue] > 0 && this.#due(request, { queue, workflow, limit: 1 }).length > 0,
+      ),
+    );
+    return isAny || this.#suspect(request) !== undefined || this.#unsettled(request, 1).next().done !== true;
+  }
+
+  claim(request: ClaimRequest): ClaimedTask[] {
+    for (const task of [...this.#unsettled(request, MAX_UNSETTLED)]) {
+      this.#change(task, () => unsettled(task, request));
+    }
+    this.settle();
+    const due = this.#unsuspected(request);
+    const suspect = this.#suspect(request);
+    if (suspect === undefined) return this.#lease(due, request);
+    const first = this.#lease([suspect], request);
+    return [...first, ...this.#lease(this.#unsuspected(withoutPlaceOf(suspect, request)), request)];
+  }
+
+  #lease(tasks: readonly TaskRow[], request: ClaimRequest): ClaimedTask[] {
+    return tasks.map((task) => {
+      const leased = claimed(task, request);
+      this.#rows.put(leased, task);
+      const { token, crashes, failures } = leased;
+      return { ...taskRecord(leased), token, crashes, failures };
+    });
+  }
+
+  /** What gets a place, once all suspects among it are in their line and the dead set aside: they took places of others. */
+  #unsuspected(request: ClaimRequest): readonly TaskRow[] {
+    for (;;) {
+      const due = QUEUES.flatMap((queue) => this.#chosen(queue, request)).toSorted(earliestFirst);
+      const changed = due.filter((task) => this.#change(task, () => suspected(task, request)));
+      if (changed.length === 0) return due;
+      this.settle();
+    }
+  }
+
+  #chosen(queue: QueueName, request: ClaimRequest): readonly TaskRow[] {
+    const limit = request[queue];
+    if (limit < 1) return [];
+    return [...new Set(request.workflows)]
+      .flatMap((workflow) => this.#due(request, { queue, workflow, limit }))
+      .toSorted(earliestFirst)
+      .slice(0, limit);
+  }
+
+  #due(
+    { now }: ClaimRequest,
+    {
+      queue,
+      workflow,
+      limit,
+    }: { readonly queue: QueueName; readonly workflow: string; readonly limit: number },
+  ): readonly TaskRow[] {
+    return this.#rows.due({ line: CLAIMED[queue], workflow, until: now, limit });
+  }
+
+  /** What asks for room, since its pause is over; and what has room and is claimed by nobody. Of any workflow, so many of each. */
+  *#unsettled({ workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
+    for (const workflow of this.#rows.workflows("limited")) {
+      yield* this.#rows.due({ line: "paused", workflow, until: now, limit });
+      if (workflows.includes(workflow)) continue;
+      yield* this.#rows.due({ line: "admitted", workflow, until: now - UNCLAIMED_MS, limit });
+    }
+  }
+
+  /** The suspect whose turn it is. */
+  #suspect(request: ClaimRequest): TaskRow | undefined {
+    const inTurn = suspectsInTurn(this.#rows.suspects(request.workflows), request);
+    return inTurn.find((task) => hasRoom(task, this.#limited));
+  }
+
+  /** Extends leases; answers the ids of those that are lost. */
+  heartbeat({ tasks, ...beat }: Parameters<EngineStorage["heartbeat"]>[0]): string[] {
+    const lost = tasks.filter(({ id, token }) => {
+      const task = this.#claimed(id, token);
+      const kept = task === undefined ? null : extended(task, beat);
+      if (task === undefined || kept === null) return true;
+      this.#rows.put(kept, task);
+      return false;
+    });
+    return lost.map(({ id }) => id);
+  }
+
+  /** Gives a task back; false when the token is no longer the latest, or the task was set aside. */
+  release({ id, token, dueAt, error }: Parameters<EngineStorage["release"]>[0]): boolean {
+    // As in PostgreSQL, which keeps none: else the text of one error would keep a whole file from being moved there.
+    const text = error?.replaceAll("\u0000", "");
+    const isReleased = this.#change(this.#claimed(id, token), (task) => released(task, dueAt, text));
+    this.settle();
+    return isReleased;
+  }
+
+  nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): number | null {
+    const lines = queues.flatMap((queue) => WAITING[queue]);
+    const times = workflows
+      .flatMap((workflow) => lines.map((line) => this.#first(line, workflow)?.visibleAt))
+      .concat(this.#nextSuspectAt(workflows, queues))
+      .filter((at) => at !== undefined);
+    return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+  }
+
+  #first(line: TaskLine, workflow: string): TaskRow | undefined {
+    return this.#rows.due({ line, workflow, until: EVER, limit: 1 })[0];
+  }
+
+  #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | undefined {
+    const suspects = this.#rows.suspects(workflows);
+    const asked = suspects.filter(
+      (task) => workflows.includes(task.workflow) && queues.includes(queueOf(taskRecord(task))),
+    );
+    return nextSuspectAt(asked, suspects) ?? undefined;
+  }
+
+  /** The tasks of an instance by name, those of one name as they were armed. */
+  of(instance: string, limit: number, except?: TaskKind): PendingTask[] {
+    return this.#rows.ofInstance(instance, limit, except).map(pendingTask);
+  }
+
+  list(listing: TaskListing): PendingTask[] {
+    return this.#listed(listing).map(pendingTask);
+  }
+
+  #listed(listing: TaskListing): readonly TaskRow[] {
+    switch (listing.order) {
+      case "dead":
+        return this.#rows.dead(listing.limit);
+      case "failing":
+        return this.#rows.failing(listing.least, listing.limit);
+      case "due":
+        return this.#rows.due({ ...listing, line: "steps", until: EVER });
+      case "parked":
+        return this.#rows.parked(listing.key, listing.limit);
+      case "workflow":
+        return this.#firstOfEach();
+    }
+  }
+
+  /** One seek for each workflow and line, however many tasks there are. */
+  #firstOfEach(): readonly TaskRow[] {
+    const first = new Map<string, TaskRow>();
+    for (const queue of QUEUES) {
+      const lines: readonly TaskLine[] = queue === "limited" ? [...WAITING.limited, "parked"] : [queue];
+      for (const workflow of this.#rows.workflows(queue)) {
+        const known = [first.get(workflow), ...lines.map((line) => this.#first(line, workflow))];
+        const [earliest] = known.filter((task) => task !== undefined).toSorted(earliestFirst);
+        if (earliest !== undefined) first.set(workflow, earliest);
+      }
+    }
+    return [...first.values()].toSorted((a, b) => compareTexts(a.workflow, b.workflow));
+  }
+
+  #claimed(id: string, token: number): TaskRow | undefined {
+    const task = this.#rows.get(id);
+    return task !== undefined && task.token > 0 && task.token === token ? task : undefined;
+  }
+
+  /** False where there is no such task, or it stays as it is. */
+  #change(task: TaskRow | undefined, change: (task: TaskRow) => TaskRow | null): boolean {
+    const next = task === undefined ? null : change(task);
+    if (task === undefined || next === null) return false;
+    this.#rows.put(next, task);
+    this.#touch(next);
+    return true;
+  }
+
+  /** Only a task that had room leaves some to others. */
+  #left(task: GoneTask): void {
+    if (task.admission === "admitted") this.#touch(task);
+  }
+
+  #touch({ firstKey, lastKey }: Omit<GoneTask, "admission">): void {
+    if (firstKey !== null) this.#changed.set(firstKey, lastKey ?? "");
+  }
+}
+
+function isParkedMessage({ kind, admission, deadAt }: TaskRow): boolean {
+  return kind === "message" && admission === "parked" && deadAt === null;
+}
