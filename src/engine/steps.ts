@@ -244,6 +244,8 @@ export class Steps<W> {
       }
       if (instance.status === "done") return { kind: "ended", snapshot };
       if (await this.#prepare(instance, snapshot, taken)) continue;
+      // By now they have begun. A program without types may give no event at all, which the plan refuses.
+      if ((event as EventObject | undefined)?.type === BORN) return { kind: "unchanged", snapshot };
       const { expectedVersion = instance.version } = companions;
       if (instance.version !== expectedVersion) {
         // The cached instance may be out of date.

@@ -122,7 +122,8 @@ class XStateChart implements Chart {
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
     const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
-    const run = { ...before, unborn: before.unborn?.filter(({ id, run }) => kept[id]?.run === run) };
+    const unborn = before.unborn?.filter((child) => kept[child.id]?.run === child.run);
+    const run = { ...before, unborn };
     const stepped = { before: null, snapshot, scope: { ...scope, runs }, children, run };
     return {
       after: stored(stepped, children),
@@ -270,11 +271,7 @@ function isFilled(record: object): boolean {
 type EngineFields = ChildEnd & { readonly $runs?: ChartSnapshot["runs"] };
 
 /** The step in which children begin that were started before: of the chart itself it changes nothing. */
-function bearing(
-  { unborn, ...before }: ChartSnapshot,
-  { $runs: taken = {} }: EngineFields,
-): ChartStep | null {
-  if (unborn === undefined) return null;
+function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }: EngineFields): ChartStep {
   const links = Object.entries(taken).flatMap(([id, run]) => {
     const link = before.children?.[id];
     return link === undefined ? [] : [[id, { ...link, run: run + 1 }] as const];
