@@ -76,15 +76,15 @@ describe.each(sampled(adapters, "many children"))("on $name", (adapter) => {
       const one = await engine({ workflows: [whole] });
       one.run();
       await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(600), go: true });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
       await settled();
       const { context } = (await one.read("w")) ?? {};
       expect(context).toMatchObject({ failed: 1 });
       expect(heard(context).toSorted((a, b) => a - b)).toEqual(
-        Array.from({ length: 600 }, (_, n) => n).filter((n) => n !== 7),
+        Array.from({ length: 300 }, (_, n) => n).filter((n) => n !== 7),
       );
       const born = log.commits.map(({ commit }) => commit.starts?.length ?? 0).filter((count) => count > 1);
-      expect(born).toEqual([MOST - 1, MOST, 600 - 2 * MOST]);
+      expect(born).toEqual([MOST - 1, 300 - MOST]);
       expect((await one.pending("w")).tasks).toEqual([]);
       expect((await one.read("w"))?.children ?? {}).toEqual({});
       awaitsOutside("w");
@@ -95,21 +95,20 @@ describe.each(sampled(adapters, "many children"))("on $name", (adapter) => {
       // Nothing that is armed is done here: the children are begun by what comes next.
       const one = await engine({ workflows: [whole] });
       await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(600), go: false });
-      expect(await storage.load("w/part-599")).toBeNull();
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
+      expect(await storage.load("w/part-299")).toBeNull();
       expect((await one.pending("w")).timers.map(({ name }) => name)).toEqual(["$born"]);
-      await one.send(whole, "w", { type: "GO", id: "part-599" });
-      expect(await storage.load("w/part-599")).toMatchObject({ status: "active" });
+      await one.send(whole, "w", { type: "GO", id: "part-299" });
+      expect(await storage.load("w/part-299")).toMatchObject({ status: "active" });
       await one.send(whole, "w", { type: "HALT" });
       one.run();
       await settled();
-      for (const n of [0, 300, 599]) {
-        expect(await one.read(`w/part-${n}`)).toMatchObject({ status: n === 599 ? "done" : "stopped" });
+      for (const n of [0, 270, 299]) {
+        expect(await one.read(`w/part-${n}`)).toMatchObject({ status: n === 299 ? "done" : "stopped" });
       }
-      expect((await one.history("w")).map(({ event }) => event.type).slice(0, 5)).toEqual([
+      expect((await one.history("w")).map(({ event }) => event.type).slice(0, 4)).toEqual([
         "$started",
         "SPREAD",
-        "$born",
         "$born",
         "GO",
       ]);
@@ -120,12 +119,12 @@ describe.each(sampled(adapters, "many children"))("on $name", (adapter) => {
       const one = await engine({ workflows: [whole, workflow(part)({ version: 1 })] });
       one.run();
       await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(600), go: true });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
       await settled();
-      await one.send(whole, "w", { type: "SPREAD", ids: named(600), go: true });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
       await settled();
-      expect(heard((await one.read("w"))?.context).length).toBe(2 * 599);
-      for (const n of [0, 300, 599]) {
+      expect(heard((await one.read("w"))?.context).length).toBe(2 * 299);
+      for (const n of [0, 270, 299]) {
         expect(await storage.load(`w/part-${n}~2`)).toMatchObject({ status: "done" });
       }
       awaitsOutside("w");
@@ -135,12 +134,12 @@ describe.each(sampled(adapters, "many children"))("on $name", (adapter) => {
     inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
       const one = await engine({ workflows: [whole] });
       await one.start(whole, { id: "w", input: undefined });
-      await one.send(whole, "w", { type: "SPREAD", ids: named(600), go: false });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
       await one.stop();
       const two = await engine({ workflows: [whole] });
       two.run();
       await settled();
-      expect(await two.read("w/part-599")).toMatchObject({ status: "active" });
+      expect(await two.read("w/part-299")).toMatchObject({ status: "active" });
       await two.send(whole, "w", { type: "HALT" });
       await settled();
       awaitsOutside("w");
@@ -203,44 +202,51 @@ describe.each(sampled(adapters, "many children"))("on $name", (adapter) => {
   );
 });
 
-const COUNT = byDepth({ quick: 1_000, ci: 10_000, long: 10_000 });
+const COUNT = byDepth({ quick: 400, ci: 3_000, long: 10_000 });
 
 test(
   `D18: children by the thousand begin and are joined, in few commits of their parent`,
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   () =>
-    inWorld({ make: adapters[0]?.make ?? (() => Promise.reject(new Error("no adapter"))) }, async (world) => {
-      const { engine, settled, log, awaitsOutside } = world;
-      const brief = createMachine({
-        id: "brief",
-        initial: "over",
-        states: { over: { type: "final" } },
-      });
-      const host = workflow(
-        setup({ types: { context: {} as { ended: number } }, actors: { brief } }).createMachine({
-          id: "host",
-          context: { ended: 0 },
-          on: {
-            GO: {
-              actions: enqueueActions(({ enqueue }) => {
-                for (let n = 0; n < COUNT; n++) enqueue.spawnChild("brief", { id: `c${n}` });
-              }),
+    inWorld(
+      {
+        make:
+          adapters.find(({ name }) => name === "SQLite")?.make ??
+          (() => Promise.reject(new Error("no adapter"))),
+      },
+      async (world) => {
+        const { engine, settled, log, awaitsOutside } = world;
+        const brief = createMachine({
+          id: "brief",
+          initial: "over",
+          states: { over: { type: "final" } },
+        });
+        const host = workflow(
+          setup({ types: { context: {} as { ended: number } }, actors: { brief } }).createMachine({
+            id: "host",
+            context: { ended: 0 },
+            on: {
+              GO: {
+                actions: enqueueActions(({ enqueue }) => {
+                  for (let n = 0; n < COUNT; n++) enqueue.spawnChild("brief", { id: `c${n}` });
+                }),
+              },
+              "*": { actions: assign({ ended: ({ context }) => context.ended + 1 }) },
             },
-            "*": { actions: assign({ ended: ({ context }) => context.ended + 1 }) },
-          },
-        }),
-      )({ version: 1 });
-      const one = await engine({ workflows: [host] });
-      one.run();
-      await one.start(host, { id: "h", input: undefined });
-      await one.send(host, "h", { type: "GO" });
-      await settled();
-      expect(await one.read("h")).toMatchObject({ context: { ended: COUNT } });
-      const most = Math.max(...log.commits.map(({ commit }) => commit.history?.length ?? 0));
-      expect(most).toBeLessThanOrEqual(2 * MOST);
-      // Where the list of those that are left is short, each end is a commit of its own.
-      const commits = log.commits.filter(({ commit }) => commit.step?.id === "h");
-      expect(commits.length).toBeLessThan(COUNT / 10 + 1_000);
-      awaitsOutside("h");
-    }),
+          }),
+        )({ version: 1 });
+        const one = await engine({ workflows: [host] });
+        one.run();
+        await one.start(host, { id: "h", input: undefined });
+        await one.send(host, "h", { type: "GO" });
+        await settled();
+        expect(await one.read("h")).toMatchObject({ context: { ended: COUNT } });
+        const most = Math.max(...log.commits.map(({ commit }) => commit.history?.length ?? 0));
+        expect(most).toBeLessThanOrEqual(2 * MOST);
+        // Where the list of those that are left is short, each end is a commit of its own.
+        const commits = log.commits.filter(({ commit }) => commit.step?.id === "h");
+        expect(commits.length).toBeLessThan(COUNT / 10 + 1_000);
+        awaitsOutside("h");
+      },
+    ),
 );
