@@ -30,7 +30,7 @@ import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
 import type { StepFacts } from "./step-facts.ts";
-import { NONE_TAKEN, type TakenRuns } from "./taken-ids.ts";
+import type { TakenIds } from "./taken-ids.ts";
 import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -104,11 +104,15 @@ export class StepPlan {
   #moment: StepMoment;
   readonly #workflows: RegisteredWorkflows;
   /** The ids of children that others have. */
-  readonly #taken: TakenRuns;
+  readonly #taken: Pick<TakenIds, "of"> | null;
   /** How many more children may begin in this commit. */
   #room = MAX_BORN;
 
-  constructor(newMoment: () => StepMoment, workflows: RegisteredWorkflows, taken: TakenRuns = NONE_TAKEN) {
+  constructor(
+    newMoment: () => StepMoment,
+    workflows: RegisteredWorkflows,
+    taken: Pick<TakenIds, "of"> | null = null,
+  ) {
     this.#newMoment = newMoment;
     this.#moment = newMoment();
     this.#workflows = workflows;
@@ -122,7 +126,7 @@ export class StepPlan {
 
   /** By the ids of its children, the runs of this instance that others have. */
   takenBy(instance: string): ChartSnapshot["runs"] {
-    return this.#taken.get(instance);
+    return this.#taken?.of(instance);
   }
 
   /** The first step of a new instance, and those of the children it starts. */

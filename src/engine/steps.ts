@@ -28,7 +28,7 @@ import { newMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
-import { checkChildIds, withFreeIds, type TakenRuns } from "./taken-ids.ts";
+import { TakenIds } from "./taken-ids.ts";
 import { TaskMoved } from "./task-moved.ts";
 import { Turns } from "./turns.ts";
 import { nameOf } from "./workflow-key.ts";
@@ -58,9 +58,6 @@ export type StepCompanions<W> = Companions<W> & {
 
 /** A message that waits behind another one. */
 type WaitingMessage = WaitingEvent & { readonly task: string };
-
-/** The same, with the ids of children that are taken. */
-type PlannedCompanions<W> = StepCompanions<W> & { readonly taken: TakenRuns };
 
 /** How sending an event to an instance ended. */
 export type SendResult =
@@ -114,7 +111,8 @@ export class Steps<W> {
   readonly #storage: Pick<EngineStorage, "load" | "pending" | "tasks">;
   readonly #queue: CommitQueue<W>;
   readonly #workflows: RegisteredWorkflows;
-  readonly #plan: (taken: TakenRuns) => StepPlan;
+  readonly #taken = new TakenIds();
+  readonly #plan: () => StepPlan;
   readonly #hands: Hands;
   readonly #charts: StepsSurroundings<W>["charts"];
   readonly #isFollowed: (instance: string) => boolean;
@@ -127,7 +125,7 @@ export class Steps<W> {
     this.#storage = storage;
     this.#queue = new CommitQueue<W>(storage);
     this.#workflows = workflows;
-    this.#plan = (taken) => new StepPlan(() => newMoment(clock, random), workflows, taken);
+    this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, this.#taken);
     this.#hands = hands;
     this.#charts = charts;
     this.#isFollowed = listening.isFollowed;
@@ -138,14 +136,16 @@ export class Steps<W> {
   /** Starts instances together with writes and the end of a task, in one commit. */
   async commit(companions: StepCompanions<W>): Promise<CommitResult> {
     if (!this.#charts.isDone) await this.#charts.check();
-    return withFreeIds((taken) => this.#commit([], companions, this.#plan(taken)));
+    for (;;) {
+      const result = await this.#commit([], companions, this.#plan());
+      // It makes no step: ids of children were taken.
+      if (result.ok || result.conflict !== "step") return result;
+    }
   }
 
   /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
   send(id: string, event: EventObject, companions: StepCompanions<W> = {}): Promise<SendResult> {
-    return this.#turns.take(id, () =>
-      withFreeIds((taken) => this.#sendNow(id, event, { ...companions, taken })),
-    );
+    return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
 
   /**
@@ -154,9 +154,7 @@ export class Steps<W> {
    */
   async checkKnown(task: ClaimedTask): Promise<void> {
     const { instance: id } = task;
-    const instance =
-      this.#recent.get(id) ??
-      (await this.#turns.take(id, () => withFreeIds((taken) => this.#present(id, taken))));
+    const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
     // The cached instance may be of an earlier life.
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
@@ -177,7 +175,7 @@ export class Steps<W> {
    * The instance under a version that this process has, migrated if need be. An ended one stays what it is, and is known
    * to a process that has its successor only.
    */
-  async #present(id: string, taken: TakenRuns): Promise<KnownInstance | null> {
+  async #present(id: string): Promise<KnownInstance | null> {
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const recent = this.#recent.get(id);
       if (recent !== undefined) return recent;
@@ -189,13 +187,13 @@ export class Steps<W> {
         this.#recent.keep(instance);
         return instance;
       }
-      await this.#migrate(instance, successor, taken);
+      await this.#migrate(instance, successor);
     }
     throw tooManyRaces(id);
   }
 
   /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
-  async #migrate(instance: KnownInstance, workflow: AnyWorkflow, taken: TakenRuns): Promise<void> {
+  async #migrate(instance: KnownInstance, workflow: AnyWorkflow): Promise<void> {
     const step = {
       instance: instance.id,
       from: instance.workflow,
@@ -206,7 +204,7 @@ export class Steps<W> {
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
     const stored = snapshotFromText(instance.snapshot);
     const snapshot = await withLent(this.#storage, instance, stored);
-    const plan = this.#plan(taken);
+    const plan = this.#plan();
     let parts: readonly StepCommit[];
     try {
       if (pending.tasks.length === MAX_MOVED) {
@@ -224,10 +222,10 @@ export class Steps<W> {
     await this.#commitAlone(parts, plan);
   }
 
-  async #sendNow(id: string, event: EventObject, companions: PlannedCompanions<W>): Promise<SendResult> {
+  async #sendNow(id: string, event: EventObject, companions: StepCompanions<W>): Promise<SendResult> {
     if (isTurnOver()) await nextTurn();
     if (!this.#charts.isDone) await this.#charts.check();
-    const { workflow: sentTo, meant, taken } = companions;
+    const { workflow: sentTo, meant } = companions;
     if (sentTo !== undefined) this.#workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
     let isAlone = companions.isMessage !== true;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
@@ -243,7 +241,7 @@ export class Steps<W> {
         return { kind: "absent" };
       }
       if (instance.status === "done") return { kind: "ended", snapshot };
-      if (await this.#prepare(instance, snapshot, taken)) continue;
+      if (await this.#prepare(instance, snapshot)) continue;
       // By now they have begun. A program without types may give no event at all, which the plan refuses.
       if ((event as EventObject | undefined)?.type === BORN) return { kind: "unchanged", snapshot };
       const { expectedVersion = instance.version } = companions;
@@ -252,7 +250,7 @@ export class Steps<W> {
         if (known !== undefined) continue;
         return { kind: "refused", result: { ok: false, conflict: "step" } };
       }
-      const plan = this.#plan(taken);
+      const plan = this.#plan();
       const workflow = this.#workflows.of(instance);
       // Only bodies of the chart are called with a context.
       const isLending = workflow.bodies.size > 0;
@@ -278,13 +276,13 @@ export class Steps<W> {
    * What has to come before the next event of an instance: it moves to the present version of its chart, and children that
    * one commit had no room for begin. False where it takes the event now; else it has to be looked at again.
    */
-  async #prepare(instance: KnownInstance, snapshot: ChartSnapshot, taken: TakenRuns): Promise<boolean> {
+  async #prepare(instance: KnownInstance, snapshot: ChartSnapshot): Promise<boolean> {
     const successor = this.#workflows.successorOf(instance.workflow);
-    if (successor !== undefined) await this.#migrate(instance, successor, taken);
+    if (successor !== undefined) await this.#migrate(instance, successor);
     else if (snapshot.unborn === undefined) return false;
     else {
       if (isTurnOver()) await nextTurn();
-      const plan = this.#plan(taken);
+      const plan = this.#plan();
       const workflow = this.#workflows.of(instance);
       const step = plan.step({ workflow, instance, snapshot, event: { type: BORN } });
       await this.#commitAlone(step ?? [], plan);
@@ -371,9 +369,10 @@ export class Steps<W> {
     }
     if (!result.ok) {
       this.#hands.giveUp(reserved);
-      await checkChildIds(this.#storage, parts, result);
-      return result;
+      const isTaken = await this.#taken.found(this.#storage, parts, result);
+      return isTaken ? { ok: false, conflict: "step" } : result;
     }
+    this.#taken.forget(parts);
     for (const part of parts) this.#remember(part);
     const { parked = [] } = result;
     const leased = taken.filter(({ id }) => !parked.includes(id));
