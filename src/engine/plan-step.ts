@@ -94,6 +94,8 @@ interface Made extends Pick<StepCommit, "after" | "life" | "earlier" | "history"
   readonly born: readonly StepCommit[];
 }
 
+const NONE: readonly never[] = [];
+
 /** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
 const MAX_BORN = 256;
 
@@ -240,19 +242,22 @@ export class StepPlan {
   /** A step with the first steps of the children it starts, as far as the commit has room for them. */
   #withChildren(facts: StepFacts, follows: Consequences): Made {
     const { id, version, life, stamp, at, step, event } = facts;
+    const value = JSON.stringify(step.after.value);
+    const text = event === null ? "" : eventToText(event);
+    const history = { instance: id, version, stamp, at, event: text, value, cause: null };
+    if (follows.children.length === 0) {
+      return { facts, after: step.after, life, earlier: NONE, history, follows, born: NONE };
+    }
     const children = follows.children.slice(0, this.#room);
     const later = follows.children.slice(children.length);
     this.#room -= children.length;
     const { now, held } = heldFor(later, id, follows.arms);
     const after = later.length === 0 ? step.after : { ...step.after, unborn: held };
-    const value = JSON.stringify(after.value);
-    const text = event === null ? "" : eventToText(event);
-    const history = { instance: id, version, stamp, at, event: text, value, cause: null };
     const { born, failed } = this.#born(facts, children);
     // The step that begins the rest is made by the task of the first one, or by whatever comes before it.
     const isFirst = later.length > 0 && event?.type !== BORN;
     const arms = [...now, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
-    return { facts, after, life, earlier: [], history, follows: { ...follows, arms }, born };
+    return { facts, after, life, earlier: NONE, history, follows: { ...follows, arms }, born };
   }
 
   /** The step behind the one of this stamp, or the first one, as it is stored; then those of children. */

@@ -347,7 +347,9 @@ export class Steps<W> {
       watches,
       unwatches,
       history: parts.flatMap(({ earlier, history }) =>
-        [...earlier, history].map((row) => caused(row, companions.cause)),
+        (earlier.length === 0 ? [history] : [...earlier, history]).map((row) =>
+          caused(row, companions.cause),
+        ),
       ),
       // The caller's writes come first, so that a refusal's index counts in the caller's own list.
       writes: [
