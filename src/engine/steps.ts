@@ -1,60 +1,27 @@
 /** Load, decide, commit: the one way in which an instance changes. */
 import type { EventObject } from "xstate";
-import type {
-  ClaimedTask,
-  Commit,
-  CommitResult,
-  EngineStorage,
-  HistoryRecord,
-  TaskRecord,
-  Write,
-} from "../../storage/storage.ts";
-import { queueOf } from "../../storage/task-queues.ts";
+import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
 import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
-import type { Hands } from "./hands.ts";
 import { withLent } from "./lent-contexts.ts";
 import { messageFromText, messageKey, type Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
-import type { RanTaskWrite } from "./ran-tasks.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
 import { newMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
-import { causeText, type CommitCause } from "./step-cause.ts";
+import { causeText } from "./step-cause.ts";
+import { StepCommits, type CommitSurroundings, type StepCompanions } from "./step-commits.ts";
 import { TakenIds } from "./taken-ids.ts";
 import { TaskMoved } from "./task-moved.ts";
 import { Turns } from "./turns.ts";
 import { nameOf } from "./workflow-key.ts";
-import type { AnyWorkflow, StartRequest } from "./workflow.ts";
-
-/** What goes into the same commit as a step besides the step itself. */
-export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
-  readonly starts?: readonly StartRequest[];
-  readonly arms?: readonly TaskRecord[];
-  /** The step must follow this version of its instance, as it was read: after any other one the event is refused. */
-  readonly expectedVersion?: number;
-};
-
-/** The same for the engine's own use. */
-export type StepCompanions<W> = Companions<W> & {
-  /** How the task went that the commit ends, where that is worth a row. */
-  readonly ran?: RanTaskWrite;
-  /** The workflow that the caller has sent to: an instance of another one is refused. */
-  readonly workflow?: AnyWorkflow;
-  /** What makes the steps of the commit; absent where that is a caller. */
-  readonly cause?: CommitCause;
-  /** The instance that the event is for; absent where it is for whichever has this id. */
-  readonly meant?: Meant;
-  /** True for a message: others may wait behind it. */
-  readonly isMessage?: true;
-};
+import type { AnyWorkflow } from "./workflow.ts";
 
 /** A message that waits behind another one. */
 type WaitingMessage = WaitingEvent & { readonly task: string };
@@ -71,13 +38,6 @@ export type SendResult =
   /** A companion of the step was refused, and the step with it. */
   | { readonly kind: "refused"; readonly result: Exclude<CommitResult, { ok: true }> };
 
-/** A commit that is durable, as listeners get it. */
-export interface CommittedStep<W> {
-  readonly commit: Commit<W>;
-  /** What the charts of its steps have logged and emitted, in order. Told once; lost when the process dies before. */
-  readonly voiced: readonly Voiced[];
-}
-
 // Senders of one process take turns, so a lost race means that another process got through, and may again for as long
 // as it has more to send. This many in a row is no race but a fault.
 const MAX_LOST_RACES = 1_000;
@@ -91,45 +51,43 @@ const MIN_LONG = 16_384;
 const MAX_MOVED = 10_000;
 
 /** What making steps needs. */
-export interface StepsSurroundings<W> {
+export interface StepsSurroundings<W> extends Pick<
+  CommitSurroundings<W>,
+  "workflows" | "hands" | "onCommitted"
+> {
   readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
-  readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
   /** Makes stamps. */
   readonly random: Random;
-  readonly hands: Hands;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
   /** Whether somebody wants to see each state of this instance: then no step stands for several. */
   readonly isFollowed: (instance: string) => boolean;
-  /** Called after each durable commit, in order. */
-  readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
 
 /** The steps of all instances in this process. */
 export class Steps<W> {
   readonly #storage: Pick<EngineStorage, "load" | "pending" | "tasks">;
   readonly #queue: CommitQueue<W>;
+  readonly #commits: StepCommits<W>;
   readonly #workflows: RegisteredWorkflows;
-  readonly #taken = new TakenIds();
   readonly #plan: () => StepPlan;
-  readonly #hands: Hands;
   readonly #charts: StepsSurroundings<W>["charts"];
   readonly #isFollowed: (instance: string) => boolean;
-  readonly #onCommitted: (committed: CommittedStep<W>) => void;
   readonly #turns = new Turns();
   readonly #recent = new RecentInstances();
   readonly #failed: FailedMigrations;
 
-  constructor({ storage, workflows, clock, random, hands, charts, ...listening }: StepsSurroundings<W>) {
+  constructor(around: StepsSurroundings<W>) {
+    const { storage, workflows, clock, random, charts, isFollowed } = around;
     this.#storage = storage;
     this.#queue = new CommitQueue<W>(storage);
     this.#workflows = workflows;
-    this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, this.#taken);
-    this.#hands = hands;
+    const takenIds = new TakenIds();
+    this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, takenIds);
+    this.#commits = new StepCommits<W>({ ...around, queue: this.#queue, takenIds, recent: this.#recent });
     this.#charts = charts;
-    this.#isFollowed = listening.isFollowed;
-    this.#onCommitted = listening.onCommitted;
+    this.#isFollowed = isFollowed;
     this.#failed = new FailedMigrations(clock);
   }
 
@@ -137,7 +95,7 @@ export class Steps<W> {
   async commit(companions: StepCompanions<W>): Promise<CommitResult> {
     if (!this.#charts.isDone) await this.#charts.check();
     for (;;) {
-      const result = await this.#commit([], companions, this.#plan());
+      const result = await this.#commits.commit([], companions, this.#plan());
       // It makes no step: ids of children were taken.
       if (result.ok || result.conflict !== "step") return result;
     }
@@ -263,7 +221,7 @@ export class Steps<W> {
         return { kind: "unchanged", snapshot };
       }
       const behind = waiting.slice(0, run.taken).map(({ task }) => task);
-      const result = await this.#commit(run.parts, { ...companions, behind }, plan);
+      const result = await this.#commits.commit(run.parts, { ...companions, behind }, plan);
       if (result.ok) return { kind: "stepped", snapshot: (run.parts[0] as StepCommit).after };
       // One of those behind may be gone, by an operator's command.
       isAlone = result.conflict === "token" && behind.length > 0;
@@ -313,80 +271,11 @@ export class Steps<W> {
 
   /** A step that nothing comes with. Where another commit came first, it is looked at again. */
   async #commitAlone(step: readonly StepCommit[], plan: StepPlan): Promise<void> {
-    const result = await this.#commit(step, {}, plan);
+    const result = await this.#commits.commit(step, {}, plan);
     if (result.ok || result.conflict === "step") return;
     throw new Error(
       `the engine's own step of ${step[0]?.history.instance} was refused: ${JSON.stringify(result)}`,
     );
-  }
-
-  async #commit(
-    step: readonly StepCommit[],
-    companions: StepCompanions<W> & Pick<Commit<W>, "behind">,
-    plan: StepPlan,
-  ): Promise<CommitResult> {
-    const { at } = plan;
-    const { behind = [], consumes, writes = [], starts = [], arms: companionArms = [], ran } = companions;
-    const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
-      const workflow = this.#workflows.of({ id, workflow: key, hash });
-      return plan.start({ workflow, id, input });
-    });
-    const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
-    const follows = together(parts);
-    const { disarms, ends, watches, unwatches } = follows;
-    const next = step[0]?.step ?? null;
-    const arms = [...companionArms, ...follows.arms];
-    const due = arms.filter((task) => task.dueAt <= at && queueOf(task) !== "limited");
-    const reserved = this.#hands.reserve(due, consumes?.task);
-    const { taken } = reserved;
-    const lease = { holder: this.#hands.holder, until: at + this.#hands.leaseMs };
-    const commit: Commit<W> = {
-      starts: parts.flatMap(({ start }) => start ?? []),
-      arms: arms.map((task) => (taken.includes(task) ? { task, lease } : { task })),
-      disarms,
-      watches,
-      unwatches,
-      history: parts.flatMap(({ earlier, history }) =>
-        (earlier.length === 0 ? [history] : [...earlier, history]).map((row) =>
-          caused(row, companions.cause),
-        ),
-      ),
-      // The caller's writes come first, so that a refusal's index counts in the caller's own list.
-      writes: [
-        ...writes,
-        ...((ran === undefined ? follows.writes : [...follows.writes, ran]) as readonly Write<W>[]),
-      ],
-      ...movesOf(parts),
-      ...(ends.length === 0 ? {} : { ends }),
-      ...(next === null ? {} : { step: next }),
-      ...(consumes === undefined ? {} : { consumes }),
-      ...(behind.length === 0 ? {} : { behind }),
-    };
-    let result: CommitResult;
-    try {
-      result = await this.#queue.commit(commit);
-    } catch (error) {
-      this.#hands.giveUp(reserved);
-      throw error;
-    }
-    if (!result.ok) {
-      this.#hands.giveUp(reserved);
-      const isTaken = await this.#taken.found(this.#storage, parts, result);
-      return isTaken ? { ok: false, conflict: "step" } : result;
-    }
-    this.#taken.forget(parts);
-    for (const part of parts) this.#remember(part);
-    const { parked = [] } = result;
-    const leased = taken.filter(({ id }) => !parked.includes(id));
-    this.#hands.fill(reserved, leased.map(asFirstClaim));
-    for (const task of arms) if (!taken.includes(task)) this.#hands.dueAt(task.dueAt);
-    this.#onCommitted({ commit, voiced: follows.voiced });
-    return result;
-  }
-
-  #remember({ step, start, life, history: { version } }: StepCommit): void {
-    const made = step ?? start;
-    if (made !== null) this.#recent.keep({ life, version, ...made });
   }
 }
 
@@ -407,56 +296,4 @@ function mixedUp(instance: KnownInstance, { name }: AnyWorkflow): UnknownWorkflo
 
 function tooManyRaces(id: string): Error {
   return new Error(`instance ${id} was changed by others ${MAX_LOST_RACES} times in a row`);
-}
-
-/** The caller's starts come before those of children, so that a refusal's index counts in the caller's own list. */
-function firstThenChildren(
-  step: readonly StepCommit[],
-  begun: readonly (readonly StepCommit[])[],
-): readonly StepCommit[] {
-  return [
-    ...step.slice(0, 1),
-    ...begun.flatMap((parts) => parts.slice(0, 1)),
-    ...step.slice(1),
-    ...begun.flatMap((parts) => parts.slice(1)),
-  ];
-}
-
-/** The step of a child, which begins in the commit of its parent's step, has its cause already. */
-function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryRecord {
-  if (cause === undefined || row.cause !== null) return row;
-  const { instance, version, stamp, at, event, value } = row;
-  return { instance, version, stamp, at, event, value, cause: causeText(cause, instance) };
-}
-
-/** What follows from all parts of a commit. Nearly every commit has a single part, whose lists are handed on as they are. */
-function together(parts: readonly StepCommit[]): StepCommit["follows"] {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first.follows;
-  return {
-    arms: parts.flatMap(({ follows }) => follows.arms),
-    disarms: parts.flatMap(({ follows }) => follows.disarms),
-    ends: parts.flatMap(({ follows }) => follows.ends),
-    children: [],
-    voiced: parts.flatMap(({ follows }) => follows.voiced),
-    watches: parts.flatMap(({ follows }) => follows.watches),
-    unwatches: parts.flatMap(({ follows }) => follows.unwatches),
-    writes: parts.flatMap(({ follows }) => follows.writes),
-  };
-}
-
-/** Only first steps and arrivals in another version move tasks. */
-function movesOf(parts: readonly StepCommit[]): Pick<Commit<never>, "adopts" | "amends"> {
-  const moves = parts.flatMap(({ moves: each }) => each ?? []);
-  if (moves.length === 0) return {};
-  const amends = moves.flatMap((each) => each.amends ?? []);
-  return {
-    adopts: moves.flatMap(({ adopts = [] }) => adopts),
-    ...(amends.length === 0 ? {} : { amends }),
-  };
-}
-
-/** A spread object is quick to make when its fields come last; adding to one takes V8 microseconds. */
-function asFirstClaim(task: TaskRecord): ClaimedTask {
-  return { token: 1, crashes: 0, failures: 0, ...task };
 }

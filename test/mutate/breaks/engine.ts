@@ -169,8 +169,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "a child whose id is taken begins under the next one",
-    file: "src/engine/steps.ts",
-    text: "const isTaken = await this.#taken.found(this.#storage, parts, result);",
+    file: "src/engine/step-commits.ts",
+    text: "const isTaken = await takenIds.found(storage, parts, result);",
     replacement: "const isTaken = false;",
     tests: ["engine/child-ids.test.ts"],
   },
