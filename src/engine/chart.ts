@@ -3,6 +3,7 @@
  * and nothing runs. `xstate/open-chart.ts` implements it for XState 5.
  */
 import type { EventObject } from "xstate";
+import type { TaskRecord } from "../../storage/storage.ts";
 import { storableThrown } from "./values.ts";
 
 /** The parent of a child machine, as the child remembers it. */
@@ -36,6 +37,11 @@ export interface StartedChild extends Pick<ChildLink, "src"> {
   readonly input: unknown;
 }
 
+/** One that begins in a later commit than its step, with the messages that the step has sent to it. */
+export interface UnbornChild extends StartedChild {
+  readonly told?: readonly TaskRecord[];
+}
+
 /** What is stored of a running chart. Absent fields are not stored. */
 export interface ChartSnapshot {
   readonly value: unknown;
@@ -55,7 +61,7 @@ export interface ChartSnapshot {
   /** By step: large contexts that effects of earlier steps are still to be called with, as JSON. */
   readonly lent?: Readonly<Record<string, unknown>>;
   /** Children of its last step that one commit had no room for. No event is taken before they have begun. */
-  readonly unborn?: readonly StartedChild[];
+  readonly unborn?: readonly UnbornChild[];
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */

@@ -18,10 +18,11 @@ import {
   type ChartStep,
   type ParentLink,
   type StartedChild,
+  type UnbornChild,
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
 import { consequencesOf, inTurn, NOTHING, type Consequences } from "./consequences.ts";
-import { delayedToText, messageTask } from "./messages.ts";
+import { delayedToText, messageKey, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { stepOrFailure } from "./step-or-failure.ts";
@@ -29,7 +30,7 @@ import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
 import type { StepFacts } from "./step-facts.ts";
-import { NONE_TAKEN, type TakenRuns } from "./taken-ids.ts";
+import type { TakenIds } from "./taken-ids.ts";
 import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -93,6 +94,8 @@ interface Made extends Pick<StepCommit, "after" | "life" | "earlier" | "history"
   readonly born: readonly StepCommit[];
 }
 
+const NONE: readonly never[] = [];
+
 /** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
 const MAX_BORN = 256;
 
@@ -103,11 +106,15 @@ export class StepPlan {
   #moment: StepMoment;
   readonly #workflows: RegisteredWorkflows;
   /** The ids of children that others have. */
-  readonly #taken: TakenRuns;
+  readonly #taken: Pick<TakenIds, "of"> | null;
   /** How many more children may begin in this commit. */
   #room = MAX_BORN;
 
-  constructor(newMoment: () => StepMoment, workflows: RegisteredWorkflows, taken: TakenRuns = NONE_TAKEN) {
+  constructor(
+    newMoment: () => StepMoment,
+    workflows: RegisteredWorkflows,
+    taken: Pick<TakenIds, "of"> | null = null,
+  ) {
     this.#newMoment = newMoment;
     this.#moment = newMoment();
     this.#workflows = workflows;
@@ -121,7 +128,7 @@ export class StepPlan {
 
   /** By the ids of its children, the runs of this instance that others have. */
   takenBy(instance: string): ChartSnapshot["runs"] {
-    return this.#taken.get(instance);
+    return this.#taken?.of(instance);
   }
 
   /** The first step of a new instance, and those of the children it starts. */
@@ -202,10 +209,10 @@ export class StepPlan {
     const runs = this.takenBy(id);
     const step = workflow.chart.start(input, parent, runs);
     const event = { type: "$started", input, ...(parent && { parent }), ...(runs && { runs }) };
-    const facts = {
-      ...{ workflow, id, version: 1, life: stamp, before: null, step, event: null },
-      ...{ workflows: this.#workflows, ...this.#moment },
-    };
+    const facts = this.#following(
+      { id, version: 0, life: stamp },
+      { workflow, before: null, step, event: null },
+    );
     const [first, ...born] = this.#whole(this.#withChildren(facts, consequencesOf(facts)), null);
     const history = { ...first.history, event: eventToText(event), cause: cause ?? null };
     return [{ ...first, history, moves: { adopts: [{ instance: id, workflow: workflow.key }] } }, ...born];
@@ -220,13 +227,13 @@ export class StepPlan {
       : stepOrFailure(workflow, before, { event: given, workflows: this.#workflows });
     if (step === null) return null;
     const facts = this.#following(instance, { workflow, before, step, event });
-    const follows = event.type === BORN ? { ...NOTHING, children: unborn(facts) } : consequencesOf(facts);
+    const follows = event.type === BORN ? unborn(facts) : consequencesOf(facts);
     return this.#withChildren(facts, follows);
   }
 
-  /** A later step of an instance. */
+  /** The step behind this version of an instance. */
   #following(
-    { id, version, life }: KnownInstance,
+    { id, version, life }: Pick<KnownInstance, "id" | "version" | "life">,
     made: Pick<StepFacts, "workflow" | "before" | "step" | "event">,
   ): StepFacts {
     return { id, version: version + 1, life, ...this.#moment, ...made, workflows: this.#workflows };
@@ -235,18 +242,22 @@ export class StepPlan {
   /** A step with the first steps of the children it starts, as far as the commit has room for them. */
   #withChildren(facts: StepFacts, follows: Consequences): Made {
     const { id, version, life, stamp, at, step, event } = facts;
+    const value = JSON.stringify(step.after.value);
+    const text = event === null ? "" : eventToText(event);
+    const history = { instance: id, version, stamp, at, event: text, value, cause: null };
+    if (follows.children.length === 0) {
+      return { facts, after: step.after, life, earlier: NONE, history, follows, born: NONE };
+    }
     const children = follows.children.slice(0, this.#room);
     const later = follows.children.slice(children.length);
     this.#room -= children.length;
-    const after = later.length === 0 ? step.after : { ...step.after, unborn: later };
-    const value = JSON.stringify(after.value);
-    const text = event === null ? "" : eventToText(event);
-    const history = { instance: id, version, stamp, at, event: text, value, cause: null };
+    const { now, held } = heldFor(later, id, follows.arms);
+    const after = later.length === 0 ? step.after : { ...step.after, unborn: held };
     const { born, failed } = this.#born(facts, children);
     // The step that begins the rest is made by the task of the first one, or by whatever comes before it.
     const isFirst = later.length > 0 && event?.type !== BORN;
-    const arms = [...follows.arms, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
-    return { facts, after, life, earlier: [], history, follows: { ...follows, arms }, born };
+    const arms = [...now, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
+    return { facts, after, life, earlier: NONE, history, follows: { ...follows, arms }, born };
   }
 
   /** The step behind the one of this stamp, or the first one, as it is stored; then those of children. */
@@ -315,11 +326,38 @@ function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {
   ) as unknown as ChartSnapshot;
 }
 
-/** The children of the step before that are still to begin. */
-function unborn({ before, step }: StepFacts): readonly StartedChild[] {
-  // Another instance may have had the id of the run that was planned.
-  const runOf = ({ id, run }: StartedChild): number => step.after.children?.[id]?.run ?? run;
-  return (before?.unborn ?? []).map((child) => ({ ...child, run: runOf(child) }));
+/** What is left of the step before: children that are still to begin, and what was sent to them. */
+function unborn({ id, before, step }: StepFacts): Consequences {
+  const left = (before?.unborn ?? []).map(({ told = [], ...child }) => {
+    // Another instance may have had the id of the run that was planned.
+    const run = step.after.children?.[child.id]?.run ?? child.run;
+    const instance = childInstance(id, child.id, run);
+    const limits = [{ key: messageKey(instance), atMost: 1 }];
+    return { child: { ...child, run }, told: told.map((task) => ({ ...task, instance, limits })) };
+  });
+  return {
+    ...NOTHING,
+    children: left.map(({ child }) => child),
+    arms: left.flatMap(({ told }) => told),
+  };
+}
+
+/** Messages to children that begin later are armed with them: they would find nobody. */
+function heldFor(
+  later: readonly StartedChild[],
+  parent: string,
+  arms: readonly TaskRecord[],
+): { readonly now: readonly TaskRecord[]; readonly held: readonly UnbornChild[] } {
+  if (later.length === 0) return { now: arms, held: [] };
+  const told = new Map<string, TaskRecord[]>(
+    later.map(({ id, run }) => [childInstance(parent, id, run), []]),
+  );
+  const now = arms.filter((task) => told.get(task.instance)?.push(task) === undefined);
+  const held = later.map((child) => {
+    const messages = told.get(childInstance(parent, child.id, child.run)) ?? [];
+    return messages.length === 0 ? child : { ...child, told: messages };
+  });
+  return { now, held };
 }
 
 /** Tells the parent that a child could not begin: its context or an entry action threw. */

@@ -1,5 +1,5 @@
 /** A chart's snapshot as it is stored: JSON text, in which only what JSON would lose is written in another way. */
-import type { ChartSnapshot, StartedChild } from "./chart.ts";
+import type { ChartSnapshot, UnbornChild } from "./chart.ts";
 import { fieldsFromJson, fieldsToJson, fromJson, toJson } from "./values.ts";
 
 /** @throws UnstorableValue naming the path of what cannot be stored, such as `context.connection`. */
@@ -15,7 +15,7 @@ export function snapshotToText(snapshot: ChartSnapshot): string {
   });
 }
 
-function unbornToJson(child: StartedChild): object {
+function unbornToJson(child: UnbornChild): object {
   const { id, input } = child;
   return { ...child, ...(input === undefined ? {} : { input: toJson(input, `input of "${id}"`) }) };
 }

@@ -15,7 +15,7 @@ export class InertActor {
   readonly src: string | undefined;
   readonly systemId: string | undefined;
   readonly system: InertSystem;
-  readonly _parent: InertActor | undefined;
+  readonly #parent: InertActor | undefined;
 
   constructor(id: string, system: InertSystem, traits: ActorTraits = {}) {
     const { sessionId = id, src, systemId, parent } = traits;
@@ -24,8 +24,12 @@ export class InertActor {
     this.src = src;
     this.systemId = systemId;
     this.system = system;
-    this._parent = parent;
+    this.#parent = parent;
     if (systemId !== undefined) system.named.set(systemId, this);
+  }
+
+  get _parent(): InertActor | undefined {
+    return this.#parent;
   }
 
   get ref(): InertActor {
@@ -47,6 +51,7 @@ export class InertActor {
 export interface InertSystem {
   readonly named: Map<string, unknown>;
   get(systemId: string): unknown;
+  bookId(): string;
   _bookId(): string;
   _register(): void;
   _unregister(): void;
@@ -69,6 +74,7 @@ export function inertSystem(bookId: () => string, find: (systemId: string) => un
   return {
     named,
     get: (systemId) => named.get(systemId) ?? find(systemId),
+    bookId,
     _bookId: bookId,
     _register: nothing,
     _unregister: nothing,

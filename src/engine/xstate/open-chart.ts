@@ -23,7 +23,14 @@ import { Arriving, checkValue } from "./arrive.ts";
 import { readChartShape, type ChartShape } from "./chart-shape.ts";
 import { InertActor, inertChildren, inertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
-import { SESSION_PREFIX, StepActions, UNNAMED, type ChildNews, type EmittedAction } from "./step-actions.ts";
+import {
+  NO_CHILDREN,
+  SESSION_PREFIX,
+  StepActions,
+  UNNAMED,
+  type ChildNews,
+  type EmittedAction,
+} from "./step-actions.ts";
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
 const MAX_RESOLVED = 1_000;
@@ -34,7 +41,7 @@ export function openChart(machine: AnyStateMachine, shape: ChartShape = readChar
 }
 
 /** What one step is computed in. */
-interface Scope {
+interface Scope extends ChildNews {
   readonly self: InertActor;
   readonly parent: InertActor | undefined;
   readonly emitted: EmittedAction[];
@@ -47,16 +54,14 @@ interface Scope {
   readonly isOwn: boolean;
 }
 
-interface Stepping {
+interface Stepping extends Required<Pick<ChildNews, "absent">> {
   readonly isOwn: boolean;
-  /** Ids that the chart sends to, of children that have ended. */
-  readonly absent: readonly string[];
 }
 
 /** What is known of a run before a step. */
-type ScopeBefore = { readonly [K in "runs" | "parent" | "children"]?: ChartSnapshot[K] | undefined } & {
-  readonly isOwn?: boolean;
-};
+type ScopeBefore = { readonly [K in "runs" | "parent" | "children"]?: ChartSnapshot[K] | undefined };
+
+const FIRST: Stepping = { isOwn: false, absent: [] };
 
 class XStateChart implements Chart {
   readonly #machine: AnyStateMachine;
@@ -71,7 +76,7 @@ class XStateChart implements Chart {
   start(input: unknown, parent?: ParentLink, runs: ChartSnapshot["runs"] = {}): ChartStep {
     const scope = this.#scope({ runs, parent });
     const snapshot = this.#machine.getInitialSnapshot(scope.inert, input) as AnyMachineSnapshot;
-    return this.#chartStep({ before: null, snapshot, scope, children: {}, run: { parent } }, {});
+    return this.#chartStep({ before: null, snapshot, scope, children: NO_CHILDREN, run: { parent } });
   }
 
   step(before: ChartSnapshot, event: EventObject, isOwn = false): ChartStep | null {
@@ -91,10 +96,11 @@ class XStateChart implements Chart {
     return stopped && { ...stopped, after: { ...stopped.after, status: "error", error } };
   }
 
-  #stepped(before: ChartSnapshot, seen: EventObject, { isOwn, absent }: Stepping): ChartStep | null {
-    const { children = {} } = before;
+  #stepped(before: ChartSnapshot, seen: EventObject, stepping: Stepping): ChartStep | null {
+    const { children = NO_CHILDREN } = before;
+    const { absent } = stepping;
     const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
-    const scope = this.#scope({ ...before, isOwn });
+    const scope = this.#scope(before, { ...stepping, ended });
     const restored = this.#restore(before, scope.actors);
     for (const id of absent) scope.actors[id] = new InertActor(id, scope.self.system);
     let snapshot: AnyMachineSnapshot;
@@ -103,11 +109,10 @@ class XStateChart implements Chart {
     } catch (error) {
       const id = this.#shape.spawns ? unsentTo(error) : undefined;
       if (id === undefined || absent.includes(id)) throw error;
-      return this.#stepped(before, seen, { isOwn, absent: [...absent, id] });
+      return this.#stepped(before, seen, { ...stepping, absent: [...absent, id] });
     }
     if (snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended)) return null;
-    const stepped = { before: restored, snapshot, scope, children, run: before };
-    return this.#chartStep(stepped, { ended, absent });
+    return this.#chartStep({ before: restored, snapshot, scope, children, run: before });
   }
 
   arrive(arrival: Arrival): ArrivalStep {
@@ -122,7 +127,8 @@ class XStateChart implements Chart {
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
     const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
-    const run = { ...before, unborn: before.unborn?.filter(({ id, run }) => kept[id]?.run === run) };
+    const unborn = before.unborn?.filter((child) => kept[child.id]?.run === child.run);
+    const run = { ...before, unborn };
     const stepped = { before: null, snapshot, scope: { ...scope, runs }, children, run };
     return {
       after: stored(stepped, children),
@@ -135,7 +141,10 @@ class XStateChart implements Chart {
 
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
-  #scope({ runs: before = {}, parent, children = {}, isOwn = false }: ScopeBefore): Scope {
+  #scope(
+    { runs: before = {}, parent, children = NO_CHILDREN }: ScopeBefore,
+    { isOwn, ended, absent }: Stepping & ChildNews = FIRST,
+  ): Scope {
     const emitted: EmittedAction[] = [];
     const runs = isOwn ? before : { ...before };
     let booked = runs[UNNAMED] ?? 0;
@@ -145,7 +154,7 @@ class XStateChart implements Chart {
     );
     const above = parent === undefined ? undefined : new InertActor(parent.instance, system);
     const self = new InertActor(parent?.id ?? "self", system, { parent: above });
-    const actors = inertChildren(children, self);
+    const actors = children === NO_CHILDREN ? {} : inertChildren(children, self);
     const inert = {
       self,
       system,
@@ -157,13 +166,13 @@ class XStateChart implements Chart {
       emit: nothing,
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     } as never;
-    return { self, parent: above, emitted, runs, actors, inert, isOwn };
+    return { self, parent: above, emitted, runs, actors, inert, isOwn, ended, absent };
   }
 
-  #chartStep(stepped: Stepped, news: ChildNews): ChartStep {
+  #chartStep(stepped: Stepped): ChartStep {
     const { before, snapshot, scope, children } = stepped;
     if (snapshot.status === "error") throw snapshot.error;
-    const collected = new StepActions(this.#shape, { ...scope, ...news }, children);
+    const collected = new StepActions(this.#shape, scope, children);
     for (const action of scope.emitted) collected.add(action);
     const left = collected.children(snapshot.children as Readonly<Record<string, unknown>>);
     return {
@@ -270,11 +279,7 @@ function isFilled(record: object): boolean {
 type EngineFields = ChildEnd & { readonly $runs?: ChartSnapshot["runs"] };
 
 /** The step in which children begin that were started before: of the chart itself it changes nothing. */
-function bearing(
-  { unborn, ...before }: ChartSnapshot,
-  { $runs: taken = {} }: EngineFields,
-): ChartStep | null {
-  if (unborn === undefined) return null;
+function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }: EngineFields): ChartStep {
   const links = Object.entries(taken).flatMap(([id, run]) => {
     const link = before.children?.[id];
     return link === undefined ? [] : [[id, { ...link, run: run + 1 }] as const];

@@ -40,13 +40,15 @@ interface Node {
 }
 
 export function ownMachine({ config, implementations }: AnyStateMachine): AnyStateMachine {
-  const actions = Object.entries(implementations.actions).map(([name, action]) => [name, lean(action)]);
+  const actions = Object.entries(implementations.actions).map(
+    ([name, action]) => [name, lean(action)] as const,
+  );
   const machine = createMachine(
     withOwnContext(config) as never,
-    { ...implementations, actions: Object.fromEntries(actions) } as never,
+    { ...implementations, actions: Object.fromEntries<unknown>(actions) } as never,
   ) as unknown as AnyStateMachine;
   machine.options.maxIterations = MAX_MICROSTEPS;
-  leanActions(machine.root as unknown as Node);
+  leanActions(machine.root);
   return machine;
 }
 
@@ -89,7 +91,7 @@ function resolveSpawn(
 ): readonly [object, object, undefined] {
   const asked = (given: unknown, scope: object): unknown =>
     typeof given === "function" ? (given as (scope: object) => unknown)(scope) : given;
-  const sessionId = self.system._bookId();
+  const sessionId = self.system.bookId();
   const childId = (asked(id, args) as string | undefined) ?? sessionId;
   const given = asked(input, { context: snapshot.context as unknown, event: args.event, self });
   const name = typeof src === "string" ? src : undefined;

@@ -37,7 +37,7 @@ export interface ChildNews {
   /** The id of the child whose end makes the step. */
   readonly ended?: string | undefined;
   /** Ids of children that have ended, and that the chart sends to. */
-  readonly absent?: readonly string[];
+  readonly absent: readonly string[];
 }
 
 /** Who the chart is, as its actions refer to it. */
@@ -46,12 +46,15 @@ interface StepScope extends ChildNews {
   readonly parent: InertActor | undefined;
   readonly runs: Record<string, number>;
   /** Whether the list of the children of before may be changed. */
-  readonly isOwn?: boolean;
+  readonly isOwn: boolean;
   /** The children of before, as XState had them. */
   readonly actors: Readonly<Record<string, unknown>>;
 }
 
 type Links = Readonly<Record<string, ChildLink>>;
+
+/** Of a step before which there is no child. */
+export const NO_CHILDREN: Links = {};
 
 /** The actions of one step, in order, with the children that are left after it. */
 export class StepActions {
@@ -130,9 +133,8 @@ export class StepActions {
   }
 
   #isKnown(id: string): boolean {
-    const { absent = [] } = this.#scope;
     if (Object.hasOwn(this.#before, id)) return true;
-    return this.#started.has(id) || this.#gone.has(id) || absent.includes(id);
+    return this.#started.has(id) || this.#gone.has(id) || this.#scope.absent.includes(id);
   }
 
   /** A child that an action has begun ends with its state alone. Kept, all that have ever been would stay in the snapshot. */
@@ -146,7 +148,7 @@ export class StepActions {
   }
 
   #changed(): Record<string, ChildLink> {
-    const { isOwn = false } = this.#scope;
+    const isOwn = this.#scope.isOwn && this.#before !== NO_CHILDREN;
     if (this.#children === this.#before && !isOwn) this.#children = { ...this.#before };
     return this.#children;
   }
