@@ -109,7 +109,7 @@ export class PaymentEffects {
     const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));
     if (mustBePricedAgain) return { event: { type: "REFUSED", fault: OUTDATED } };
     if (fault !== null) return this.#meetFault(inHand, fault, failures);
-    if (await this.#hasLostMarker(inHand)) return this.#hold(deposit, UNKNOWN_SPENDING);
+    if (await this.#hasLostMarker(inHand)) return this.#meetLostMarker(inHand);
     return this.#signAttempt(inHand, unsigned);
   }
 
@@ -344,16 +344,27 @@ export class PaymentEffects {
   }
 
   /**
-   * Whether another copy has paid recipients under this marker and closed it since an operator released the address: at the
-   * release the marker still stood.
+   * Whether recipients were paid under this marker, and another copy has closed it since: after an operator released the
+   * address, when the marker still stood, or after a version under the same words was signed here that landed.
    */
-  async #hasLostMarker({ row, deposit, stored }: PaymentInHand): Promise<boolean> {
+  async #hasLostMarker({ row, deposit, stored, view: { payments } }: PaymentInHand): Promise<boolean> {
     const { storage, ledger, keys } = this.#with;
     const proof = proofOf(stored);
     if (proof === null || !isToRecipients(row)) return false;
-    if ((await storage.vouchings(deposit.id)).length === 0) return false;
+    const isSignedAnew = payments.some(
+      ({ plan, signature }) => signature !== null && proofOf(readPlan(plan))?.words === proof.words,
+    );
+    if (!isSignedAnew && (await storage.vouchings(deposit.id)).length === 0) return false;
     const maker = await ledger.markedBy(deposit.id, keys.seed(deposit, proof.words));
     return maker !== null && maker !== "foreign";
+  }
+
+  /** Where endpoints differ about the marker, one of them is behind: that is no case for an operator. */
+  async #meetLostMarker(inHand: PaymentInHand): Outcome {
+    const outcome = await this.#outcomes.read(inHand);
+    if (outcome.kind !== "unmade") return { event: { type: "MARKED" } };
+    if (outcome.death === "agreed") return this.#hold(inHand.deposit, UNKNOWN_SPENDING);
+    throw new Error(`endpoints differ about the marker of payment ${inHand.row.id}`);
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

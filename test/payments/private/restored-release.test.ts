@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { units } from "../../kit/private-fixture.ts";
+import { copyWith } from "./kept-copies.ts";
 import { garbles, omits, passesWhatNames } from "./lying-nodes.ts";
 import {
   beforeThePayout,
@@ -254,6 +255,26 @@ test(
     }
     expect(await owned(world, world.bob)).toBe(paid);
     expect(await first.heldReason()).toBe("unknown_spending");
+  },
+);
+
+test(
+  "M32: a payout that was signed here and landed, and whose marker another copy has closed, is not signed again, though no node lists what closed it",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await served(world);
+    const paid = await owned(world, world.bob);
+    const copy = await copyWith(world.copies, order.id, ({ signature }) => signature !== null);
+    const { transactions } = await world.ledger.signedBy(order.address as never);
+    const later = transactions.slice(0, -1).map(({ signature }) => signature);
+    for (const node of world.nodes) node.tell(omits(later));
+    world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+    const restored = await startOn(world, { ...order, copy });
+    for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await restored.heldReason()).toBe("unknown_spending");
   },
 );
 
