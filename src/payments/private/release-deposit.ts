@@ -128,8 +128,7 @@ export async function releaseDeposit(
   ];
   const elsewhere = new PaymentsElsewhere({ ...parts, keys });
   // An order that another copy has paid ends as paid, wherever the rest goes.
-  const paysNobody =
-    refundTo !== null && !(isOpen && (await elsewhere.hasPaidRecipients(deposit, view.payments, explained)));
+  const paysNobody = refundTo !== null && !(isOpen && (await elsewhere.hasPaidRecipients(deposit, view)));
   const type = paysNobody ? "REDIRECT" : "RELEASE";
   await giveWord({ storage, engine, addresses }, word, { type, writes });
   return released;
