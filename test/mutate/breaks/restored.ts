@@ -163,7 +163,8 @@ export const RESTORED_BREAKS: readonly Break[] = [
     tests: PLANS,
   },
   {
-    property: "M32: a restored order that only waits for its refund is released although its markers are gone",
+    property:
+      "M32: a restored order that only waits for its refund is released although its markers are gone",
     file: "src/payments/private/release-deposit.ts",
     text: "if (!(await mayPayRecipients(storage, deposit, paid))) return;",
     replacement: "",
