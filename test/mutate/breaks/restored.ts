@@ -137,15 +137,22 @@ export const RESTORED_BREAKS: readonly Break[] = [
   {
     property: "M32: a marker that was closed after the release refuses the payment all the same",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: 'return maker !== null && maker !== "foreign";',
-    replacement: "return false;",
+    text: 'return maker === null || maker === "foreign" ? null : maker.signature;',
+    replacement: "return null;",
     tests: RELEASES,
   },
   {
     property: "M32: a version that was signed here and landed is not signed again when its marker was closed",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: "if (!isSignedAnew && (await storage.vouchings(deposit.id)).length === 0) return false;",
-    replacement: "if ((await storage.vouchings(deposit.id)).length === 0) return false;",
+    text: "if (!isSignedAnew && (await storage.vouchings(deposit.id)).length === 0) return null;",
+    replacement: "if ((await storage.vouchings(deposit.id)).length === 0) return null;",
+    tests: RELEASES,
+  },
+  {
+    property: "M32: a version that was signed here and landed is concluded although its marker was closed",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: 'const landed = death === "agreed" ? await this.#landedBefore(row, plan) : null;',
+    replacement: "const landed = (await this.#landedBefore(row, plan)) && null;",
     tests: RELEASES,
   },
   {
