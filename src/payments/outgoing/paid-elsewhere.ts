@@ -71,7 +71,7 @@ export class PaymentsElsewhere {
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
     const signature = await this.#vouchedMaker(deposit, words);
-    const plan = delegate === null ? null : plannedElsewhere(this.#with, { ...payment, delegate });
+    const plan = delegate === null ? null : await plannedElsewhere(this.#with, { ...payment, delegate });
     if (plan !== null) return row.kind === "plan" ? planned(row, plan, signature) : "foreclosed";
     if (signature === null) return null;
     if (row.kind === "swap" && delegate === null) return this.#swap(payment, signature);
@@ -108,7 +108,8 @@ export class PaymentsElsewhere {
     if (marker === "unmade") return false;
     if (marker === "disputed") throw new EndpointsDiffer(`the marker of deposit address ${deposit.id}`, []);
     const { delegate } = marker;
-    return delegate === null || plannedElsewhere(this.#with, { deposit, view, words, delegate }) !== null;
+    if (delegate === null) return true;
+    return (await plannedElsewhere(this.#with, { deposit, view, words, delegate })) !== null;
   }
 
   async #vouchedMaker(deposit: DepositRecord, words: string): Promise<string | null> {
