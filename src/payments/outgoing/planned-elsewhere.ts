@@ -22,13 +22,18 @@ export interface PlanNaming {
   readonly assets: Assets;
 }
 
+/** So many markers are derived in a few milliseconds; then others have their turn. */
+const DERIVED_PER_TURN = 64;
+
 /** Null where the marker names no plan of payouts: a refund, or something else. */
-export function plannedElsewhere(
+export async function plannedElsewhere(
   { ledger, keys, assets }: PlanNaming,
   { deposit, view, words, delegate }: ReplacedMarker,
-): PossiblePlan | null {
+): Promise<PossiblePlan | null> {
   const order = { recipients: view.recipients, asset: assets.named(view.transaction.mint) };
+  let derived = 0;
   for (const plan of possiblePlans(words, order)) {
+    if (++derived % DERIVED_PER_TURN === 0) await new Promise(setImmediate);
     if (ledger.markerAddress(deposit.id, keys.seed(deposit, plan.planWords)) === delegate) return plan;
   }
   return null;

@@ -66,7 +66,9 @@ async function standingWords(reading: MarkerReading, order: PaidOrder): Promise<
       standing.add(words);
       const { delegate } = marker;
       const plan =
-        delegate === null ? null : plannedElsewhere(reading, { ...order, view: order, words, delegate });
+        delegate === null
+          ? null
+          : await plannedElsewhere(reading, { ...order, view: order, words, delegate });
       next.push(...(plan?.leaves ?? []).map((leaf) => leaf.words));
       if (words === excessWords(depth)) next.push(excessWords(depth + 1));
     }

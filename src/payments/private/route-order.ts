@@ -112,7 +112,8 @@ export class PayoutRouting implements OrderRouting {
     const told = await ledger.markers(deposit.id, [keys.seed(deposit, words)]);
     const [marker = "unmade"] = undisputed(deposit.id, told).markers;
     const delegate = marker === "unmade" ? null : marker.delegate;
-    const plan = delegate === null ? null : plannedElsewhere(this.#with, { deposit, view, words, delegate });
+    const plan =
+      delegate === null ? null : await plannedElsewhere(this.#with, { deposit, view, words, delegate });
     if (plan === null) return null;
     const payees = payeesIn(row, stored);
     const leaves = plan.leaves.map(({ indexes }) =>

@@ -6,7 +6,16 @@ import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { copyWith, isPlanned } from "./kept-copies.ts";
 import { swallowsBytes, type Lie } from "./lying-nodes.ts";
-import { open, owned, shown, startOn, type Ordered, type Restored, type World } from "./restored-world.ts";
+import {
+  forget,
+  open,
+  owned,
+  shown,
+  startOn,
+  type Ordered,
+  type Restored,
+  type World,
+} from "./restored-world.ts";
 
 const MINUTE = 60_000;
 const LONG = { timeout: 60_000 };
@@ -44,13 +53,19 @@ async function serve(world: World, { address, due }: Payroll): Promise<void> {
   await world.service.stop();
 }
 
-/** The same money comes again, so that this copy has something to pay with; it is held, and an operator releases it. */
-async function releasedOn(world: World, order: Payroll): Promise<Restored> {
+/** The same money comes again, so that this copy has something to pay with; it is held. */
+async function heldOn(world: World, order: Payroll): Promise<Restored> {
   world.chain.fund(order.address, { usdc: order.due });
   world.chain.advance(40);
   const restored = await startOn(world, order);
   await restored.pass(MINUTE);
   expect(await restored.heldReason()).toBe("unknown_spending");
+  return restored;
+}
+
+/** The same, and an operator releases it. */
+async function releasedOn(world: World, order: Payroll): Promise<Restored> {
+  const restored = await heldOn(world, order);
   await restored.service.operator.releaseDeposit(order.id, BY);
   for (let look = 0; look < 5; look++) await restored.pass(11 * MINUTE);
   expect(await restored.heldReason()).toBeNull();
@@ -102,6 +117,56 @@ test.each(
     const copy = wanted === null ? order.copy : await copyWith(world.copies, order.id, wanted);
     const restored = await releasedOn(world, { ...order, copy });
     await expectPaidInPart(world, { restored, order, without });
+  },
+);
+
+test.each(MOMENTS.slice(0, 2))(
+  "M32: a payroll restored %s, which another copy has paid without an unpayable payee, is told as paid in part when an operator sends what is left elsewhere",
+  LONG,
+  async (_, wanted) => {
+    const world = await open();
+    const order = await payroll(world, 3);
+    await freeze(world, order, [1]);
+    await serve(world, order);
+    const copy = wanted === null ? order.copy : await copyWith(world.copies, order.id, wanted);
+    const restored = await heldOn(world, { ...order, copy });
+    const safe = world.wallet("safe", { lamports: 1_000_000_000n });
+    const command = { action: "refundTo", address: safe.address } as const;
+    await restored.service.operator.resolve(`unexplained:${order.address}`, command, BY);
+    for (let look = 0; look < 5; look++) await restored.pass(11 * MINUTE);
+    await expectPaidInPart(world, { restored, order, without: [1] });
+  },
+);
+
+test(
+  "M32: a payroll that another copy has paid without an unpayable payee is told as paid in part by its markers alone, where no node lists what was paid",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await payroll(world, 3);
+    await freeze(world, order, [1]);
+    await serve(world, order);
+    forget(world, world.nodes);
+    const restored = await startOn(world, order);
+    for (let look = 0; look < 5; look++) await restored.pass(11 * MINUTE);
+    await expectPaidInPart(world, { restored, order, without: [1] });
+  },
+);
+
+test(
+  "M32: a payroll restored while its refund is planned, whose markers another copy has closed, ends once it is released: nobody can be paid any more",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await payroll(world, 3);
+    await freeze(world, order, [1]);
+    await world.deposit(order.address, { usdc: order.due });
+    await world.settle(12);
+    await world.sweep();
+    await world.service.stop();
+    const copy = await copyWith(world.copies, order.id, isPlanned("refund"));
+    const restored = await releasedOn(world, { ...order, copy });
+    await expectPaidInPart(world, { restored, order, without: [1] });
   },
 );
 
