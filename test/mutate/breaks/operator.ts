@@ -61,9 +61,9 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   {
     property: "another spacing of a name is the same actor's",
     file: WHO_ACTS,
-    text: '.replaceAll(/\\s+/g, " ")',
+    text: '.replaceAll(/\\s/g, "")',
     replacement: "",
-    tests: RESOLVING,
+    tests: ["payments/operator/who-acts.test.ts"],
   },
   {
     property: "a part that misses its deadline is silent until it answers",
