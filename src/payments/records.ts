@@ -428,6 +428,8 @@ export interface MatterRecord {
   readonly toldAt: number | null;
   /** Until then one process is telling it, and others leave it alone. */
   readonly tellingUntil: number | null;
+  /** When a process last said that it sees what others cannot; null for what every process finds. */
+  readonly seenAt: number | null;
 }
 
 /** What operators have decided about a matter. `id` is the matter's; a decision expects the version that it has read. */

@@ -5,6 +5,7 @@ import type { Engine, InstanceReads, KindWatching, TaskCommands } from "../../en
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import { createWriteAct, type WriteAct } from "./act.ts";
 import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
+import { Sightings } from "./attention/sightings.ts";
 import type { Matter } from "./attention/matter.ts";
 import { attentionSources, sourcesOfThisProcess } from "./attention/sources.ts";
 import { MatterReport } from "./attention/matter-report.ts";
@@ -111,7 +112,8 @@ const refuseRecovery: Recover = async () => {
 export function createOperator(deps: OperatorDeps): OperatorParts {
   const { storage, clock, assets, control } = deps;
   const writeAct = createWriteAct(deps);
-  const surroundings = { ...deps, isRouting: control !== null };
+  const sightings = new Sightings({ storage, clock });
+  const surroundings = { ...deps, sightings, isRouting: control !== null };
   const stored = attentionSources(surroundings);
   const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
   const lookForMatters = createLookForMatters({ sources, storage, clock });
@@ -157,6 +159,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
     },
     report: new MatterReport({
       ...deps,
+      sightings,
       lookForMatters: createLookForMatters({ sources: stored, storage, clock }),
     }),
     countMatters: async () => (await lookForMatters(MAX_COUNTED)).matters.length,

@@ -51,7 +51,7 @@ export function isSamePerson(one: string, other: string): boolean {
 function asRead(name: string): string {
   const seen = name.replaceAll(ALL_UNSEEN, "").normalize("NFKC");
   const folded = seen.toUpperCase().toLowerCase();
-  return folded.replaceAll(/\s+/g, " ").trim();
+  return folded.replaceAll(/\s/g, "");
 }
 
 function codePointOf(character: string): string {

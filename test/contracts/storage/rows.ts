@@ -247,6 +247,7 @@ export const fullRows: Rows = {
     since: LATEST,
     toldAt: 0,
     tellingUntil: LATEST,
+    seenAt: LATEST,
   },
   decisions: { id: "matter", version: 2, proposal: TEXT, decidedAt: LATEST },
   audit: { id: "audit", at: LATEST, actor: TEXT, reason: TEXT, act: "pause", what: TEXT },
@@ -311,6 +312,7 @@ export const nullRows: Rows = {
     accountId: null,
     toldAt: null,
     tellingUntil: null,
+    seenAt: null,
   },
   decisions: { ...fullRows.decisions, proposal: null },
 };

@@ -5,8 +5,38 @@ const WHO_ACTS = "src/payments/operator/who-acts.ts";
 const HOST_PARTS = "src/payments/host-parts.ts";
 const SILENT = ["payments/silent-parts.test.ts"];
 const RESOLVING = ["payments/operator/resolve.test.ts"];
+const SIGHTINGS = "src/payments/operator/attention/sightings.ts";
+const TOLD = ["payments/operator/attention.test.ts"];
 
 export const OPERATOR_BREAKS: readonly Break[] = [
+  {
+    property: "M20: a process does not take its own last word for another's",
+    file: SIGHTINGS,
+    text: " || version === this.#said.get(id)",
+    replacement: "",
+    tests: TOLD,
+  },
+  {
+    property: "M20: what a process saw ends with the process",
+    file: SIGHTINGS,
+    text: "now - seenAt < STANDS_MS",
+    replacement: "now >= seenAt",
+    tests: TOLD,
+  },
+  {
+    property: "M20: what another process sees is listed",
+    file: SIGHTINGS,
+    text: "[...seen, ...others]",
+    replacement: "[...seen]",
+    tests: TOLD,
+  },
+  {
+    property: "M20: what a process sees it says again",
+    file: "src/payments/operator/attention/tell-matters.ts",
+    text: "    const isSaid = await this.#commit(",
+    replacement: '    const isSaid = id === "" && await this.#commit(',
+    tests: TOLD,
+  },
   {
     property: "a name or a reason with a character that nobody sees is refused",
     file: WHO_ACTS,
@@ -31,9 +61,9 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   {
     property: "another spacing of a name is the same actor's",
     file: WHO_ACTS,
-    text: '.replaceAll(/\\s+/g, " ")',
+    text: '.replaceAll(/\\s/g, "")',
     replacement: "",
-    tests: RESOLVING,
+    tests: ["payments/operator/who-acts.test.ts"],
   },
   {
     property: "a part that misses its deadline is silent until it answers",

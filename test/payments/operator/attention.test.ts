@@ -6,6 +6,7 @@ import {
   sourcesOfThisProcess,
   type SourceSurroundings,
 } from "../../../src/payments/operator/attention/sources.ts";
+import { Sightings } from "../../../src/payments/operator/attention/sightings.ts";
 import { MatterReport } from "../../../src/payments/operator/attention/matter-report.ts";
 import type { AttentionNews, OnAttention } from "../../../src/payments/operator/attention/tell-matters.ts";
 import { silentLogger } from "../../../src/runtime.ts";
@@ -312,6 +313,15 @@ test("a purse that is low is a matter of the room", async () => {
   expect(await service.operator.purses()).toMatchObject([{ purse: "sponsor", isLow: true }, {}, {}, {}]);
 });
 
+/** What is special about a process that reports. */
+interface Reporting {
+  readonly host?: OnAttention;
+  readonly on?: PaymentStorage;
+  readonly deadlineMs?: number;
+  readonly source?: AttentionSource;
+  readonly sightings?: Sightings;
+}
+
 /** Reports of several processes on one storage, over matters that a test names. */
 async function reports(adapter: (typeof adapters)[number]) {
   const underTest = await adapter.make();
@@ -328,14 +338,15 @@ async function reports(adapter: (typeof adapters)[number]) {
     }));
   const news: string[] = [];
   const onAttention: OnAttention = ({ state, matter }) => void news.push(`${state} ${matter.message}`);
-  const report = (host: OnAttention = onAttention, on: PaymentStorage = storage, deadlineMs = 10_000) =>
+  const report = ({ host = onAttention, on = storage, deadlineMs = 10_000, ...seen }: Reporting = {}) =>
     new MatterReport({
       storage: on,
       clock,
       log: silentLogger,
+      sightings: seen.sightings ?? new Sightings({ storage: on, clock }),
       onAttention: host,
       onAttentionDeadlineMs: deadlineMs,
-      lookForMatters: createLookForMatters({ sources: [source], storage, clock }),
+      lookForMatters: createLookForMatters({ sources: [seen.source ?? source], storage, clock }),
     });
   const close = async (): Promise<void> => {
     await storage.close();
@@ -344,7 +355,66 @@ async function reports(adapter: (typeof adapters)[number]) {
   return { storage, clock, waiting, news, report, close };
 }
 
+/** Processes on one storage, each of which sees what is in its own set, and a command that sees nothing itself. */
+async function watchers(adapter: (typeof adapters)[number]) {
+  const { storage, clock, news, report, close } = await reports(adapter);
+  const watcher = () => {
+    const seen = new Set<string>();
+    const sightings = new Sightings({ storage, clock });
+    const own: AttentionSource = async () =>
+      [...seen].map((key): FoundMatter => {
+        const id = `disputed:${key}`;
+        return { kind: "disputed", id, since: null, message: key, actions: [] };
+      });
+    const source = sightings.of("disputed", own);
+    const listed = async () => (await source(9)).map(({ message }) => message);
+    return { seen, listed, report: report({ source, sightings }) };
+  };
+  return { clock, news, watcher, close };
+}
+
 describe.each(sampled(adapters, "telling"))("telling on $name", (adapter) => {
+  test("M20: what one process sees is listed by all while one says so, and ends when the last one sees it no more", async () => {
+    const { clock, news, watcher, close } = await watchers(adapter);
+    const [one, other, command] = [watcher(), watcher(), watcher()];
+    const look = async () => {
+      clock.advance(HALF_MINUTE);
+      for (const { report } of [one, other]) await report.look();
+    };
+    one.seen.add("a");
+    await look();
+    expect([await other.listed(), await command.listed()]).toEqual([["a"], ["a"]]);
+    for (let time = 0; time < 5; time += 1) await look();
+    expect(await command.listed()).toEqual(["a"]);
+    other.seen.add("a");
+    await look();
+    one.seen.delete("a");
+    for (let time = 0; time < 5; time += 1) await look();
+    expect([await one.listed(), await command.listed()]).toEqual([["a"], ["a"]]);
+    expect(news).toEqual(["waiting a"]);
+    other.seen.delete("a");
+    expect(await other.listed()).toEqual([]);
+    await look();
+    expect([await one.listed(), await command.listed()]).toEqual([[], []]);
+    expect(news).toEqual(["waiting a", "over a"]);
+    await close();
+  });
+
+  test("M20: what a process saw that has ended is over two minutes later", async () => {
+    const { clock, news, watcher, close } = await watchers(adapter);
+    const [ended, next] = [watcher(), watcher()];
+    ended.seen.add("a");
+    await ended.report.look();
+    clock.advance(HALF_MINUTE);
+    await next.report.look();
+    expect(news).toEqual(["waiting a"]);
+    clock.advance(3 * HALF_MINUTE);
+    await next.report.look();
+    expect(await next.listed()).toEqual([]);
+    expect(news).toEqual(["waiting a", "over a"]);
+    await close();
+  });
+
   test("two processes that look at once tell a matter once, and its end once; a restart repeats nothing", async () => {
     const { waiting, news, report, clock, close } = await reports(adapter);
     const [one, other] = [report(), report()];
@@ -367,9 +437,11 @@ describe.each(sampled(adapters, "telling"))("telling on $name", (adapter) => {
   test("a host that rejects is told again a minute later, and not of the end of what it never heard of", async () => {
     const { waiting, news, report, clock, close } = await reports(adapter);
     let isDown = true;
-    const flaky = report(async ({ state, matter }) => {
-      if (isDown) throw new Error("the pager is down");
-      news.push(`${state} ${matter.message}`);
+    const flaky = report({
+      host: async ({ state, matter }) => {
+        if (isDown) throw new Error("the pager is down");
+        news.push(`${state} ${matter.message}`);
+      },
     });
     waiting.add("a").add("b");
     await flaky.look();
@@ -394,7 +466,7 @@ describe.each(sampled(adapters, "telling"))("telling on $name", (adapter) => {
           : storage.commit(items),
     };
     waiting.add("a");
-    void report(undefined, dying).look();
+    void report({ on: dying }).look();
     const other = report();
     while (news.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await other.look();
@@ -422,14 +494,14 @@ describe.each(sampled(adapters, "telling"))("telling on $name", (adapter) => {
         called();
         return new Promise<void>(() => {});
       };
-      const look = report(hanging, storage, deadlineMs)
+      const look = report({ host: hanging, deadlineMs })
         .look()
         .finally(() => (hasEnded = true));
       await wasCalled;
       clock.advance(deadlineMs - 1);
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
       expect(hasEnded).toBe(false);
-      await report(undefined, storage, deadlineMs).look();
+      await report({ deadlineMs }).look();
       expect(news).toEqual([]);
       clock.advance(1);
       await look;

@@ -1,6 +1,7 @@
 /** Names of those who act: no two of them look the same and are taken for two people. */
 import { describe, expect, test } from "vitest";
 import { readActedBy } from "../../../src/payments/operator/act.ts";
+import { isSamePerson } from "../../../src/payments/operator/who-acts.ts";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import { sceneTest } from "../private/scene-test.ts";
 
@@ -18,6 +19,17 @@ describe("who acts", () => {
       expect(readActedBy({ actor, reason: "как Ann sagte" }).actor).toBe(actor);
     },
   );
+});
+
+test.for(["A nn", "ann", " A N N ", "A\u00a0nn", "\uff21nn"])(
+  "M36: %j is the person that is called Ann",
+  (name) => {
+    expect(isSamePerson("Ann", name)).toBe(true);
+  },
+);
+
+test.for(["Anna", "\u00c1nn", "Ann."])("M36: %j is another person than Ann", (name) => {
+  expect(isSamePerson("Ann", name)).toBe(false);
 });
 
 sceneTest("what is no id of a matter is refused by name", async ({ world }) => {

@@ -9,7 +9,11 @@ import { EndpointsDiffer } from "../../../src/ledger/ledger.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
-import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
+import type { AttentionNews } from "../../../src/payments/operator/attention/tell-matters.ts";
+import type {
+  PaymentServiceOptions,
+  PrivateRoutingOptions,
+} from "../../../src/service/payment-service-options.ts";
 import { BY } from "../../kit/by.ts";
 import { lyingAbout, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
@@ -40,9 +44,12 @@ afterEach(async () => {
 const WINDOW_MS = 30 * 60_000;
 
 /** An order of 5 USDC from Alice to Bob that waits for its deposit. */
-async function scene(routing: Partial<PrivateRoutingOptions> = {}): Promise<Scene> {
+async function scene(
+  routing: Partial<PrivateRoutingOptions> = {},
+  options: Partial<PaymentServiceOptions> = {},
+): Promise<Scene> {
   const odd: OddEndpoint[] = [];
-  const fixture = await privateFixture({}, routing, ({ chain, ledgerOf }) => {
+  const fixture = await privateFixture(options, routing, ({ chain, ledgerOf }) => {
     odd.push(oddEndpoint(chain, "one"), oddEndpoint(chain, "two"));
     return ledgerOf(odd.map(({ option }) => option));
   });
@@ -116,8 +123,11 @@ test("M20: a window that a deposit which never was has kept open closes as soon 
 });
 
 describe("M20: one of two endpoints hides a deposit until the window is over", () => {
-  async function windowOver(which: "one" | "two"): Promise<Scene> {
-    const world = await scene();
+  async function windowOver(
+    which: "one" | "two",
+    options: Partial<PaymentServiceOptions> = {},
+  ): Promise<Scene> {
+    const world = await scene({}, options);
     world[which].rule = hidingAccounts;
     world.chain.fund(world.address, { usdc: world.asked });
     world.chain.advance(35);
@@ -147,6 +157,31 @@ describe("M20: one of two endpoints hides a deposit until the window is over", (
       expect(await service.health()).toMatchObject({ disputes: 0 });
     },
   );
+
+  test("a process that asks nobody lists it too, and the host is told when it begins and when it is over", async () => {
+    const news: AttentionNews[] = [];
+    const world = await windowOver("two", { onAttention: (told) => void news.push(told) });
+    const { two, look, pass, address } = world;
+    const told = () =>
+      news.filter(({ matter }) => matter.kind === "disputed").map(({ state, matter }) => [state, matter.id]);
+    // As a command does, which opens the service beside the one that is at work.
+    const beside = world.another();
+    const listed = async () => (await beside.operator.attention()).filter(({ kind }) => kind === "disputed");
+    await pass(30_000);
+    const matter = { id: expect.stringContaining(address) as string, actions: [] };
+    expect(await listed()).toMatchObject([matter]);
+    await pass(5 * 60_000);
+    expect(await listed()).toMatchObject([matter]);
+    expect(told()).toEqual([["waiting", matter.id]]);
+    two.rule = undefined;
+    await look();
+    await pass(30_000);
+    expect(await listed()).toEqual([]);
+    expect(told()).toEqual([
+      ["waiting", matter.id],
+      ["over", matter.id],
+    ]);
+  });
 
   test("an operator takes the endpoint that hides it out of service, for a time, and the order is paid", async () => {
     const world = await windowOver("one");

@@ -2,7 +2,7 @@
 import type { EndpointDispute } from "../../../ledger/ledger.ts";
 import { matterId, type AttentionSource } from "./matter.ts";
 
-/** Known to this process alone: another one asks for other facts. Ends by agreement, so `resolve` has no action for it. */
+/** Seen by this process alone: another one asks for other facts. Ends by agreement, so `resolve` has no action for it. */
 export function disputedFacts(disputes: () => Promise<readonly EndpointDispute[]>): AttentionSource {
   return async (limit) =>
     (await disputes()).slice(0, limit).map(({ subject, endpoints, since }) => ({

@@ -44,6 +44,6 @@ export function createLookForMatters({ sources, storage, clock }: MatterSources)
 }
 
 /** A matter as it is shown. */
-export function shownMatter({ since, ...matter }: DatedMatter): Matter {
+export function shownMatter({ since, isSighting: _, ...matter }: DatedMatter): Matter {
   return { ...matter, since: isoTime(since) };
 }

@@ -45,10 +45,12 @@ export interface FoundMatter {
   readonly message: string;
   /** The actions that `resolve` takes for it, the usual one first. May be empty. */
   readonly actions: readonly MatterAction[];
+  /** Only this process sees it, and says so at each look: others list it from what is stored, for as long as it does. */
+  readonly isSighting?: true;
 }
 
 /** One matter as it is listed. */
-export interface Matter extends Omit<FoundMatter, "since"> {
+export interface Matter extends Omit<FoundMatter, "since" | "isSighting"> {
   /** ISO 8601 in UTC. */
   readonly since: string;
 }

@@ -11,6 +11,7 @@ import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
 import { lowPurses } from "./low-purse.ts";
 import { orphans } from "./orphans.ts";
+import type { Sightings } from "./sightings.ts";
 import { silentParts } from "./silent-parts.ts";
 import { stuckWatches } from "./stuck-watches.ts";
 import { loweredNumber, suspendedEndpoints } from "./lowered-witnesses.ts";
@@ -31,9 +32,10 @@ export interface SourceSurroundings {
   readonly watching: () => Readonly<Record<string, KindWatching>>;
   /** What this process sees endpoints tell differently. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
+  readonly sightings: Sightings;
 }
 
-/** Sources of matters that every process on a database finds alike. */
+/** Sources of matters that every process on a database lists alike. */
 export function attentionSources({
   storage,
   clock,
@@ -41,6 +43,8 @@ export function attentionSources({
   isRouting,
   purses,
   parts,
+  disputed,
+  sightings,
 }: SourceSurroundings): readonly AttentionSource[] {
   return [
     heldAddresses(storage, isRouting),
@@ -53,14 +57,11 @@ export function attentionSources({
     silentParts(storage, parts),
     loweredNumber({ storage, clock }),
     suspendedEndpoints({ storage, clock }),
+    sightings.of("disputed", disputedFacts(disputed)),
   ];
 }
 
 /** Sources of what only this process can know: listed, but not reported to the host. */
-export function sourcesOfThisProcess({
-  watching,
-  clock,
-  disputed,
-}: SourceSurroundings): readonly AttentionSource[] {
-  return [stuckWatches(watching, clock), disputedFacts(disputed)];
+export function sourcesOfThisProcess({ watching, clock }: SourceSurroundings): readonly AttentionSource[] {
+  return [stuckWatches(watching, clock)];
 }

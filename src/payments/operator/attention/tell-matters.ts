@@ -7,6 +7,7 @@ import { isoTime } from "../../iso-time.ts";
 import { callHost } from "../../call-host.ts";
 import { type DatedMatter, type Look, shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
+import type { Sightings } from "./sightings.ts";
 
 /** What the host gets. */
 export interface AttentionNews {
@@ -28,6 +29,7 @@ export interface MatterTellingParts {
   readonly storage: Pick<PaymentStorage, "matters" | "commit">;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly sightings: Pick<Sightings, "now" | "said">;
   readonly onAttention: OnAttention | null;
   /** How long a call of it may take, in milliseconds. */
   readonly onAttentionDeadlineMs: number;
@@ -60,11 +62,27 @@ export class MatterTelling {
 
   async #tellBeginning(found: DatedMatter, row: MatterRecord | undefined): Promise<void> {
     const begun = await this.#begin(found, row);
-    if (begun === null) return;
+    if (begun === null) {
+      if (found.isSighting === true && row?.state === "waiting") await this.#sayAgain(row);
+      return;
+    }
     const isTold = await this.#tell({ state: "waiting", matter: shownMatter(found) });
     const toldAt = isTold ? this.#parts.clock.now() : null;
     const set = { toldAt, tellingUntil: isTold ? null : begun.tellingUntil };
     await this.#commit({ table: "matters", id: begun.id, set, expectedVersion: begun.version });
+    if (found.isSighting === true) this.#parts.sightings.said(begun.id, begun.version + 1);
+  }
+
+  /** Others list what only this process sees for as long as it says so. Where another one has said it meanwhile, that counts. */
+  async #sayAgain({ id, version }: MatterRecord): Promise<void> {
+    const seenAt = await this.#parts.sightings.now();
+    const isSaid = await this.#commit({
+      table: "matters",
+      id,
+      set: { seenAt },
+      expectedVersion: version,
+    });
+    if (isSaid) this.#parts.sightings.said(id, version + 1);
   }
 
   /** The row of a matter that begins, held by this process; null when another holds it, or it was told. */
@@ -73,6 +91,7 @@ export class MatterTelling {
     const isKnown = row?.state === "waiting";
     if (isKnown && (row.toldAt !== null || (row.tellingUntil ?? 0) > now)) return null;
     const { id, kind, transactionId = null, accountId = null, message, since } = found;
+    const seenAt = found.isSighting === true ? await this.#parts.sightings.now() : (row?.seenAt ?? null);
     const set = {
       kind,
       state: "waiting" as const,
@@ -82,6 +101,7 @@ export class MatterTelling {
       since,
       toldAt: null,
       tellingUntil: this.#tellingUntil(now),
+      seenAt,
     };
     const next: MatterRecord = { id, version: (row?.version ?? 0) + 1, ...set };
     const write: PaymentWrite =
