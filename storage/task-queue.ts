@@ -28,7 +28,7 @@ import {
   taskRecord,
 } from "./stored-task.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "./suspects.ts";
-import { QUEUES, queueOf } from "./task-queues.ts";
+import { QUEUES, queueOfRow } from "./task-queues.ts";
 import type { GoneTask, TaskLine, TaskRow, TaskRows } from "./task-rows.ts";
 import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
 
@@ -252,7 +252,7 @@ export class TaskQueue {
   #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | undefined {
     const suspects = this.#rows.suspects(workflows);
     const asked = suspects.filter(
-      (task) => workflows.includes(task.workflow) && queues.includes(queueOf(taskRecord(task))),
+      (task) => workflows.includes(task.workflow) && queues.includes(queueOfRow(task)),
     );
     return nextSuspectAt(asked, suspects) ?? undefined;
   }
