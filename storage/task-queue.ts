@@ -103,9 +103,7 @@ export class TaskQueue {
 
   /** The tasks of an instance belong to this workflow from now on. */
   adopt(instance: string, workflow: string): void {
-    for (const task of this.#rows.ofInstance(instance, EVER)) {
-      if (task.workflow !== workflow) this.#rows.put({ ...task, workflow }, task);
-    }
+    this.#rows.adopt(instance, workflow);
   }
 
   /** Gives a task another name and payload, and takes it from its holder. An absent one is no error. */

@@ -50,6 +50,10 @@ export class MemoryTaskRows implements TaskRows {
     return gone;
   }
 
+  adopt(instance: string, workflow: string): void {
+    for (const task of this.#tasks.under("instance", instance)) this.#tasks.put({ ...task, workflow });
+  }
+
   ofInstance(instance: string, limit: number, except?: TaskKind): TaskRow[] {
     return this.#tasks
       .under("instance", instance)
