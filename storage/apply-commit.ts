@@ -14,7 +14,7 @@ import type { TaskQueue } from "./task-queue.ts";
 /** A database within a transaction. Where an act answers false, what refuses it is there. */
 export interface CommitTarget {
   readonly tasks: TaskQueue;
-  /** The instance goes on from the stamp `after`; its version grows by one. */
+  /** The instance goes on from the stamp `after`; its version grows by `steps`, or by one. */
   step(step: StepRecord): boolean;
   /** Removes an ended instance of this life, with its history, that has no active child, no task and no watch. */
   remove(instance: Pick<InstanceRecord, "id" | "life">): boolean;
@@ -44,8 +44,8 @@ export interface CommitTarget {
  * ```
  */
 export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {
-  const { consumes, retries = [], drops = [], step, removes = [], starts = [], writes = [] } = commit;
-  if (consumes !== undefined && !to.tasks.consume(consumes)) return { ok: false, conflict: "token" };
+  const { retries = [], drops = [], step, removes = [], starts = [], writes = [] } = commit;
+  if (!to.tasks.consume(commit)) return { ok: false, conflict: "token" };
   if (!retries.every((each) => to.tasks.retry(each))) return { ok: false, conflict: "token" };
   if (!drops.every((id) => to.tasks.drop(id))) return { ok: false, conflict: "token" };
   if (step !== undefined && !to.step(step)) return { ok: false, conflict: "step" };

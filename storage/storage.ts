@@ -155,6 +155,8 @@ export type TaskListing =
   | { readonly order: "failing"; readonly least: number; readonly limit: number }
   /** Timers and messages of a workflow, those first that can be claimed first, then as armed. */
   | { readonly order: "due"; readonly workflow: string; readonly limit: number }
+  /** Messages that are parked in this key, as they were armed: those behind the one that has its room. */
+  | { readonly order: "parked"; readonly key: string; readonly limit: number }
   /** Of each workflow, ascending, the one that can be claimed first, a suspect that waits at the latest. */
   | { readonly order: "workflow" };
 
@@ -224,8 +226,10 @@ export interface HistoryRecord {
 /** The next state of an existing instance. */
 export interface StepRecord {
   readonly id: string;
-  /** The stamp of the step that this one was computed from. The version of the instance grows by one. */
+  /** The stamp of the step that this one was computed from. */
   readonly after: string;
+  /** How many steps it stands for: the version of the instance grows by so many. Default: one. */
+  readonly steps?: number;
   /** Made for this step: an id that begins with the time, and that nobody else makes. */
   readonly stamp: string;
   readonly workflow: string;
@@ -397,6 +401,11 @@ export interface CommitParts {
    * as a dead letter since.
    */
   readonly consumes?: { readonly task: string; readonly token: number };
+  /**
+   * Messages that are parked in the key of the consumed task, and that this commit brings to their end as well: those
+   * behind it, without a gap. Refused with `token` when one is gone, or is not parked there any more.
+   */
+  readonly behind?: readonly string[];
   /**
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
    * tasks that wait after a failure. Refused with `token` when one is gone, leased, or neither of the two.

@@ -74,11 +74,21 @@ export class TaskQueue {
     };
   }
 
-  /** Removes the task that is done. False when its token is not that of the latest claim. */
-  consume({ task, token }: NonNullable<AnyCommit["consumes"]>): boolean {
-    const consumed = this.#rows.consume(task, token);
-    if (consumed !== undefined) this.#left(consumed);
-    return consumed !== undefined;
+  /** Removes the task that is done, and those behind it. False when its token is not that of the latest claim. */
+  consume({ consumes, behind = [] }: Pick<AnyCommit, "consumes" | "behind">): boolean {
+    if (consumes === undefined) return behind.length === 0;
+    const consumed = this.#rows.consume(consumes.task, consumes.token);
+    if (consumed === undefined) return false;
+    this.#left(consumed);
+    return behind.every((id) => this.#consumeBehind(consumed, id));
+  }
+
+  /** What is parked has no room that it could leave to others. */
+  #consumeBehind({ firstKey }: GoneTask, id: string): boolean {
+    const task = this.#rows.get(id);
+    if (task === undefined || task.firstKey !== firstKey || !isParkedMessage(task)) return false;
+    this.#rows.remove(id);
+    return true;
   }
 
   /** By an operator's command. False when the task cannot be retried. */
@@ -272,6 +282,8 @@ export class TaskQueue {
         return this.#rows.failing(listing.least, listing.limit);
       case "due":
         return this.#rows.due({ ...listing, line: "steps", until: EVER });
+      case "parked":
+        return this.#rows.parked(listing.key, listing.limit);
       case "workflow":
         return this.#firstOfEach();
     }
@@ -313,4 +325,8 @@ export class TaskQueue {
   #touch({ firstKey, lastKey }: Omit<GoneTask, "admission">): void {
     if (firstKey !== null) this.#changed.set(firstKey, lastKey ?? "");
   }
+}
+
+function isParkedMessage({ kind, admission, deadAt }: TaskRow): boolean {
+  return kind === "message" && admission === "parked" && deadAt === null;
 }

@@ -47,6 +47,8 @@ export interface TaskRows {
   hasAny(firstKey: string): boolean;
   /** Under a first key, the first parked task of each last key, those keys first that come after `after`. */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
+  /** Tasks that are parked in a key which is their first and their last one, as they were armed. */
+  parked(key: string, limit: number): readonly TaskRow[];
   /** Dead letters, newest first; those of one moment the last armed first. */
   dead(limit: number): readonly TaskRow[];
   /** Those that have failed so often, those first that fail for longest, then as armed. */

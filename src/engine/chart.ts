@@ -3,6 +3,7 @@
  * and nothing runs. `xstate/open-chart.ts` implements it for XState 5.
  */
 import type { EventObject } from "xstate";
+import type { TaskRecord } from "../../storage/storage.ts";
 import { storableThrown } from "./values.ts";
 
 /** The parent of a child machine, as the child remembers it. */
@@ -29,6 +30,18 @@ export interface ChildLink {
   readonly systemId?: string;
 }
 
+/** A child machine that a step starts. */
+export interface StartedChild extends Pick<ChildLink, "src"> {
+  readonly id: string;
+  readonly run: number;
+  readonly input: unknown;
+}
+
+/** One that begins in a later commit than its step, with the messages that the step has sent to it. */
+export interface UnbornChild extends StartedChild {
+  readonly told?: readonly TaskRecord[];
+}
+
 /** What is stored of a running chart. Absent fields are not stored. */
 export interface ChartSnapshot {
   readonly value: unknown;
@@ -47,6 +60,8 @@ export interface ChartSnapshot {
   readonly parent?: ParentLink;
   /** By step: large contexts that effects of earlier steps are still to be called with, as JSON. */
   readonly lent?: Readonly<Record<string, unknown>>;
+  /** Children of its last step that one commit had no room for. No event is taken before they have begun. */
+  readonly unborn?: readonly UnbornChild[];
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */
@@ -61,8 +76,8 @@ export interface ActionScope {
   readonly event: EventObject;
 }
 
-/** Whom a chart sends an event to: itself, its parent, or the child of this id. */
-export type EventAddress = "self" | "parent" | { readonly child: string };
+/** Whom a chart sends an event to: itself, its parent, or the child of this id; without a link there is none, or none any more. */
+export type EventAddress = "self" | "parent" | { readonly child: string; readonly link?: ChildLink };
 
 /** One thing a step asks for, in the order in which the chart lists it. */
 export type ChartAction =
@@ -84,7 +99,7 @@ export type ChartAction =
       readonly input: unknown;
       readonly run?: number;
     }
-  | { readonly kind: "stopChild"; readonly id: string; readonly run?: number }
+  | { readonly kind: "stopChild"; readonly id: string; readonly src: string; readonly run?: number }
   | { readonly kind: "send"; readonly to: EventAddress; readonly event: EventObject }
   | { readonly kind: "log"; readonly label: string | undefined; readonly value: unknown }
   | { readonly kind: "emit"; readonly event: EventObject };
@@ -139,8 +154,11 @@ export interface Chart {
    * are not the first of their ids. Throws what the chart's own context function throws.
    */
   readonly start: (input: unknown, parent?: ParentLink, runs?: ChartSnapshot["runs"]) => ChartStep;
-  /** The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. */
-  readonly step: (before: ChartSnapshot, event: EventObject) => ChartStep | null;
+  /**
+   * The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. With `isOwn`
+   * nobody else has `before`: its list of children is changed in place, and what it holds is lost when an error is thrown.
+   */
+  readonly step: (before: ChartSnapshot, event: EventObject, isOwn?: boolean) => ChartStep | null;
   /** Takes over a run of another version. No entry action runs. Throws `CannotArrive`, or what the chart throws. */
   readonly arrive: (arrival: Arrival) => ArrivalStep;
 }
@@ -150,6 +168,9 @@ export const STOP: EventObject = { type: "xstate.stop" };
 
 /** The type of the event in the history of an instance that has moved to another version of its chart. */
 export const MIGRATED = "$migrated";
+
+/** The type of the event, and the name of the timer, by which children begin that one commit had no room for. */
+export const BORN = "$born";
 
 /** The last event that a child's parent hears of it. */
 export interface ChildEnd extends EventObject {

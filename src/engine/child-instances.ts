@@ -1,16 +1,5 @@
 /** Child machines as instances of their own: what they are called, and which chart they follow. */
-import type { ChartSnapshot, ChildLink, ParentLink } from "./chart.ts";
 import type { AnyWorkflow } from "./workflow.ts";
-
-/** A child machine that a step starts, in the commit of that step. */
-export interface ChildStart {
-  readonly workflow: AnyWorkflow;
-  readonly id: string;
-  readonly input: unknown;
-  readonly parent: ParentLink;
-  /** The place of its start among the actions of the step. */
-  readonly index: number;
-}
 
 /**
  * The instance of a child machine: `parent/id`. One that is started again under the same id, as when its state is
@@ -27,16 +16,4 @@ export function childWorkflow(parent: AnyWorkflow, src: string | undefined): Any
     throw new Error(`${parent.key} has no machine "${String(src)}" among its actors`);
   }
   return actor.workflow;
-}
-
-/** What is known of a child, looked up in one snapshot and then in another: a step may stop what it sends to. */
-export function linkedChild(
-  id: string,
-  ...snapshots: readonly (ChartSnapshot | null)[]
-): ChildLink | undefined {
-  for (const snapshot of snapshots) {
-    const link = snapshot?.children?.[id];
-    if (link !== undefined) return link;
-  }
-  return undefined;
 }

@@ -1,14 +1,15 @@
 /** What follows from one step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
-import type { Commit, TaskRecord, Write } from "../../storage/storage.ts";
+import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
 import {
   childDone,
   childFailed,
   STOP,
   type EventAddress,
   type ChartAction,
+  type StartedChild,
   type PlannedEffect,
 } from "./chart.ts";
-import { childInstance, childWorkflow, linkedChild, type ChildStart } from "./child-instances.ts";
+import { childInstance, childWorkflow } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
@@ -23,8 +24,19 @@ export type Voiced = Extract<ChartAction, { readonly kind: "log" | "emit" }> & {
 export type Consequences = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
-  readonly children: readonly ChildStart[];
+  readonly children: readonly StartedChild[];
   readonly voiced: readonly Voiced[];
+};
+
+export const NOTHING: Consequences = {
+  arms: [],
+  disarms: [],
+  ends: [],
+  children: [],
+  voiced: [],
+  watches: [],
+  unwatches: [],
+  writes: [],
 };
 
 /** Everything that follows from a step. Throws `UnstorableValue` when params, an input or an event cannot be stored. */
@@ -34,6 +46,26 @@ export function consequencesOf(facts: StepFacts): Consequences {
   return collector.consequences();
 }
 
+/** What follows from two steps of one instance, of which the second takes back some of what the first began. */
+export function inTurn(instance: string, first: Consequences, second: Consequences): Consequences {
+  const isDisarmed = (task: TaskRecord): boolean =>
+    task.instance === instance &&
+    isDisarmable(task) &&
+    (second.ends.includes(instance) || second.disarms.some(({ timer }) => timer === task.name));
+  const isUnwatched = ({ kind, key }: WatchRecord): boolean =>
+    second.unwatches.some((watch) => watch.kind === kind && watch.key === key);
+  return {
+    arms: [...first.arms.filter((task) => !isDisarmed(task)), ...second.arms],
+    disarms: [...first.disarms, ...second.disarms],
+    ends: [...first.ends, ...second.ends],
+    children: [],
+    voiced: [...first.voiced, ...second.voiced],
+    watches: [...first.watches.filter((watch) => !isUnwatched(watch)), ...second.watches],
+    unwatches: [...first.unwatches, ...second.unwatches],
+    writes: [...first.writes, ...second.writes],
+  };
+}
+
 type Action<Kind> = Extract<ChartAction, { readonly kind: Kind }>;
 
 /** Takes the actions of one step in their order. */
@@ -41,7 +73,7 @@ class Collector {
   readonly #facts: StepFacts;
   readonly #arms: TaskRecord[] = [];
   readonly #disarms: { readonly instance: string; readonly timer: string }[] = [];
-  readonly #children: ChildStart[] = [];
+  readonly #children = new Map<string, StartedChild>();
   readonly #voiced: Voiced[] = [];
   readonly #effects: PlannedEffect[] = [];
 
@@ -90,7 +122,7 @@ class Collector {
       arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
       disarms: this.#disarms,
       ends,
-      children: this.#children,
+      children: [...this.#children.values()],
       voiced: this.#voiced,
       watches,
       unwatches,
@@ -146,36 +178,24 @@ class Collector {
       this.#arms.push(invocationTask(this.#facts, action, index));
       return;
     }
-    const { id, workflow, life } = this.#facts;
-    this.#children.push({
-      workflow: childWorkflow(workflow, src),
-      id: childInstance(id, childId, run),
-      input,
-      parent: { instance: id, workflow: workflow.key, id: childId, run, life },
-      index,
-    });
+    this.#children.set(`${run} ${childId}`, { id: childId, src, run, input });
   }
 
-  #stopChild({ id: childId, run }: Action<"stopChild">, index: number): void {
+  #stopChild({ id: childId, src, run }: Action<"stopChild">, index: number): void {
     if (run === undefined) return this.#disarm(invocationName(childId));
-    const { id, workflow, step, before, life: parentLife } = this.#facts;
+    const { id, workflow, life: parentLife } = this.#facts;
+    // A state entered and left within one step started a child that never gets a row.
+    if (this.#children.delete(`${run} ${childId}`)) return;
     const instance = childInstance(id, childId, run);
-    const unborn = this.#children.findIndex((child) => child.id === instance);
-    if (unborn >= 0) {
-      // A state entered and left within one step started a child that never gets a row.
-      this.#children.splice(unborn, 1);
-      return;
-    }
-    const child = childWorkflow(workflow, linkedChild(childId, before, step.after)?.src);
-    this.#tell({ instance, workflow: child.key, parentLife }, { event: STOP }, index);
+    this.#tell({ instance, workflow: childWorkflow(workflow, src).key, parentLife }, { event: STOP }, index);
   }
 
   /** Null for a promise, which takes no events. */
   #recipient(to: EventAddress): Recipient | null {
-    const { id, workflow, life, step, before } = this.#facts;
+    const { id, workflow, life, step } = this.#facts;
     if (to === "self") return { instance: id, workflow: workflow.key, life };
     if (to === "parent") return step.after.parent ?? null;
-    const link = linkedChild(to.child, step.after, before);
+    const { link } = to;
     if (link?.run === undefined) return null;
     return {
       instance: childInstance(id, to.child, link.run),

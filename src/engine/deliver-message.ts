@@ -52,7 +52,8 @@ async function tellTarget<W>(
   task: ClaimedTask,
   { event, ...meant }: Meant & { readonly event: EventObject },
 ): Promise<"taken" | "absent" | "ended"> {
-  const sent = await run.steps.send(task.instance, event, { ...(await consumptionOf(run, task)), meant });
+  const companions = { ...(await consumptionOf(run, task)), meant, isMessage: true as const };
+  const sent = await run.steps.send(task.instance, event, companions);
   switch (sent.kind) {
     case "stepped":
       return "taken";

@@ -38,7 +38,7 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
 function scopeOf(facts: StepFacts, { effect: { name, params }, scope }: EffectAction): object {
   const { context } = facts.step.after;
   const lent: LentContext | null =
-    scope.context === context && isLarge(context) ? { contextOf: facts.version } : null;
+    scope.context === context && isLarge(context) ? { contextOf: facts.stamp } : null;
   return {
     ...(params === undefined ? {} : { params: toJson(params, `params of ${name}`) }),
     ...(lent ?? { context: toJson(scope.context, "context") }),

@@ -4,7 +4,8 @@ import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/sto
 import type { Clock } from "../runtime.ts";
 import { isNotable, ranTaskWrite } from "./ran-tasks.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
-import type { StepCompanions, Steps } from "./steps.ts";
+import type { StepCompanions } from "./step-commits.ts";
+import type { Steps } from "./steps.ts";
 
 /** What doing tasks needs. */
 export interface TaskSurroundings<W> {

@@ -20,7 +20,8 @@ import { ranTasks } from "./ran-tasks.ts";
 import { RegisteredWorkflows } from "./registered-workflows.ts";
 import { Retention, type RetentionStanding } from "./retention/retention.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
-import { Steps, type CommittedStep, type Companions, type SendResult } from "./steps.ts";
+import type { CommittedStep, Companions } from "./step-commits.ts";
+import { Steps, type SendResult } from "./steps.ts";
 import { Subscribers } from "./subscribers.ts";
 import { TakenWorkflows } from "./taken-workflows.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
@@ -156,6 +157,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     random,
     hands: worker,
     charts,
+    isFollowed: (id) => limits.inspect !== undefined || waiting.isForState(id),
     onCommitted(committed) {
       const { commit } = committed;
       worker.disarm(commit);

@@ -21,7 +21,8 @@ export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { KindWatching, Look, Watcher, WatchEvent } from "./watcher.ts";
-export type { CommittedStep, Companions, SendResult } from "./steps.ts";
+export type { CommittedStep, Companions } from "./step-commits.ts";
+export type { SendResult } from "./steps.ts";
 export type {
   ActionScope,
   Arrival,

@@ -2,7 +2,7 @@
  * Large contexts that effects are to be called with. They are not copied into the tasks: the snapshot of the instance holds
  * the context, and where the instance moves on before the effects are done, its next snapshot lends it to them.
  */
-import type { EngineStorage, PendingTask } from "../../storage/storage.ts";
+import type { EngineStorage, InstanceRecord, PendingTask } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { fieldsFromJson, fieldsToJson } from "./values.ts";
@@ -21,41 +21,31 @@ export function isLarge(context: object): boolean {
   return found;
 }
 
-/** What stands in the task of an effect in place of its context: the step that left it. */
+/** What stands in the task of an effect in place of its context: the stamp of the step that left it. */
 export interface LentContext {
-  readonly contextOf: number;
+  readonly contextOf: string;
 }
 
 /** As many tasks of one instance as are looked at; where there are more, all contexts are kept. */
 const MAX_TASKS = 10_000;
 
-interface Standing {
-  readonly id: string;
-  readonly version: number;
-  /** The stored text of the snapshot. */
-  readonly snapshot: string;
-}
-
-/** Whether effects may be called with the context of this snapshot later. */
-export function mayLend({ snapshot }: Pick<Standing, "snapshot">): boolean {
-  return snapshot.length > MAX_COPIED;
-}
-
-/** The contexts that the next snapshot has to lend: by step, as JSON. */
-export async function lentAfter(
+/** The snapshot of an instance, with the contexts that the next one has to lend: by step, as JSON. */
+export async function withLent(
   storage: Pick<EngineStorage, "pending">,
-  { id, version, snapshot: text }: Standing,
-): Promise<ChartSnapshot["lent"]> {
+  { id, stamp, snapshot: text }: Pick<InstanceRecord, "id" | "stamp" | "snapshot">,
+  snapshot: ChartSnapshot,
+): Promise<ChartSnapshot> {
+  const { lent = {}, ...own } = snapshot;
+  if (text.length <= MAX_COPIED) return own;
   const { tasks } = await storage.pending(id, MAX_TASKS, "message");
   const wanted = new Set(tasks.flatMap((task) => borrowed(task) ?? []));
-  const { context, lent = {} } = snapshotFromText(text);
-  const kept = Object.entries({ ...lent, [version]: fieldsToJson(context, "context") }).filter(
-    ([step]) => wanted.has(Number(step)) || tasks.length === MAX_TASKS,
+  const kept = Object.entries({ ...lent, [stamp]: fieldsToJson(own.context, "context") }).filter(
+    ([step]) => wanted.has(step) || tasks.length === MAX_TASKS,
   );
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  return kept.length === 0 ? own : { ...own, lent: Object.fromEntries(kept) };
 }
 
-function borrowed({ kind, payload }: PendingTask): number | undefined {
+function borrowed({ kind, payload }: PendingTask): string | undefined {
   if (kind !== "effect") return undefined;
   return (JSON.parse(payload) as Partial<LentContext> | null)?.contextOf;
 }
@@ -64,13 +54,13 @@ function borrowed({ kind, payload }: PendingTask): number | undefined {
 export async function contextOf(
   storage: Pick<EngineStorage, "load">,
   instance: string,
-  step: number,
+  stamp: string,
 ): Promise<unknown> {
   const record = await storage.load(instance);
   if (record !== null) {
     const { context, lent = {} } = snapshotFromText(record.snapshot);
-    if (record.version === step) return context;
-    if (Object.hasOwn(lent, step)) return fieldsFromJson(lent[step]);
+    if (record.stamp === stamp) return context;
+    if (Object.hasOwn(lent, stamp)) return fieldsFromJson(lent[stamp]);
   }
-  throw new Error(`instance ${instance} does not hold the context of its step ${step} any more`);
+  throw new Error(`instance ${instance} does not hold the context of its step ${stamp} any more`);
 }

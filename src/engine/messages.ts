@@ -77,8 +77,13 @@ export function messageTask(
     payload: JSON.stringify(payload),
     dueAt,
     limits:
-      start !== undefined || event?.type === STOP.type ? [] : [{ key: `message to ${instance}`, atMost: 1 }],
+      start !== undefined || event?.type === STOP.type ? [] : [{ key: messageKey(instance), atMost: 1 }],
   };
+}
+
+/** The key that keeps the messages to an instance in order. */
+export function messageKey(instance: string): string {
+  return `message to ${instance}`;
 }
 
 /** The message that `messageTask` was given. */

@@ -1,7 +1,7 @@
 /** What doing a task means: an effect runs its handler, a timer and a message become a step of their instance. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
-import { childDone, childFailed } from "./chart.ts";
+import { BORN, childDone, childFailed } from "./chart.ts";
 import { deliverMessage } from "./deliver-message.ts";
 import {
   endTask,
@@ -124,6 +124,8 @@ async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hol
 async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void> {
   const { to, event } = delayedFromText(task.payload);
   if (to === undefined) return endTaskOrThrow(around, task, { event });
+  // It may be for a child that is still to begin.
+  if (to.parentLife !== undefined) await around.steps.send(task.instance, { type: BORN });
   const message = messageTask({ id: `${task.id}:sent`, dueAt: around.clock.now() }, to, {
     known: true,
     event,

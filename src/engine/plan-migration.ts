@@ -2,15 +2,11 @@
 import type { StateValue } from "xstate";
 import type { PendingRecords, PendingTask, TaskAmendment, Write } from "../../storage/storage.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
-import { CannotArrive, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
+import { BORN, CannotArrive, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
 import { invocationName } from "./invocation-task.ts";
 import { MigrationFailed, type InstanceBefore, type Migrated, type MigrationStep } from "./migrations.ts";
-import { planArrival, type PlannedArrival, type StepCommit } from "./plan-step.ts";
+import type { PlannedArrival, StepCommit, StepPlan } from "./plan-step.ts";
 import type { KnownInstance } from "./recent-instances.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
-import type { StepMoment } from "./stamps.ts";
-import { snapshotFromText } from "./snapshot-text.ts";
-import type { TakenRuns } from "./taken-ids.ts";
 import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
@@ -19,21 +15,16 @@ import type { AnyWorkflow } from "./workflow.ts";
 export interface MigratingInstance {
   readonly instance: KnownInstance;
   readonly workflow: AnyWorkflow;
+  readonly snapshot: ChartSnapshot;
   readonly pending: PendingRecords;
-  readonly taken: TakenRuns;
-  readonly lent: ChartSnapshot["lent"];
 }
 
 /** The commit of the migration, and the first steps of children that the new version begins. Throws `MigrationFailed`. */
-export function planMigration(
-  migrating: MigratingInstance,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] {
+export function planMigration(migrating: MigratingInstance, plan: StepPlan): StepCommit[] {
   const { instance, workflow } = migrating;
   const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
   try {
-    return planArrival(new MovedInstance(migrating, step, moment.at), moment, workflows);
+    return plan.arrive(new MovedInstance(migrating, step, plan));
   } catch (thrown) {
     const error = withoutTraps(thrown);
     if (error instanceof MigrationFailed) throw error;
@@ -60,27 +51,22 @@ class MovedInstance implements PlannedArrival {
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
   readonly unwatches: PendingRecords["watches"];
-  readonly taken: TakenRuns;
-  readonly lent: ChartSnapshot["lent"];
   readonly #step: MigrationStep;
   readonly #tasks: readonly PendingTask[];
   readonly #at: number;
 
   constructor(
-    { instance, workflow, pending, taken, lent }: MigratingInstance,
+    { instance, workflow, snapshot, pending }: MigratingInstance,
     step: MigrationStep,
-    at: number,
+    plan: StepPlan,
   ) {
     this.workflow = workflow;
     this.instance = instance;
-    this.taken = taken;
-    this.lent = lent;
-    const { runs, ...left } = snapshotFromText(instance.snapshot);
-    this.before = { ...left, runs: { ...runs, ...taken.get(instance.id) } };
+    this.before = { ...snapshot, runs: { ...snapshot.runs, ...plan.takenBy(instance.id) } };
     this.unwatches = pending.watches;
     this.#step = step;
     this.#tasks = pending.tasks;
-    this.#at = at;
+    this.#at = plan.at;
     const result = this.#result(instance);
     this.writes = result.writes;
     const children = this.#renamed(result.children);
@@ -268,7 +254,7 @@ class MovedInstance implements PlannedArrival {
   }
 
   #ofKind(kind: PendingTask["kind"]): readonly PendingTask[] {
-    return this.#tasks.filter((task) => task.kind === kind);
+    return this.#tasks.filter((task) => task.kind === kind && task.name !== BORN);
   }
 
   #names(kind: PendingTask["kind"]): string[] {

@@ -10,18 +10,27 @@ import type {
   WatchRecord,
   Write,
 } from "../../storage/storage.ts";
-import { childFailed, MIGRATED, type ChartSnapshot, type ChartStep, type ParentLink } from "./chart.ts";
-import type { ChildStart } from "./child-instances.ts";
-import { consequencesOf, type Consequences } from "./consequences.ts";
-import { messageTask } from "./messages.ts";
+import {
+  BORN,
+  childFailed,
+  MIGRATED,
+  type ChartSnapshot,
+  type ChartStep,
+  type ParentLink,
+  type StartedChild,
+  type UnbornChild,
+} from "./chart.ts";
+import { childInstance, childWorkflow } from "./child-instances.ts";
+import { consequencesOf, inTurn, NOTHING, type Consequences } from "./consequences.ts";
+import { delayedToText, messageKey, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { stepOrFailure } from "./step-or-failure.ts";
-import { snapshotToText } from "./snapshot-text.ts";
+import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
-import { taskIdOf, type StepFacts } from "./step-facts.ts";
-import type { TakenRuns } from "./taken-ids.ts";
+import type { StepFacts } from "./step-facts.ts";
+import type { TakenIds } from "./taken-ids.ts";
 import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -32,6 +41,8 @@ export interface StepCommit {
   /** The first step of an instance is in `start`, every other one in `step`. */
   readonly start: Omit<InstanceRecord, "version" | "updatedAt" | "life"> | null;
   readonly step: StepRecord | null;
+  /** The rows of the steps before the last, where it stands for several. */
+  readonly earlier: readonly HistoryRecord[];
   readonly history: HistoryRecord;
   readonly follows: Consequences;
   /** What becomes of tasks that wait for the instance already, when it begins or moves to another version. */
@@ -43,7 +54,6 @@ export interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
   /** Of a child: the step of its parent. */
   readonly cause?: string;
-  readonly taken?: TakenRuns;
 }
 
 /** An event at an instance as it stands. */
@@ -52,8 +62,6 @@ export interface ArrivedEvent {
   readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
-  readonly taken?: TakenRuns;
-  readonly lent?: ChartSnapshot["lent"];
 }
 
 /** An instance that comes from another version of its chart. */
@@ -64,213 +72,319 @@ export interface PlannedArrival {
   readonly step: ChartStep;
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
-  readonly taken: TakenRuns;
-  readonly lent: ChartSnapshot["lent"];
   /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: readonly WatchRecord[];
 }
 
-/** The first step of a new instance, and those of the children it starts. */
-export function planStart(
-  start: PlannedStart,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] {
-  const step = (): string => `${start.workflow.key}, start of ${start.id}`;
-  return withStep(step, () => plannedStart(start, moment, workflows));
+/** An event that waits behind another one of its instance, and what its step is made by, as the history tells it. */
+export interface WaitingEvent {
+  readonly event: EventObject;
+  readonly cause: string;
 }
 
-function plannedStart(
-  start: PlannedStart,
-  { at, stamp }: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] {
-  const { workflow, id, input, parent, cause = null, taken } = start;
-  const runs = taken?.get(id);
-  const step = workflow.chart.start(input, parent, runs);
-  const { after } = step;
-  const facts: StepFacts = {
-    workflow,
-    id,
-    version: 1,
-    life: stamp,
-    stamp,
-    before: null,
-    step,
-    event: null,
-    at,
-    workflows,
-  };
-  const event = { type: "$started", input, ...(parent && { parent }), ...(runs && { runs }) };
-  const first: StepCommit = {
-    after,
-    life: stamp,
-    start: {
+/** The step of a run of events, and how many of those that waited it has taken. */
+export interface EventRun {
+  readonly parts: StepCommit[];
+  readonly taken: number;
+}
+
+/** A step that is not stored yet: what the next one of a run begins from. */
+interface Made extends Pick<StepCommit, "after" | "life" | "earlier" | "history" | "follows"> {
+  readonly facts: StepFacts;
+  readonly born: readonly StepCommit[];
+}
+
+const NONE: readonly never[] = [];
+
+/** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
+const MAX_BORN = 256;
+
+/** What all steps of one commit are planned with. */
+export class StepPlan {
+  readonly #newMoment: () => StepMoment;
+  /** That of the step which is planned. */
+  #moment: StepMoment;
+  readonly #workflows: RegisteredWorkflows;
+  /** The ids of children that others have. */
+  readonly #taken: Pick<TakenIds, "of"> | null;
+  /** How many more children may begin in this commit. */
+  #room = MAX_BORN;
+
+  constructor(
+    newMoment: () => StepMoment,
+    workflows: RegisteredWorkflows,
+    taken: Pick<TakenIds, "of"> | null = null,
+  ) {
+    this.#newMoment = newMoment;
+    this.#moment = newMoment();
+    this.#workflows = workflows;
+    this.#taken = taken;
+  }
+
+  /** In milliseconds since the Unix epoch. */
+  get at(): number {
+    return this.#moment.at;
+  }
+
+  /** By the ids of its children, the runs of this instance that others have. */
+  takenBy(instance: string): ChartSnapshot["runs"] {
+    return this.#taken?.of(instance);
+  }
+
+  /** The first step of a new instance, and those of the children it starts. */
+  start(start: PlannedStart): StepCommit[] {
+    const step = (): string => `${start.workflow.key}, start of ${start.id}`;
+    return withStep(step, () => this.#started(start));
+  }
+
+  /**
+   * The step that an event makes of an instance, with those of the children it starts; null when it changes nothing.
+   * @throws TypeError when the event has no type.
+   */
+  step(arrived: ArrivedEvent): StepCommit[] | null {
+    const { workflow, instance, snapshot } = arrived;
+    const standing = (): string =>
+      `${workflow.key}, ${instance.id} in state ${JSON.stringify(snapshot.value)}`;
+    // A program without types, or an outcome that was read from somewhere, may give anything.
+    const event = arrived.event as Partial<EventObject> | null;
+    if (typeof event?.type !== "string" || event.type === "") {
+      throw new TypeError(`${standing()}: event.type: expected the name of an event`);
+    }
+    return withStep(standing, () => {
+      const made = this.#made(arrived);
+      return made === null ? null : this.#whole(made, instance.stamp);
+    });
+  }
+
+  /** The same with the steps of events that wait behind it, as one: of as many of them as make steps without an error. */
+  run(arrived: ArrivedEvent, waiting: readonly WaitingEvent[]): EventRun | null {
+    const { workflow, instance } = arrived;
+    if (waiting.length === 0) {
+      const parts = this.step(arrived);
+      return parts && { parts, taken: 0 };
+    }
+    const kept = snapshotToText(arrived.snapshot);
+    let made = this.#made(arrived);
+    if (made === null) return null;
+    for (const [taken, { event, cause }] of waiting.entries()) {
+      const { after } = made;
+      if (after.status !== "active" || after.unborn !== undefined) {
+        return { parts: this.#whole(made, instance.stamp), taken };
+      }
+      this.#moment = this.#newMoment();
+      try {
+        const standing = { ...instance, version: made.history.version };
+        const next = this.#made({ workflow, instance: standing, snapshot: after, event }, true);
+        if (next !== null) made = behindOther(made, next, cause);
+      } catch {
+        // What it has changed is lost with it. Alone it throws again, and is to blame then.
+        const snapshot = snapshotFromText(kept);
+        return this.run({ ...arrived, snapshot }, waiting.slice(0, taken));
+      }
+    }
+    return { parts: this.#whole(made, instance.stamp), taken: waiting.length };
+  }
+
+  /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
+  arrive(moved: PlannedArrival): StepCommit[] {
+    const { workflow, instance, before, step, writes, amends } = moved;
+    const { key } = workflow;
+    // What cannot be stored is named by its place in the snapshot, and not in the event.
+    snapshotToText(step.after);
+    const event = { type: MIGRATED, from: instance.workflow, to: key, snapshot: step.after };
+    // The rows of this commit are those of the migration: `project` has not seen the step that led here.
+    const project = (): typeof writes => writes;
+    const facts = this.#following(instance, { workflow: { ...workflow, project }, before, step, event });
+    const follows = consequencesOf(facts);
+    const isWatched = ({ kind, key: of }: WatchRecord): boolean =>
+      follows.watches.some((watch) => watch.kind === kind && watch.key === of);
+    const unwatches = moved.unwatches.filter((watch) => !isWatched(watch));
+    const made = this.#withChildren(facts, { ...follows, unwatches });
+    const [arrival, ...born] = this.#whole(made, instance.stamp);
+    return [{ ...arrival, moves: { adopts: [{ instance: instance.id, workflow: key }], amends } }, ...born];
+  }
+
+  #started({ workflow, id, input, parent, cause }: PlannedStart): StepCommit[] {
+    const { stamp } = this.#moment;
+    const runs = this.takenBy(id);
+    const step = workflow.chart.start(input, parent, runs);
+    const event = { type: "$started", input, ...(parent && { parent }), ...(runs && { runs }) };
+    const facts = this.#following(
+      { id, version: 0, life: stamp },
+      { workflow, before: null, step, event: null },
+    );
+    const [first, ...born] = this.#whole(this.#withChildren(facts, consequencesOf(facts)), null);
+    const history = { ...first.history, event: eventToText(event), cause: cause ?? null };
+    return [{ ...first, history, moves: { adopts: [{ instance: id, workflow: workflow.key }] } }, ...born];
+  }
+
+  #made({ workflow, instance, snapshot: before, event: sent }: ArrivedEvent, isOwn = false): Made | null {
+    const runs = this.takenBy(instance.id);
+    // The history tells them, too, so that the same step comes of it.
+    const given = runs === undefined ? sent : { ...sent, $runs: runs };
+    const { event, step } = isOwn
+      ? { event: given, step: workflow.chart.step(before, given, true) }
+      : stepOrFailure(workflow, before, { event: given, workflows: this.#workflows });
+    if (step === null) return null;
+    const facts = this.#following(instance, { workflow, before, step, event });
+    const follows = event.type === BORN ? unborn(facts) : consequencesOf(facts);
+    return this.#withChildren(facts, follows);
+  }
+
+  /** The step behind this version of an instance. */
+  #following(
+    { id, version, life }: Pick<KnownInstance, "id" | "version" | "life">,
+    made: Pick<StepFacts, "workflow" | "before" | "step" | "event">,
+  ): StepFacts {
+    return { id, version: version + 1, life, ...this.#moment, ...made, workflows: this.#workflows };
+  }
+
+  /** A step with the first steps of the children it starts, as far as the commit has room for them. */
+  #withChildren(facts: StepFacts, follows: Consequences): Made {
+    const { id, version, life, stamp, at, step, event } = facts;
+    const value = JSON.stringify(step.after.value);
+    const text = event === null ? "" : eventToText(event);
+    const history = { instance: id, version, stamp, at, event: text, value, cause: null };
+    if (follows.children.length === 0) {
+      return { facts, after: step.after, life, earlier: NONE, history, follows, born: NONE };
+    }
+    const children = follows.children.slice(0, this.#room);
+    const later = follows.children.slice(children.length);
+    this.#room -= children.length;
+    const { now, held } = heldFor(later, id, follows.arms);
+    const after = later.length === 0 ? step.after : { ...step.after, unborn: held };
+    const { born, failed } = this.#born(facts, children);
+    // The step that begins the rest is made by the task of the first one, or by whatever comes before it.
+    const isFirst = later.length > 0 && event?.type !== BORN;
+    const arms = [...now, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
+    return { facts, after, life, earlier: NONE, history, follows: { ...follows, arms }, born };
+  }
+
+  /** The step behind the one of this stamp, or the first one, as it is stored; then those of children. */
+  #whole(
+    { facts, after: left, life, earlier, history, follows, born }: Made,
+    behind: string | null,
+  ): [StepCommit, ...(readonly StepCommit[])] {
+    const { id, stamp, at, workflow } = facts;
+    const after = earlier.length === 0 ? left : withoutEmpty(left);
+    const stored = {
       id,
       stamp,
-      parent: parent?.instance ?? null,
       workflow: workflow.key,
       hash: workflow.hash,
       status: storedStatus(after),
       snapshot: snapshotToText(after),
-      createdAt: at,
-    },
-    step: null,
-    history: { ...historyRow(facts, event), cause },
-    follows: consequencesOf(facts),
-    moves: { adopts: [{ instance: id, workflow: workflow.key }] },
-  };
-  return withFirstSteps(first, workflows, taken);
-}
-
-/**
- * The step that an event makes of an instance, with those of the children it starts; null when it changes nothing.
- * @throws TypeError when the event has no type.
- */
-export function planStep(
-  arrived: ArrivedEvent,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] | null {
-  const { workflow, instance, snapshot } = arrived;
-  const standing = (): string => `${workflow.key}, ${instance.id} in state ${JSON.stringify(snapshot.value)}`;
-  // A program without types, or an outcome that was read from somewhere, may give anything.
-  const event = arrived.event as Partial<EventObject> | null;
-  if (typeof event?.type !== "string" || event.type === "") {
-    throw new TypeError(`${standing()}: event.type: expected the name of an event`);
+    };
+    const steps = earlier.length === 0 ? {} : { steps: earlier.length + 1 };
+    const start =
+      behind === null ? { ...stored, parent: after.parent?.instance ?? null, createdAt: at } : null;
+    const step = behind === null ? null : { ...stored, after: behind, at, ...steps };
+    return [{ after, life, start, step, earlier, history, follows }, ...born];
   }
-  return withStep(standing, () => plannedStep(arrived, moment, workflows));
-}
 
-function plannedStep(
-  arrived: ArrivedEvent,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] | null {
-  const { workflow, instance, snapshot: before, taken } = arrived;
-  const runs = taken?.get(instance.id);
-  // The history tells them, too, so that the same step comes of it.
-  const sent = runs === undefined ? arrived.event : { ...arrived.event, $runs: runs };
-  const { event, step } = stepOrFailure(workflow, before, { event: sent, workflows });
-  if (step === null) return null;
-  const after = lending(step.after, arrived.lent);
-  const facts: StepFacts = {
-    workflow,
-    ...following(instance, moment),
-    before,
-    step,
-    event,
-    workflows,
-  };
-  const next: StepCommit = {
-    after,
-    life: instance.life,
-    start: null,
-    step: stepRecord(facts, after, instance.stamp),
-    history: historyRow(facts, event),
-    follows: consequencesOf(facts),
-  };
-  return withFirstSteps(next, workflows, taken);
-}
-
-/** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
-export function planArrival(
-  moved: PlannedArrival,
-  moment: StepMoment,
-  workflows: RegisteredWorkflows,
-): StepCommit[] {
-  const { workflow, instance, before, step, writes, amends } = moved;
-  const { key } = workflow;
-  const after = lending(step.after, moved.lent);
-  const event = { type: MIGRATED, from: instance.workflow, to: key, snapshot: after };
-  // The rows of this commit are those of the migration: `project` has not seen the step that led here.
-  const project = (): typeof writes => writes;
-  const facts: StepFacts = {
-    workflow: { ...workflow, project },
-    ...following(instance, moment),
-    before,
-    step,
-    event,
-    workflows,
-  };
-  const follows = consequencesOf(facts);
-  const isWatched = ({ kind, key: of }: WatchRecord): boolean =>
-    follows.watches.some((watch) => watch.kind === kind && watch.key === of);
-  const next: StepCommit = {
-    after,
-    life: instance.life,
-    start: null,
-    step: stepRecord(facts, after, instance.stamp),
-    history: historyRow(facts, event),
-    follows: { ...follows, unwatches: moved.unwatches.filter((watch) => !isWatched(watch)) },
-    moves: { adopts: [{ instance: instance.id, workflow: key }], amends },
-  };
-  return withFirstSteps(next, workflows, moved.taken);
-}
-
-/** What a later step of an instance is known by. */
-function following(
-  { id, version, life }: KnownInstance,
-  moment: StepMoment,
-): Pick<StepFacts, "id" | "version" | "life" | "stamp" | "at"> {
-  return { id, version: version + 1, life, ...moment };
-}
-
-function stepRecord(
-  { id, stamp, at, workflow }: StepFacts,
-  after: ChartSnapshot,
-  before: string,
-): StepRecord {
-  return {
-    id,
-    after: before,
-    stamp,
-    workflow: workflow.key,
-    hash: workflow.hash,
-    status: storedStatus(after),
-    snapshot: snapshotToText(after),
-    at,
-  };
-}
-
-/** The step of a parent, followed by the first steps of the children it starts. */
-function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows, taken?: TakenRuns): StepCommit[] {
-  const { children } = parent.follows;
-  if (children.length === 0) return [parent];
-  const { instance, stamp, at } = parent.history;
-  const cause = causeOfParent({ instance, stamp });
-  const born: StepCommit[] = [];
-  const arms = [...parent.follows.arms];
-  for (const child of children) {
-    try {
-      born.push(...planStart({ ...child, cause, ...(taken && { taken }) }, { at, stamp }, workflows));
-    } catch (error) {
-      // What cannot be stored is a fault of the chart that its author has to see.
-      if (error instanceof UnstorableValue) throw error;
-      arms.push(notBegun(child, error, parent.history));
+  /** The first steps of children, and what tells their parent of those that could not begin. */
+  #born(
+    facts: StepFacts,
+    children: readonly StartedChild[],
+  ): { readonly born: StepCommit[]; readonly failed: TaskRecord[] } {
+    const { id: instance, workflow, stamp, life } = facts;
+    const born: StepCommit[] = [];
+    const failed: TaskRecord[] = [];
+    const cause = causeOfParent({ instance, stamp });
+    for (const { id: child, src, run, input } of children) {
+      const parent = { instance, workflow: workflow.key, id: child, run, life };
+      const id = childInstance(instance, child, run);
+      try {
+        born.push(...this.start({ workflow: childWorkflow(workflow, src), id, input, parent, cause }));
+      } catch (error) {
+        // What cannot be stored is a fault of the chart that its author has to see.
+        if (error instanceof UnstorableValue) throw error;
+        failed.push(notBegun(parent, error, taskOfStep(facts, `unborn:${failed.length}`)));
+      }
     }
+    return { born, failed };
   }
-  return [{ ...parent, follows: { ...parent.follows, arms } }, ...born];
+}
+
+/** Two steps of one instance, as one. */
+function behindOther(first: Made, second: Made, cause: string): Made {
+  return {
+    ...second,
+    earlier: [...first.earlier, first.history],
+    history: { ...second.history, cause },
+    follows: inTurn(second.facts.id, first.follows, second.follows),
+    born: [...first.born, ...second.born],
+  };
+}
+
+/** In the steps of a run, lists of children that have become empty are not looked for. */
+function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {
+  const isEmpty = ([name, part]: readonly [string, unknown]): boolean =>
+    (name === "children" || name === "runs") && Object.keys(part as object).length === 0;
+  return Object.fromEntries(
+    Object.entries(snapshot).filter((part) => !isEmpty(part)),
+  ) as unknown as ChartSnapshot;
+}
+
+/** What is left of the step before: children that are still to begin, and what was sent to them. */
+function unborn({ id, before, step }: StepFacts): Consequences {
+  const left = (before?.unborn ?? []).map(({ told = [], ...child }) => {
+    // Another instance may have had the id of the run that was planned.
+    const run = step.after.children?.[child.id]?.run ?? child.run;
+    const instance = childInstance(id, child.id, run);
+    const limits = [{ key: messageKey(instance), atMost: 1 }];
+    return { child: { ...child, run }, told: told.map((task) => ({ ...task, instance, limits })) };
+  });
+  return {
+    ...NOTHING,
+    children: left.map(({ child }) => child),
+    arms: left.flatMap(({ told }) => told),
+  };
+}
+
+/** Messages to children that begin later are armed with them: they would find nobody. */
+function heldFor(
+  later: readonly StartedChild[],
+  parent: string,
+  arms: readonly TaskRecord[],
+): { readonly now: readonly TaskRecord[]; readonly held: readonly UnbornChild[] } {
+  if (later.length === 0) return { now: arms, held: [] };
+  const told = new Map<string, TaskRecord[]>(
+    later.map(({ id, run }) => [childInstance(parent, id, run), []]),
+  );
+  const now = arms.filter((task) => told.get(task.instance)?.push(task) === undefined);
+  const held = later.map((child) => {
+    const messages = told.get(childInstance(parent, child.id, child.run)) ?? [];
+    return messages.length === 0 ? child : { ...child, told: messages };
+  });
+  return { now, held };
 }
 
 /** Tells the parent that a child could not begin: its context or an entry action threw. */
-function notBegun({ parent, index }: ChildStart, error: unknown, { stamp, at }: HistoryRecord): TaskRecord {
-  const event = childFailed(parent.id, error, parent.run);
-  const id = taskIdOf({ id: parent.instance, stamp }, index);
-  return messageTask({ id, dueAt: at }, parent, { event });
+function notBegun(parent: ParentLink, error: unknown, task: Pick<TaskRecord, "id" | "dueAt">): TaskRecord {
+  return messageTask(task, parent, { event: childFailed(parent.id, error, parent.run) });
 }
 
-function lending(after: ChartSnapshot, lent: ChartSnapshot["lent"]): ChartSnapshot {
-  return lent === undefined ? after : { ...after, lent };
+/** Begins the children that one commit has no room for. */
+function birthTask(facts: StepFacts): TaskRecord {
+  const { id: instance, workflow } = facts;
+  return {
+    ...taskOfStep(facts, BORN),
+    instance,
+    workflow: workflow.key,
+    kind: "timer",
+    name: BORN,
+    payload: delayedToText({ event: { type: BORN } }),
+    limits: [],
+  };
+}
+
+/** A task that no action of the step has asked for. */
+function taskOfStep({ id, stamp, at }: StepFacts, name: string): Pick<TaskRecord, "id" | "dueAt"> {
+  return { id: `${id}:${stamp}:${name}`, dueAt: at };
 }
 
 /** In the store an instance takes events or it does not; the snapshot says how it ended. */
 function storedStatus({ status }: ChartSnapshot): InstanceRecord["status"] {
   return status === "active" ? "active" : "done";
-}
-
-/** Its cause is known to the commit alone. */
-function historyRow({ id, version, stamp, at, step }: StepFacts, event: EventObject): HistoryRecord {
-  const value = JSON.stringify(step.after.value);
-  return { instance: id, version, stamp, at, event: eventToText(event), value, cause: null };
 }

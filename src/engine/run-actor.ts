@@ -56,8 +56,8 @@ export async function runBody(
   { instance, payload }: Pick<ClaimedTask, "instance" | "payload">,
   { run, storage }: BodyRun,
 ): Promise<readonly EventObject[]> {
-  const { params, context: stored, contextOf: step, event } = JSON.parse(payload) as StoredScope;
-  const context = step === undefined ? fromJson(stored) : await contextOf(storage, instance, step);
+  const { params, context: stored, contextOf: stamp, event } = JSON.parse(payload) as StoredScope;
+  const context = stamp === undefined ? fromJson(stored) : await contextOf(storage, instance, stamp);
   const sent: EventObject[] = [];
   let isOver = false;
   const system = { get: () => undefined };

@@ -1,17 +1,23 @@
 /** A chart's snapshot as it is stored: JSON text, in which only what JSON would lose is written in another way. */
-import type { ChartSnapshot } from "./chart.ts";
+import type { ChartSnapshot, UnbornChild } from "./chart.ts";
 import { fieldsFromJson, fieldsToJson, fromJson, toJson } from "./values.ts";
 
 /** @throws UnstorableValue naming the path of what cannot be stored, such as `context.connection`. */
 export function snapshotToText(snapshot: ChartSnapshot): string {
-  const { value, context, output, error } = snapshot;
+  const { value, context, output, error, unborn } = snapshot;
   return JSON.stringify({
     ...snapshot,
     value,
     context: fieldsToJson(context, "context"),
     ...(output === undefined ? {} : { output: toJson(output, "output") }),
     ...(error === undefined ? {} : { error: toJson(error, "error") }),
+    ...(unborn === undefined ? {} : { unborn: unborn.map(unbornToJson) }),
   });
+}
+
+function unbornToJson(child: UnbornChild): object {
+  const { id, input } = child;
+  return { ...child, ...(input === undefined ? {} : { input: toJson(input, `input of "${id}"`) }) };
 }
 
 /** A stored text is none that `snapshotToText` has written: the database was damaged, or edited by hand. */
@@ -36,5 +42,8 @@ function revived(stored: ChartSnapshot): ChartSnapshot {
     context: fieldsFromJson(stored.context) as ChartSnapshot["context"],
     ...(stored.output === undefined ? {} : { output: fromJson(stored.output) }),
     ...(stored.error === undefined ? {} : { error: fromJson(stored.error) }),
+    ...(stored.unborn === undefined
+      ? {}
+      : { unborn: stored.unborn.map((child) => ({ ...child, input: fromJson(child.input) })) }),
   };
 }

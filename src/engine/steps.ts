@@ -1,61 +1,30 @@
 /** Load, decide, commit: the one way in which an instance changes. */
 import type { EventObject } from "xstate";
-import type {
-  ClaimedTask,
-  Commit,
-  CommitResult,
-  EngineStorage,
-  HistoryRecord,
-  TaskRecord,
-  Write,
-} from "../../storage/storage.ts";
-import { queueOf } from "../../storage/task-queues.ts";
+import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
-import type { ChartSnapshot } from "./chart.ts";
+import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import type { Voiced } from "./consequences.ts";
 import { FailedMigrations } from "./failed-migrations.ts";
-import type { Hands } from "./hands.ts";
-import { lentAfter, mayLend } from "./lent-contexts.ts";
-import type { Meant } from "./messages.ts";
+import { withLent } from "./lent-contexts.ts";
+import { messageFromText, messageKey, type Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
-import { planStart, planStep, type StepCommit } from "./plan-step.ts";
-import type { RanTaskWrite } from "./ran-tasks.ts";
+import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
-import { newMoment, type StepMoment } from "./stamps.ts";
+import { newMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
-import { causeText, type CommitCause } from "./step-cause.ts";
-import { checkChildIds, withFreeIds, type TakenRuns } from "./taken-ids.ts";
+import { causeText } from "./step-cause.ts";
+import { StepCommits, type CommitSurroundings, type StepCompanions } from "./step-commits.ts";
+import { TakenIds } from "./taken-ids.ts";
 import { TaskMoved } from "./task-moved.ts";
 import { Turns } from "./turns.ts";
 import { nameOf } from "./workflow-key.ts";
-import type { AnyWorkflow, StartRequest } from "./workflow.ts";
+import type { AnyWorkflow } from "./workflow.ts";
 
-/** What goes into the same commit as a step besides the step itself. */
-export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
-  readonly starts?: readonly StartRequest[];
-  readonly arms?: readonly TaskRecord[];
-  /** The step must follow this version of its instance, as it was read: after any other one the event is refused. */
-  readonly expectedVersion?: number;
-};
-
-/** The same for the engine's own use. */
-export type StepCompanions<W> = Companions<W> & {
-  /** How the task went that the commit ends, where that is worth a row. */
-  readonly ran?: RanTaskWrite;
-  /** The workflow that the caller has sent to: an instance of another one is refused. */
-  readonly workflow?: AnyWorkflow;
-  /** What makes the steps of the commit; absent where that is a caller. */
-  readonly cause?: CommitCause;
-  /** The instance that the event is for; absent where it is for whichever has this id. */
-  readonly meant?: Meant;
-};
-
-/** The same, with the ids of children that are taken. */
-type PlannedCompanions<W> = StepCompanions<W> & { readonly taken: TakenRuns };
+/** A message that waits behind another one. */
+type WaitingMessage = WaitingEvent & { readonly task: string };
 
 /** How sending an event to an instance ended. */
 export type SendResult =
@@ -69,70 +38,72 @@ export type SendResult =
   /** A companion of the step was refused, and the step with it. */
   | { readonly kind: "refused"; readonly result: Exclude<CommitResult, { ok: true }> };
 
-/** A commit that is durable, as listeners get it. */
-export interface CommittedStep<W> {
-  readonly commit: Commit<W>;
-  /** What the charts of its steps have logged and emitted, in order. Told once; lost when the process dies before. */
-  readonly voiced: readonly Voiced[];
-}
-
 // Senders of one process take turns, so a lost race means that another process got through, and may again for as long
 // as it has more to send. This many in a row is no race but a fault.
 const MAX_LOST_RACES = 1_000;
+
+// So many messages are worked off by one commit of their target, where its snapshot has at least so many characters.
+const MAX_RUN = 256;
+const MIN_LONG = 16_384;
 
 // Timers, effects and invocations of one instance that a migration reads: a chart has a few at a time. Messages come from
 // many, and only change their owner.
 const MAX_MOVED = 10_000;
 
 /** What making steps needs. */
-export interface StepsSurroundings<W> {
-  readonly storage: Pick<EngineStorage, "load" | "pending" | "commit">;
-  readonly workflows: RegisteredWorkflows;
+export interface StepsSurroundings<W> extends Pick<
+  CommitSurroundings<W>,
+  "workflows" | "hands" | "onCommitted"
+> {
+  readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
   readonly clock: Clock;
   /** Makes stamps. */
   readonly random: Random;
-  readonly hands: Hands;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
-  /** Called after each durable commit, in order. */
-  readonly onCommitted: (committed: CommittedStep<W>) => void;
+  /** Whether somebody wants to see each state of this instance: then no step stands for several. */
+  readonly isFollowed: (instance: string) => boolean;
 }
 
 /** The steps of all instances in this process. */
 export class Steps<W> {
-  readonly #storage: Pick<EngineStorage, "load" | "pending">;
+  readonly #storage: Pick<EngineStorage, "load" | "pending" | "tasks">;
   readonly #queue: CommitQueue<W>;
+  readonly #commits: StepCommits<W>;
   readonly #workflows: RegisteredWorkflows;
-  readonly #moment: () => StepMoment;
-  readonly #hands: Hands;
+  readonly #plan: () => StepPlan;
   readonly #charts: StepsSurroundings<W>["charts"];
-  readonly #onCommitted: (committed: CommittedStep<W>) => void;
+  readonly #isFollowed: (instance: string) => boolean;
   readonly #turns = new Turns();
   readonly #recent = new RecentInstances();
   readonly #failed: FailedMigrations;
 
-  constructor({ storage, workflows, clock, random, hands, charts, onCommitted }: StepsSurroundings<W>) {
+  constructor(around: StepsSurroundings<W>) {
+    const { storage, workflows, clock, random, charts, isFollowed } = around;
     this.#storage = storage;
     this.#queue = new CommitQueue<W>(storage);
     this.#workflows = workflows;
-    this.#moment = () => newMoment(clock, random);
-    this.#hands = hands;
+    const takenIds = new TakenIds();
+    this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, takenIds);
+    this.#commits = new StepCommits<W>({ ...around, queue: this.#queue, takenIds, recent: this.#recent });
     this.#charts = charts;
-    this.#onCommitted = onCommitted;
+    this.#isFollowed = isFollowed;
     this.#failed = new FailedMigrations(clock);
   }
 
   /** Starts instances together with writes and the end of a task, in one commit. */
   async commit(companions: StepCompanions<W>): Promise<CommitResult> {
     if (!this.#charts.isDone) await this.#charts.check();
-    return withFreeIds((taken) => this.#commit([], { ...companions, taken }, this.#moment()));
+    for (;;) {
+      const result = await this.#commits.commit([], companions, this.#plan());
+      // It makes no step: ids of children were taken.
+      if (result.ok || result.conflict !== "step") return result;
+    }
   }
 
   /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
   send(id: string, event: EventObject, companions: StepCompanions<W> = {}): Promise<SendResult> {
-    return this.#turns.take(id, () =>
-      withFreeIds((taken) => this.#sendNow(id, event, { ...companions, taken })),
-    );
+    return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
 
   /**
@@ -141,9 +112,7 @@ export class Steps<W> {
    */
   async checkKnown(task: ClaimedTask): Promise<void> {
     const { instance: id } = task;
-    const instance =
-      this.#recent.get(id) ??
-      (await this.#turns.take(id, () => withFreeIds((taken) => this.#present(id, taken))));
+    const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
     // The cached instance may be of an earlier life.
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
@@ -164,7 +133,7 @@ export class Steps<W> {
    * The instance under a version that this process has, migrated if need be. An ended one stays what it is, and is known
    * to a process that has its successor only.
    */
-  async #present(id: string, taken: TakenRuns): Promise<KnownInstance | null> {
+  async #present(id: string): Promise<KnownInstance | null> {
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const recent = this.#recent.get(id);
       if (recent !== undefined) return recent;
@@ -176,13 +145,13 @@ export class Steps<W> {
         this.#recent.keep(instance);
         return instance;
       }
-      await this.#migrate(instance, successor, taken);
+      await this.#migrate(instance, successor);
     }
     throw tooManyRaces(id);
   }
 
   /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
-  async #migrate(instance: KnownInstance, workflow: AnyWorkflow, taken: TakenRuns): Promise<void> {
+  async #migrate(instance: KnownInstance, workflow: AnyWorkflow): Promise<void> {
     const step = {
       instance: instance.id,
       from: instance.workflow,
@@ -191,8 +160,9 @@ export class Steps<W> {
     };
     this.#failed.throwRemembered(step);
     const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
-    const lent = mayLend(instance) ? await lentAfter(this.#storage, instance) : undefined;
-    const moment = this.#moment();
+    const stored = snapshotFromText(instance.snapshot);
+    const snapshot = await withLent(this.#storage, instance, stored);
+    const plan = this.#plan();
     let parts: readonly StepCommit[];
     try {
       if (pending.tasks.length === MAX_MOVED) {
@@ -202,22 +172,20 @@ export class Steps<W> {
           `there are ${MAX_MOVED} or more, too many to migrate at once`,
         );
       }
-      parts = planMigration({ instance, workflow, pending, taken, lent }, moment, this.#workflows);
+      parts = planMigration({ instance, workflow, snapshot, pending }, plan);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;
     }
-    const result = await this.#commit(parts, { taken }, moment);
-    if (!result.ok && result.conflict !== "step") {
-      throw new Error(`the migration of ${instance.id} was refused: ${JSON.stringify(result)}`);
-    }
+    await this.#commitAlone(parts, plan);
   }
 
-  async #sendNow(id: string, event: EventObject, companions: PlannedCompanions<W>): Promise<SendResult> {
+  async #sendNow(id: string, event: EventObject, companions: StepCompanions<W>): Promise<SendResult> {
     if (isTurnOver()) await nextTurn();
     if (!this.#charts.isDone) await this.#charts.check();
-    const { workflow: sentTo, meant, taken } = companions;
+    const { workflow: sentTo, meant } = companions;
     if (sentTo !== undefined) this.#workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
+    let isAlone = companions.isMessage !== true;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const known = this.#recent.take(id);
       const instance = known ?? (await this.#storage.load(id));
@@ -231,98 +199,83 @@ export class Steps<W> {
         return { kind: "absent" };
       }
       if (instance.status === "done") return { kind: "ended", snapshot };
-      const successor = this.#workflows.successorOf(instance.workflow);
-      if (successor !== undefined) {
-        await this.#migrate(instance, successor, taken);
-        continue;
-      }
+      if (await this.#prepare(instance, snapshot)) continue;
+      // By now they have begun. A program without types may give no event at all, which the plan refuses.
+      if ((event as EventObject | undefined)?.type === BORN) return { kind: "unchanged", snapshot };
       const { expectedVersion = instance.version } = companions;
       if (instance.version !== expectedVersion) {
         // The cached instance may be out of date.
         if (known !== undefined) continue;
         return { kind: "refused", result: { ok: false, conflict: "step" } };
       }
+      const plan = this.#plan();
       const workflow = this.#workflows.of(instance);
       // Only bodies of the chart are called with a context.
-      const isLending = workflow.bodies.size > 0 && mayLend(instance);
-      const lent = isLending ? await lentAfter(this.#storage, instance) : undefined;
-      const moment = this.#moment();
-      const arrived = { workflow, instance, snapshot, event, taken, lent };
-      const step = planStep(arrived, moment, this.#workflows);
-      if (step === null) {
+      const isLending = workflow.bodies.size > 0;
+      const lending = isLending ? await withLent(this.#storage, instance, snapshot) : snapshot;
+      const waiting = isAlone ? [] : await this.#waiting(instance, snapshot, plan);
+      const run = plan.run({ workflow, instance, snapshot: lending, event }, waiting);
+      if (run === null) {
         // The cached instance may be out of date, and the event may change the stored one.
         if (known !== undefined) continue;
         return { kind: "unchanged", snapshot };
       }
-      const result = await this.#commit(step, companions, moment);
-      if (result.ok) return { kind: "stepped", snapshot: (step[0] as StepCommit).after };
-      if (result.conflict !== "step") return { kind: "refused", result };
+      const behind = waiting.slice(0, run.taken).map(({ task }) => task);
+      const result = await this.#commits.commit(run.parts, { ...companions, behind }, plan);
+      if (result.ok) return { kind: "stepped", snapshot: (run.parts[0] as StepCommit).after };
+      // One of those behind may be gone, by an operator's command.
+      isAlone = result.conflict === "token" && behind.length > 0;
+      if (result.conflict !== "step" && !isAlone) return { kind: "refused", result };
     }
     throw tooManyRaces(id);
   }
 
-  async #commit(
-    step: readonly StepCommit[],
-    companions: PlannedCompanions<W>,
-    moment: StepMoment,
-  ): Promise<CommitResult> {
-    const { at } = moment;
-    const { consumes, writes = [], starts = [], arms: companionArms = [] } = companions;
-    const { ran, taken: runs } = companions;
-    const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
-      const workflow = this.#workflows.of({ id, workflow: key, hash });
-      return planStart({ workflow, id, input, taken: runs }, moment, this.#workflows);
-    });
-    const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
-    const follows = together(parts);
-    const { disarms, ends, watches, unwatches } = follows;
-    const next = step[0]?.step ?? null;
-    const arms = [...companionArms, ...follows.arms];
-    const due = arms.filter((task) => task.dueAt <= at && queueOf(task) !== "limited");
-    const reserved = this.#hands.reserve(due, consumes?.task);
-    const { taken } = reserved;
-    const lease = { holder: this.#hands.holder, until: at + this.#hands.leaseMs };
-    const commit: Commit<W> = {
-      starts: parts.flatMap(({ start }) => start ?? []),
-      arms: arms.map((task) => (taken.includes(task) ? { task, lease } : { task })),
-      disarms,
-      watches,
-      unwatches,
-      history: parts.map(({ history }) => caused(history, companions.cause)),
-      // The caller's writes come first, so that a refusal's index counts in the caller's own list.
-      writes: [
-        ...writes,
-        ...((ran === undefined ? follows.writes : [...follows.writes, ran]) as readonly Write<W>[]),
-      ],
-      ...movesOf(parts),
-      ...(ends.length === 0 ? {} : { ends }),
-      ...(next === null ? {} : { step: next }),
-      ...(consumes === undefined ? {} : { consumes }),
-    };
-    let result: CommitResult;
-    try {
-      result = await this.#queue.commit(commit);
-    } catch (error) {
-      this.#hands.giveUp(reserved);
-      throw error;
+  /**
+   * What has to come before the next event of an instance: it moves to the present version of its chart, and children that
+   * one commit had no room for begin. False where it takes the event now; else it has to be looked at again.
+   */
+  async #prepare(instance: KnownInstance, snapshot: ChartSnapshot): Promise<boolean> {
+    const successor = this.#workflows.successorOf(instance.workflow);
+    if (successor !== undefined) await this.#migrate(instance, successor);
+    else if (snapshot.unborn === undefined) return false;
+    else {
+      if (isTurnOver()) await nextTurn();
+      const plan = this.#plan();
+      const workflow = this.#workflows.of(instance);
+      const step = plan.step({ workflow, instance, snapshot, event: { type: BORN } });
+      await this.#commitAlone(step ?? [], plan);
     }
-    if (!result.ok) {
-      this.#hands.giveUp(reserved);
-      await checkChildIds(this.#storage, parts, result);
-      return result;
-    }
-    for (const part of parts) this.#remember(part);
-    const { parked = [] } = result;
-    const leased = taken.filter(({ id }) => !parked.includes(id));
-    this.#hands.fill(reserved, leased.map(asFirstClaim));
-    for (const task of arms) if (!taken.includes(task)) this.#hands.dueAt(task.dueAt);
-    this.#onCommitted({ commit, voiced: follows.voiced });
-    return result;
+    return true;
   }
 
-  #remember({ step, start, life, history: { version } }: StepCommit): void {
-    const made = step ?? start;
-    if (made !== null) this.#recent.keep({ life, version, ...made });
+  /**
+   * The messages behind the one at hand, as far as their steps can be made with its step. Only where the snapshot is long:
+   * to read and write it is what they save.
+   */
+  async #waiting(
+    instance: KnownInstance,
+    snapshot: ChartSnapshot,
+    { at }: StepPlan,
+  ): Promise<WaitingMessage[]> {
+    const { id, snapshot: text } = instance;
+    if (text.length < MIN_LONG || this.#isFollowed(id)) return [];
+    const tasks = await this.#storage.tasks({ order: "parked", key: messageKey(id), limit: MAX_RUN });
+    const waiting = tasks.map((task) => ({ ...messageFromText(task.payload), ...task }));
+    const isInRun = ({ start, event, dueAt, ...meant }: (typeof waiting)[number]): boolean =>
+      start === undefined && event !== undefined && dueAt <= at && isMeant(meant, instance, snapshot);
+    const end = waiting.findIndex((message) => !isInRun(message));
+    return (end < 0 ? waiting : waiting.slice(0, end)).flatMap(({ event, ...task }) =>
+      event === undefined ? [] : [{ event, task: task.id, cause: causeText(task, id) }],
+    );
+  }
+
+  /** A step that nothing comes with. Where another commit came first, it is looked at again. */
+  async #commitAlone(step: readonly StepCommit[], plan: StepPlan): Promise<void> {
+    const result = await this.#commits.commit(step, {}, plan);
+    if (result.ok || result.conflict === "step") return;
+    throw new Error(
+      `the engine's own step of ${step[0]?.history.instance} was refused: ${JSON.stringify(result)}`,
+    );
   }
 }
 
@@ -343,56 +296,4 @@ function mixedUp(instance: KnownInstance, { name }: AnyWorkflow): UnknownWorkflo
 
 function tooManyRaces(id: string): Error {
   return new Error(`instance ${id} was changed by others ${MAX_LOST_RACES} times in a row`);
-}
-
-/** The caller's starts come before those of children, so that a refusal's index counts in the caller's own list. */
-function firstThenChildren(
-  step: readonly StepCommit[],
-  begun: readonly (readonly StepCommit[])[],
-): readonly StepCommit[] {
-  return [
-    ...step.slice(0, 1),
-    ...begun.flatMap((parts) => parts.slice(0, 1)),
-    ...step.slice(1),
-    ...begun.flatMap((parts) => parts.slice(1)),
-  ];
-}
-
-/** The step of a child, which begins in the commit of its parent's step, has its cause already. */
-function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryRecord {
-  if (cause === undefined || row.cause !== null) return row;
-  const { instance, version, stamp, at, event, value } = row;
-  return { instance, version, stamp, at, event, value, cause: causeText(cause, instance) };
-}
-
-/** What follows from all parts of a commit. Nearly every commit has a single part, whose lists are handed on as they are. */
-function together(parts: readonly StepCommit[]): StepCommit["follows"] {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first.follows;
-  return {
-    arms: parts.flatMap(({ follows }) => follows.arms),
-    disarms: parts.flatMap(({ follows }) => follows.disarms),
-    ends: parts.flatMap(({ follows }) => follows.ends),
-    children: [],
-    voiced: parts.flatMap(({ follows }) => follows.voiced),
-    watches: parts.flatMap(({ follows }) => follows.watches),
-    unwatches: parts.flatMap(({ follows }) => follows.unwatches),
-    writes: parts.flatMap(({ follows }) => follows.writes),
-  };
-}
-
-/** Only first steps and arrivals in another version move tasks. */
-function movesOf(parts: readonly StepCommit[]): Pick<Commit<never>, "adopts" | "amends"> {
-  const moves = parts.flatMap(({ moves: each }) => each ?? []);
-  if (moves.length === 0) return {};
-  const amends = moves.flatMap((each) => each.amends ?? []);
-  return {
-    adopts: moves.flatMap(({ adopts = [] }) => adopts),
-    ...(amends.length === 0 ? {} : { amends }),
-  };
-}
-
-/** A spread object is quick to make when its fields come last; adding to one takes V8 microseconds. */
-function asFirstClaim(task: TaskRecord): ClaimedTask {
-  return { token: 1, crashes: 0, failures: 0, ...task };
 }

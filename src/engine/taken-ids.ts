@@ -2,57 +2,42 @@
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 
-/** By instance of a parent and id of a child: the run that its next child follows. */
-export type TakenRuns = ReadonlyMap<string, Readonly<Record<string, number>>>;
-
-const NONE: TakenRuns = new Map();
-
 /** An instance that a commit begins, or another part of it. */
 interface BeginningPart {
   readonly after: ChartSnapshot;
   readonly start: { readonly id: string } | null;
+  readonly history: { readonly instance: string };
 }
 
-/** Nothing of a commit has happened, because of these. Known to the steps alone, which plan anew. */
-class ChildIdsTaken extends Error {
-  readonly taken: TakenRuns;
+/** The ids that commits of this process have found taken, until their steps are made. */
+export class TakenIds {
+  readonly #runs = new Map<string, Readonly<Record<string, number>>>();
 
-  constructor(taken: TakenRuns) {
-    super("ids of children are taken");
-    this.taken = taken;
+  /** By the id of a child of this instance: the run that its next child follows. */
+  of(instance: string): Readonly<Record<string, number>> | undefined {
+    return this.#runs.get(instance);
   }
-}
 
-/** Throws `ChildIdsTaken` where a commit of these parts was refused because of the id of a child. */
-export async function checkChildIds(
-  storage: Pick<EngineStorage, "load">,
-  parts: readonly BeginningPart[],
-  result: CommitResult,
-): Promise<void> {
-  if (result.ok || result.conflict !== "exists") return;
-  const started = parts.filter(({ start }) => start !== null);
-  if (started[result.index]?.after.parent === undefined) return;
-  // All of them in one go: where a parent begins thousands of children anew, each one may have the id of an earlier one.
-  const there = await Promise.all(started.map(({ start }) => storage.load(start?.id ?? "")));
-  const taken = new Map<string, Record<string, number>>();
-  started.forEach(({ after: { parent } }, index) => {
-    if (parent === undefined || (index !== result.index && there[index] === null)) return;
-    const runs = taken.get(parent.instance) ?? {};
-    runs[parent.id] = parent.run;
-    taken.set(parent.instance, runs);
-  });
-  throw new ChildIdsTaken(taken);
-}
+  /** The steps of these parts are made. */
+  forget(parts: readonly BeginningPart[]): void {
+    if (this.#runs.size > 0) for (const { history } of parts) this.#runs.delete(history.instance);
+  }
 
-/** Calls `act` anew, with the ids that are taken, until it finds none of those of its children taken. */
-export async function withFreeIds<T>(act: (taken: TakenRuns) => Promise<T>): Promise<T> {
-  for (let taken = NONE; ;) {
-    try {
-      return await act(taken);
-    } catch (error) {
-      if (!(error instanceof ChildIdsTaken)) throw error;
-      const instances = new Set([...taken.keys(), ...error.taken.keys()]);
-      taken = new Map([...instances].map((id) => [id, { ...taken.get(id), ...error.taken.get(id) }]));
-    }
+  /** Whether the commit of these parts was refused because of the id of a child: decided anew, it takes others. */
+  async found(
+    storage: Pick<EngineStorage, "load">,
+    parts: readonly BeginningPart[],
+    result: CommitResult,
+  ): Promise<boolean> {
+    if (result.ok || result.conflict !== "exists") return false;
+    const started = parts.filter(({ start }) => start !== null);
+    if (started[result.index]?.after.parent === undefined) return false;
+    // All of them in one go: where a parent begins thousands of children anew, each one may have the id of an earlier one.
+    const there = await Promise.all(started.map(({ start }) => storage.load(start?.id ?? "")));
+    started.forEach(({ after: { parent } }, index) => {
+      if (parent === undefined || (index !== result.index && there[index] === null)) return;
+      this.#runs.set(parent.instance, { ...this.#runs.get(parent.instance), [parent.id]: parent.run });
+    });
+    return true;
   }
 }

@@ -94,7 +94,12 @@ export const READS = {
     witnesses: "enough",
     decides: "that a payment failed on the chain, and which payee is left out",
   },
-  receipts: { belief: "evidence", witnesses: "enough", decides: "the time and the fee that are shown" },
+  receipts: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides:
+      "the time and the fee that are shown, and the landing of a version whose marker another copy has closed",
+  },
   fates: {
     belief: "evidence",
     witnesses: "all",

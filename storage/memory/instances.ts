@@ -33,10 +33,10 @@ export class Instances implements Omit<CommitTarget, "tasks" | "write"> {
     this.#hasTasks = hasTasks;
   }
 
-  step({ id, after, at, ...next }: StepRecord): boolean {
+  step({ id, after, steps = 1, at, ...next }: StepRecord): boolean {
     const instance = this.#instances.get(id);
     if (instance?.stamp !== after) return false;
-    return this.#instances.put({ ...instance, ...next, version: instance.version + 1, updatedAt: at });
+    return this.#instances.put({ ...instance, ...next, version: instance.version + steps, updatedAt: at });
   }
 
   start(instance: InstanceRecord): boolean {

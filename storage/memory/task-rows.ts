@@ -100,6 +100,13 @@ export class MemoryTaskRows implements TaskRows {
     return inTurn.map(([, head]) => head);
   }
 
+  parked(key: string, limit: number): TaskRow[] {
+    return this.#under(key)
+      .filter(({ admission, lastKey }) => admission === "parked" && lastKey === key)
+      .toSorted((a, b) => a.seq - b.seq)
+      .slice(0, limit);
+  }
+
   dead(limit: number): TaskRow[] {
     return this.#tasks
       .all()

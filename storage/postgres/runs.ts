@@ -15,11 +15,12 @@ export type Run = Readonly<Record<string, readonly unknown[]>>;
 
 /** @throws TypeError when the commit holds what no table can. */
 export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): Run {
-  const { consumes, step, retries = [], drops = [], removes = [], starts = [] } = commit;
+  const { consumes, behind = [], step, retries = [], drops = [], removes = [], starts = [] } = commit;
   const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
   const { unwatches = [], watches = [], history = [] } = commit;
   return withoutEmpty({
     consumes: consumes === undefined ? [] : [consumes],
+    behind: behind.map((task) => ({ task, head: consumes?.task ?? null })),
     retries: retries.map(({ task, dueAt }) => ({ task, dueAt, visibleAt: clock.stored(dueAt) })),
     drops,
     steps: step === undefined ? [] : [step],
@@ -71,8 +72,8 @@ export const areApart = (items: readonly AnyCommit[]): boolean =>
   items.length === 1 || !(items.some(isRare) || meet(items));
 
 /** What is seldom done, and depends on the rows as the items before have left them. */
-const isRare = ({ retries, drops, removes, amends }: AnyCommit): boolean =>
-  [retries, drops, removes, amends].some((part = []) => part.length > 0);
+const isRare = ({ behind, retries, drops, removes, amends }: AnyCommit): boolean =>
+  [behind, retries, drops, removes, amends].some((part = []) => part.length > 0);
 
 /** Whether one item may touch what another one does. */
 function meet(items: readonly AnyCommit[]): boolean {

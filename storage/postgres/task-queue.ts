@@ -109,6 +109,8 @@ export class TaskQueue {
         return this.#database.read(taskStatements.failing, listing);
       case "due":
         return this.#database.read(taskStatements.due.steps, { ...listing, until: Number.MAX_SAFE_INTEGER });
+      case "parked":
+        return this.#database.read(taskStatements.parked, listing);
       case "workflow":
         return this.#database.read(FIRST_OF_EACH, {});
     }

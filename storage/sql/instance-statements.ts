@@ -10,8 +10,8 @@ const inserting = (table: keyof typeof engineTables): string =>
 /** What commits do with instances, and what is read of one. */
 export const instanceStatements = {
   start: statement<InstanceRecord>(`${inserting("instances")} on conflict do nothing`),
-  step: statement<StepRecord>(`update instances set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
-    snapshot = {snapshot}, "updatedAt" = {at}, version = version + 1 where id = {id} and stamp = {after}`),
+  step: statement<Required<StepRecord>>(`update instances set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
+    snapshot = {snapshot}, "updatedAt" = {at}, version = version + {steps} where id = {id} and stamp = {after}`),
   remove: statement<Pick<InstanceRecord, "id" | "life">>(
     `delete from instances where id = {id} and life = {life} and status = 'done'
       and not exists (select 1 from instances child where child.parent = instances.id and child.status = 'active')

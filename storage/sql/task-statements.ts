@@ -102,6 +102,10 @@ export const taskStatements = {
   headAfter: statement<{ firstKey: string; after: string }, TaskRow>(
     `select * ${under(` and admission = 'parked' and "lastKey" > {after} order by "lastKey", seq limit 1`)}`,
   ),
+  parked: statement<{ key: string; limit: number }, TaskRow>(
+    `select * from tasks where "firstKey" = {key} and "deadAt" is null and admission = 'parked' and "lastKey" = {key}
+      order by seq limit {limit}`,
+  ),
   anyUnder: statement<{ firstKey: string }, { id: string }>(`select id ${under(" limit 1")}`),
 };
 

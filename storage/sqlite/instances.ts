@@ -29,7 +29,7 @@ export function instanceTarget(connection: Connection): Omit<CommitTarget, "task
     row: Row,
   ) => connection.run(into, encodeRow(engineTables[table], row) as unknown as Row);
   return {
-    step: (step) => connection.run(instanceStatements.step, step) === 1,
+    step: (step) => connection.run(instanceStatements.step, { steps: 1, ...step }) === 1,
     start: (instance) => add(instanceStatements.start, "instances", instance) === 1,
     remove({ id, life }) {
       if (connection.run(instanceStatements.remove, { id, life }) === 0) return false;

@@ -106,6 +106,10 @@ export class SqliteTaskRows implements TaskRows {
     }
   }
 
+  parked(key: string, limit: number): TaskRow[] {
+    return this.#connection.all(taskStatements.parked, { key, limit });
+  }
+
   dead(limit: number): TaskRow[] {
     return this.#connection.all(taskStatements.dead, { limit });
   }

@@ -69,6 +69,24 @@ describe.each(sampled(adapters, "large contexts"))("on $name", (adapter) => {
       awaitsOutside(...ids);
     }));
 
+  test("D25, D28: an effect names the context that it is called with by its stamp, since version numbers may repeat", () =>
+    inWorld(adapter, async ({ engine, storage, settled }) => {
+      const seen: string[] = [];
+      const held = holding(seen);
+      const one = await engine({ workflows: [held] });
+      await one.start(held, { id: "h", input: undefined });
+      const { stamp: first = "" } = (await storage.load("h")) ?? {};
+      await one.send(held, "h", { type: "NEXT" });
+      const { stamp: second = "", snapshot = "" } = (await storage.load("h")) ?? {};
+      const { tasks } = await storage.pending("h", 10);
+      const named = tasks.map(({ payload }) => (JSON.parse(payload) as { contextOf: string }).contextOf);
+      expect(named.toSorted()).toEqual([first, first, first, second]);
+      expect(Object.keys((JSON.parse(snapshot) as { lent: object }).lent)).toEqual([first]);
+      one.run();
+      await settled();
+      await one.send(held, "h", { type: "LAST" });
+    }));
+
   test("D25: an instance that moves on keeps the context for the effects that are not done, and no longer", () =>
     inWorld(adapter, async ({ engine, storage, settled }) => {
       const seen: string[] = [];

@@ -1,7 +1,12 @@
 /** A schema of its own in the PostgreSQL server of the run, and storages on it. */
 import pg from "pg";
 import { paymentTables } from "../../src/payments/tables.ts";
-import { type PostgresOptions, type PostgresStorage, postgresStorage } from "../../storage/postgres.ts";
+import {
+  moveToPostgres,
+  type PostgresOptions,
+  type PostgresStorage,
+  postgresStorage,
+} from "../../storage/postgres.ts";
 import { postgresUrl } from "../programs/ask-postgres.ts";
 
 /** An empty schema. */
@@ -23,18 +28,37 @@ let schemas = 0;
 
 export async function postgresDatabase(): Promise<PostgresDatabase> {
   const url = await postgresUrl();
-  const pool = (shared ??= new pg.Pool({ connectionString: url, max: 10, allowExitOnIdle: true }));
-  schemas += 1;
-  const schema = emptied.pop() ?? `test_${process.pid}_${process.env["VITEST_POOL_ID"] ?? "0"}_${schemas}`;
+  const schema = emptied.pop() ?? freshSchema();
   return {
     url,
     schema,
-    open: (options = {}) => postgresStorage(pool, { schema, clock: "caller", ...options }),
+    open: openIn(url, schema),
     async destroy() {
-      await pool.query(emptying(schema));
+      await poolOf(url).query(emptying(schema));
       emptied.push(schema);
     },
   };
+}
+
+/** What opens a schema to which an SQLite file was moved. */
+export async function movedDatabase(from: string): Promise<PostgresDatabase["open"]> {
+  const url = await postgresUrl();
+  const schema = freshSchema();
+  await moveToPostgres({ from, to: url, schema });
+  return openIn(url, schema);
+}
+
+function poolOf(url: string): pg.Pool {
+  return (shared ??= new pg.Pool({ connectionString: url, max: 10, allowExitOnIdle: true }));
+}
+
+function freshSchema(): string {
+  schemas += 1;
+  return `test_${process.pid}_${process.env["VITEST_POOL_ID"] ?? "0"}_${schemas}`;
+}
+
+function openIn(url: string, schema: string): PostgresDatabase["open"] {
+  return (options = {}) => postgresStorage(poolOf(url), { schema, clock: "caller", ...options });
 }
 
 /** The tables of payments stay, without a row; those of single tests go. */

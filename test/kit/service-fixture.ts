@@ -1,7 +1,7 @@
 /** A payment service over a real chain in this process, with accounts, wallets and a clock that a test turns. */
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { paymentStorage } from "../../src/payments/reads.ts";
-import { memoryStorage } from "./storages.ts";
+import { newStorage } from "./new-storage.ts";
 import { type Caller, SCOPES } from "../../src/payments/accounts/caller.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
@@ -59,7 +59,7 @@ export interface PreparedSend {
 export const TEST_MASTER_SECRET = { version: 1, secret: new Uint8Array(32).fill(7) };
 
 /**
- * Makes the fixture over the given storage, by default a new one in memory. The service is started. Options that need
+ * Makes the fixture over the given storage, by default a new one. The service is started. Options that need
  * wallets are made once the chain is there.
  */
 export async function serviceFixture(
@@ -67,7 +67,7 @@ export async function serviceFixture(
   optionsOn: (chain: ChainFixture) => Partial<PaymentServiceOptions> = () => ({}),
 ): Promise<ServiceFixture> {
   const fixture = await chainFixture();
-  const storage = kept === undefined ? memoryStorage() : paymentStorage(kept);
+  const storage = kept === undefined ? await newStorage() : paymentStorage(kept);
   const options = { ...given, ...optionsOn(fixture) };
   const { chain, clock, mints } = fixture;
   const another = (more: Partial<PaymentServiceOptions> = {}): PaymentService =>
@@ -129,6 +129,7 @@ export async function serviceFixture(
       passTime({ clock, engine: service, storage, workflows: service.workflows }, clock.now() + ms),
     async close() {
       await service.stop();
+      if (kept === undefined) await storage.close();
       await fixture.close();
     },
   };

@@ -2,7 +2,7 @@
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { withTables } from "../../../storage/with-tables.ts";
-import { MIGRATED } from "../../engine/chart.ts";
+import { BORN, MIGRATED } from "../../engine/chart.ts";
 import { instanceWorkflows } from "../../engine/stored-names.ts";
 import type { InstanceView } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
@@ -113,12 +113,12 @@ function steps({ instance, history, ran }: FoundInstance): string {
   return ["The last steps:", ...more, ...lines].join("\n");
 }
 
-/** Who or what made a step, behind it. A migration tells that itself. */
+/** Who or what made a step, behind it. A migration tells that itself, and children begin because of the step before. */
 function causeOf(
   { instance, cause }: HistoryRecord,
   type: string,
   history: readonly HistoryRecord[],
 ): string {
-  if (type === MIGRATED) return "";
+  if (type === MIGRATED || type === BORN) return "";
   return ` (${causeSentence(causeFromText(cause, instance), instance, history)})`;
 }

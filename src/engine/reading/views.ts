@@ -77,7 +77,7 @@ export interface HistoryEntry {
   readonly event: EventObject;
   /** The state value after the step. */
   readonly value: unknown;
-  /** What made the step; null where that was a caller of an engine, or a migration. */
+  /** What made the step; null where that was a caller of an engine, a migration, or `$born`. */
   readonly cause: StepCause | null;
 }
 

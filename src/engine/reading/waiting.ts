@@ -1,5 +1,5 @@
 /** Waits until an instance is in a state: told of this process's commits at once, of others' by looking. */
-import type { Commit, EngineStorage } from "../../../storage/storage.ts";
+import type { Commit, EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { ChartSnapshot } from "../chart.ts";
 import { Pause } from "../pause.ts";
@@ -26,15 +26,17 @@ export class EngineStopped extends Error {
   override readonly name = "EngineStopped";
 }
 
+type StoredRun = Pick<InstanceRecord, "status" | "snapshot">;
+
 /** One call that waits. */
 class Waiter {
-  readonly #until: WaitTarget;
+  readonly until: WaitTarget;
   /** The snapshot that was waited for, or the one after which none can come any more. */
   #last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
   readonly #pause: Pause;
 
   constructor(until: WaitTarget, clock: Clock) {
-    this.#until = until;
+    this.until = until;
     this.#pause = new Pause(clock);
   }
 
@@ -43,11 +45,11 @@ class Waiter {
   }
 
   /** Takes notice of a snapshot; of those after the last one none counts. */
-  see(text: string): void {
-    if (this.#last !== null) return;
+  see({ status, snapshot: text }: StoredRun): void {
+    const hasEnded = status === "done";
+    if (this.#last !== null || (this.until === "final" && !hasEnded)) return;
     const snapshot = snapshotFromText(text);
-    const hasEnded = snapshot.status !== "active";
-    const isReached = this.#until === "final" ? hasEnded : stateMatches(snapshot.value, this.#until.state);
+    const isReached = this.until === "final" || stateMatches(snapshot.value, this.until.state);
     if (!isReached && !hasEnded) return;
     this.#last = { snapshot, isReached };
     this.#pause.end();
@@ -74,11 +76,16 @@ export class Waiting {
     this.#pollMs = pollMs;
   }
 
+  /** Whether a call waits for a state of this instance, which may last for one step. */
+  isForState(instance: string): boolean {
+    return [...(this.#waiters.get(instance) ?? [])].some(({ until }) => until !== "final");
+  }
+
   /** A commit of this process is durable. */
   committed({ step, starts = [] }: Pick<Commit<unknown>, "step" | "starts">): void {
     if (this.#waiters.size === 0) return;
-    for (const { id, snapshot } of step === undefined ? starts : [step, ...starts]) {
-      for (const waiter of this.#waiters.get(id) ?? []) waiter.see(snapshot);
+    for (const run of step === undefined ? starts : [step, ...starts]) {
+      for (const waiter of this.#waiters.get(run.id) ?? []) waiter.see(run);
     }
   }
 
@@ -101,7 +108,7 @@ export class Waiting {
         signal.throwIfAborted();
         // Looked at after the waiter is told of commits, so that none falls between the two.
         const record = waiter.last === null ? await this.#storage.load(id) : null;
-        if (record !== null) waiter.see(record.snapshot);
+        if (record !== null) waiter.see(record);
         const { last } = waiter;
         if (last === null) await waiter.rest(this.#pollMs, signal);
         else if (last.isReached || until === "final") return last.snapshot;

@@ -105,7 +105,12 @@ export class Arriving {
         continue;
       }
       this.#checkStoppable(id, link);
-      this.actions.push({ kind: "stopChild", id, ...(link.run === undefined ? {} : { run: link.run }) });
+      this.actions.push({
+        kind: "stopChild",
+        id,
+        src: link.src,
+        ...(link.run === undefined ? {} : { run: link.run }),
+      });
     }
     Object.assign(this.children, this.kept);
   }

@@ -1,23 +1,57 @@
 /** Actors that do nothing: a step needs something to refer to as itself, its parent and its children. */
-import type { ChildLink, ParentLink } from "../chart.ts";
+import type { ChildLink } from "../chart.ts";
 
-/** What a chart sees of an actor. Sending to it is only possible by the chart's own actions. */
-export interface InertActor {
+interface ActorTraits {
+  readonly sessionId?: string;
+  readonly src?: string | undefined;
+  readonly systemId?: string | undefined;
+  readonly parent?: InertActor | undefined;
+}
+
+/** What a chart sees of a running child, of its parent, or of itself. Sending to it is only possible by the chart's own actions. */
+export class InertActor {
   readonly id: string;
   readonly sessionId: string;
   readonly src: string | undefined;
   readonly systemId: string | undefined;
   readonly system: InertSystem;
-  readonly _parent: InertActor | undefined;
-  readonly ref: InertActor;
-  getSnapshot(): { readonly status: "active" };
-  send(): never;
+  readonly #parent: InertActor | undefined;
+
+  constructor(id: string, system: InertSystem, traits: ActorTraits = {}) {
+    const { sessionId = id, src, systemId, parent } = traits;
+    this.id = id;
+    this.sessionId = sessionId;
+    this.src = src;
+    this.systemId = systemId;
+    this.system = system;
+    this.#parent = parent;
+    if (systemId !== undefined) system.named.set(systemId, this);
+  }
+
+  get _parent(): InertActor | undefined {
+    return this.#parent;
+  }
+
+  get ref(): InertActor {
+    return this;
+  }
+
+  getSnapshot(): { readonly status: "active" } {
+    return { status: "active" };
+  }
+
+  send(): never {
+    throw new Error(
+      `a step does not send to "${this.id}" directly; use the actions sendTo, sendParent or raise`,
+    );
+  }
 }
 
 /** The system of actors as a step sees it: `get` finds the children that have a `systemId`. */
 export interface InertSystem {
   readonly named: Map<string, unknown>;
   get(systemId: string): unknown;
+  bookId(): string;
   _bookId(): string;
   _register(): void;
   _unregister(): void;
@@ -31,12 +65,16 @@ export interface InertSystem {
 
 const nothing = (): void => {};
 
-/** A system of its own for each step. `bookId` gives a name to a child that the chart has not named. */
-export function inertSystem(bookId: () => string): InertSystem {
+/**
+ * A system of its own for each step. `bookId` gives a name to a child that the chart has not named, `find` answers the actor
+ * of a child from before the step.
+ */
+export function inertSystem(bookId: () => string, find: (systemId: string) => unknown): InertSystem {
   const named = new Map<string, unknown>();
   return {
     named,
-    get: (systemId) => named.get(systemId),
+    get: (systemId) => named.get(systemId) ?? find(systemId),
+    bookId,
     _bookId: bookId,
     _register: nothing,
     _unregister: nothing,
@@ -49,56 +87,22 @@ export function inertSystem(bookId: () => string): InertSystem {
   };
 }
 
-interface ActorTraits {
-  readonly src?: string;
-  readonly systemId?: string;
-  readonly parent?: InertActor;
-}
-
-/** The actor that stands for a running child, or for the chart itself. */
-export function inertActor(
-  id: string,
-  system: InertSystem,
-  { src, systemId, parent }: ActorTraits = {},
-): InertActor {
-  const actor: InertActor = {
-    id,
-    sessionId: id,
-    src,
-    systemId,
-    system,
-    _parent: parent,
-    get ref() {
-      return actor;
-    },
-    getSnapshot: () => ({ status: "active" }),
-    send() {
-      throw new Error(
-        `a step does not send to "${id}" directly; use the actions sendTo, sendParent or raise`,
-      );
-    },
-  };
-  if (systemId !== undefined) system.named.set(systemId, actor);
-  return actor;
-}
-
-/** The parent of a child machine, undefined for an instance without a parent. */
-export function inertParent(parent: ParentLink | undefined, system: InertSystem): InertActor | undefined {
-  return parent === undefined ? undefined : inertActor(parent.instance, system);
-}
-
-/** The children of a stored snapshot. */
+/** The children of a stored snapshot. Each is made when it is asked for: a step of a chart with thousands asks for few. */
 export function inertChildren(
-  children: Readonly<Record<string, ChildLink>> | undefined,
+  children: Readonly<Record<string, ChildLink>>,
   self: InertActor,
 ): Record<string, InertActor> {
   const actors: Record<string, InertActor> = {};
-  for (const [id, { src, systemId }] of Object.entries(children ?? {})) {
-    actors[id] = inertActor(id, self.system, {
-      src,
-      parent: self,
-      ...(systemId === undefined ? {} : { systemId }),
-    });
-  }
-  return actors;
+  const actorOf = (id: string): InertActor | undefined => {
+    const link = Object.hasOwn(children, id) ? children[id] : undefined;
+    if (link === undefined || Object.hasOwn(actors, id)) return actors[id];
+    return (actors[id] = new InertActor(id, self.system, { ...link, parent: self }));
+  };
+  return new Proxy(actors, {
+    get: (_, id) => (typeof id === "string" ? actorOf(id) : undefined),
+    ownKeys() {
+      for (const id in children) actorOf(id);
+      return Reflect.ownKeys(actors);
+    },
+  });
 }

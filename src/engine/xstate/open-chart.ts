@@ -4,8 +4,9 @@
  * XState's own `transition()` builds an actor for every call. Handing the machine one inert scope instead gives the
  * same steps three times as fast; an oracle test compares the two. All knowledge of XState's inside stays in this folder.
  */
-import { createMachine, type AnyMachineSnapshot, type AnyStateMachine, type EventObject } from "xstate";
+import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import {
+  BORN,
   CannotArrive,
   STOP,
   type Arrival,
@@ -18,14 +19,18 @@ import {
   type ParentLink,
   type StateMeta,
 } from "../chart.ts";
-import { fieldsFromJson, fieldsToJson } from "../values.ts";
 import { Arriving, checkValue } from "./arrive.ts";
 import { readChartShape, type ChartShape } from "./chart-shape.ts";
-import { inertActor, inertChildren, inertParent, inertSystem, type InertActor } from "./inert-actors.ts";
-import { SESSION_PREFIX, StepActions, UNNAMED, type EmittedAction } from "./step-actions.ts";
-
-// A chart that raises or chooses `always` in a circle would never end its step; a chart that works stays far below this.
-const MAX_MICROSTEPS = 10_000;
+import { InertActor, inertChildren, inertSystem } from "./inert-actors.ts";
+import { ownMachine } from "./own-machine.ts";
+import {
+  NO_CHILDREN,
+  SESSION_PREFIX,
+  StepActions,
+  UNNAMED,
+  type ChildNews,
+  type EmittedAction,
+} from "./step-actions.ts";
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
 const MAX_RESOLVED = 1_000;
@@ -36,18 +41,27 @@ export function openChart(machine: AnyStateMachine, shape: ChartShape = readChar
 }
 
 /** What one step is computed in. */
-interface Scope {
+interface Scope extends ChildNews {
   readonly self: InertActor;
   readonly parent: InertActor | undefined;
   readonly emitted: EmittedAction[];
   readonly runs: Record<string, number>;
-  /** The id of the child whose end makes the step. */
-  readonly ended: string | undefined;
-  /** Ids of children that have ended, and that the chart sends to. */
-  readonly absent: readonly string[];
-  /** The same, as XState wants it. */
+  /** The children of before the step, as XState wants them. */
+  readonly actors: Record<string, InertActor>;
+  /** The same scope, as XState wants it. */
   readonly inert: never;
+  /** Whether the lists of before may be changed. */
+  readonly isOwn: boolean;
 }
+
+interface Stepping extends Required<Pick<ChildNews, "absent">> {
+  readonly isOwn: boolean;
+}
+
+/** What is known of a run before a step. */
+type ScopeBefore = { readonly [K in "runs" | "parent" | "children"]?: ChartSnapshot[K] | undefined };
+
+const FIRST: Stepping = { isOwn: false, absent: [] };
 
 class XStateChart implements Chart {
   readonly #machine: AnyStateMachine;
@@ -55,24 +69,25 @@ class XStateChart implements Chart {
   readonly #resolved = new Map<string, AnyMachineSnapshot>();
 
   constructor(machine: AnyStateMachine, shape: ChartShape) {
-    this.#machine = withOwnContext(machine);
-    this.#machine.options.maxIterations = MAX_MICROSTEPS;
+    this.#machine = ownMachine(machine);
     this.#shape = shape;
   }
 
   start(input: unknown, parent?: ParentLink, runs: ChartSnapshot["runs"] = {}): ChartStep {
-    const scope = this.#scope(runs, parent);
+    const scope = this.#scope({ runs, parent });
     const snapshot = this.#machine.getInitialSnapshot(scope.inert, input) as AnyMachineSnapshot;
-    return this.#chartStep({ before: null, snapshot, scope, children: {}, parent });
+    return this.#chartStep({ before: null, snapshot, scope, children: NO_CHILDREN, run: { parent } });
   }
 
-  step(before: ChartSnapshot, event: EventObject): ChartStep | null {
+  step(before: ChartSnapshot, event: EventObject, isOwn = false): ChartStep | null {
     if (before.status !== "active") return null; // XState would still take events of the root
+    if (event.type === BORN) return bearing(before, event as EngineFields);
     if ("$error" in event) return this.#failed(before, event["$error"]);
     const seen = withoutRun(event, before);
     if (seen === null) return null;
-    const runs = { ...before.runs, ...(event as EngineFields).$runs };
-    return this.#stepped({ ...before, runs }, seen, []);
+    const { $runs: runs } = event as EngineFields;
+    const present = runs === undefined ? before : { ...before, runs: { ...before.runs, ...runs } };
+    return this.#stepped(present, seen, { isOwn, absent: [] });
   }
 
   /** Everything that it has begun ends, as when it is stopped. */
@@ -81,31 +96,29 @@ class XStateChart implements Chart {
     return stopped && { ...stopped, after: { ...stopped.after, status: "error", error } };
   }
 
-  /** `absent` are ids that the chart sends to, of children that have ended. */
-  #stepped(before: ChartSnapshot, seen: EventObject, absent: readonly string[]): ChartStep | null {
-    const { parent, children = {}, runs = {} } = before;
+  #stepped(before: ChartSnapshot, seen: EventObject, stepping: Stepping): ChartStep | null {
+    const { children = NO_CHILDREN } = before;
+    const { absent } = stepping;
     const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
-    const scope = { ...this.#scope(runs, parent), ended, absent };
-    const restored = this.#restore(before, scope.self);
-    const actors = restored.children as Record<string, unknown>;
-    for (const id of absent) actors[id] = inertActor(id, scope.self.system);
+    const scope = this.#scope(before, { ...stepping, ended });
+    const restored = this.#restore(before, scope.actors);
+    for (const id of absent) scope.actors[id] = new InertActor(id, scope.self.system);
     let snapshot: AnyMachineSnapshot;
     try {
       snapshot = this.#machine.transition(restored, seen, scope.inert) as AnyMachineSnapshot;
     } catch (error) {
       const id = this.#shape.spawns ? unsentTo(error) : undefined;
       if (id === undefined || absent.includes(id)) throw error;
-      return this.#stepped(before, seen, [...absent, id]);
+      return this.#stepped(before, seen, { ...stepping, absent: [...absent, id] });
     }
-    const isEmpty = snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended);
-    return isEmpty ? null : this.#chartStep({ before: restored, snapshot, scope, children, parent });
+    if (snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended)) return null;
+    return this.#chartStep({ before: restored, snapshot, scope, children, run: before });
   }
 
   arrive(arrival: Arrival): ArrivalStep {
     const { value, context, before } = arrival;
-    const { parent } = before;
     checkValue(this.#machine, value);
-    const scope = this.#scope(before.runs ?? {}, parent);
+    const scope = this.#scope({ runs: before.runs, parent: before.parent });
     const resolved = this.#machine.resolveState({ value: value as never, context });
     if (resolved.status !== "active") {
       throw new CannotArrive("value", "it is final: migrate to a state that leads there");
@@ -114,7 +127,9 @@ class XStateChart implements Chart {
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
     const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
-    const stepped = { before: null, snapshot, scope: { ...scope, runs }, children, parent };
+    const unborn = before.unborn?.filter((child) => kept[child.id]?.run === child.run);
+    const run = { ...before, unborn };
+    const stepped = { before: null, snapshot, scope: { ...scope, runs }, children, run };
     return {
       after: stored(stepped, children),
       metaBefore: null,
@@ -126,13 +141,20 @@ class XStateChart implements Chart {
 
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
-  #scope(runsBefore: Readonly<Record<string, number>>, parent: ParentLink | undefined): Scope {
+  #scope(
+    { runs: before = {}, parent, children = NO_CHILDREN }: ScopeBefore,
+    { isOwn, ended, absent }: Stepping & ChildNews = FIRST,
+  ): Scope {
     const emitted: EmittedAction[] = [];
-    const runs = { ...runsBefore };
+    const runs = isOwn ? before : { ...before };
     let booked = runs[UNNAMED] ?? 0;
-    const system = inertSystem(() => `${SESSION_PREFIX}${(booked += 1)}`);
-    const above = inertParent(parent, system);
-    const self = inertActor(parent?.id ?? "self", system, above === undefined ? {} : { parent: above });
+    const system = inertSystem(
+      () => `${SESSION_PREFIX}${(booked += 1)}`,
+      (systemId) => actors[Object.keys(children).find((id) => children[id]?.systemId === systemId) ?? ""],
+    );
+    const above = parent === undefined ? undefined : new InertActor(parent.instance, system);
+    const self = new InertActor(parent?.id ?? "self", system, { parent: above });
+    const actors = children === NO_CHILDREN ? {} : inertChildren(children, self);
     const inert = {
       self,
       system,
@@ -144,7 +166,7 @@ class XStateChart implements Chart {
       emit: nothing,
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     } as never;
-    return { self, parent: above, emitted, runs, inert, ended: undefined, absent: [] };
+    return { self, parent: above, emitted, runs, actors, inert, isOwn, ended, absent };
   }
 
   #chartStep(stepped: Stepped): ChartStep {
@@ -161,7 +183,7 @@ class XStateChart implements Chart {
     };
   }
 
-  #restore({ value, context, history, children }: ChartSnapshot, self: InertActor): AnyMachineSnapshot {
+  #restore({ value, context, history }: ChartSnapshot, actors: Scope["actors"]): AnyMachineSnapshot {
     const key = typeof value === "string" ? value : JSON.stringify(value);
     const known =
       this.#resolved.get(key) ?? this.#machine.resolveState({ value: value as never, context: {} });
@@ -169,7 +191,7 @@ class XStateChart implements Chart {
     return {
       ...known,
       context,
-      children: inertChildren(children, self),
+      children: actors,
       historyValue: this.#restoredHistory(history),
     } as unknown as AnyMachineSnapshot;
   }
@@ -213,12 +235,13 @@ interface Stepped {
   readonly scope: Scope;
   /** Those of before the step. */
   readonly children: Readonly<Record<string, ChildLink>>;
-  readonly parent: ParentLink | undefined;
+  /** What no step changes. */
+  readonly run: { readonly [K in "parent" | "lent" | "unborn"]?: ChartSnapshot[K] | undefined };
 }
 
 /** Everything of a snapshot that has to be kept; what is empty is left out. */
 function stored(
-  { snapshot, scope: { runs }, parent }: Stepped,
+  { snapshot, scope: { runs, isOwn }, run: { parent, lent, unborn } }: Stepped,
   children: Readonly<Record<string, ChildLink>>,
 ): ChartSnapshot {
   const { value, context, status, output, historyValue } = snapshot as unknown as ChartSnapshot & {
@@ -232,9 +255,12 @@ function stored(
     status,
     ...(output === undefined ? {} : { output }),
     ...(isActive && isFilled(history) ? { history } : {}),
-    ...(isActive && isFilled(children) ? { children } : {}),
-    ...(isActive && isFilled(runs) ? { runs } : {}),
+    // To look whether there is one in a list of thousands takes longer than the step; who owns it does so once.
+    ...(isActive && (isOwn || isFilled(children)) ? { children } : {}),
+    ...(isActive && (isOwn || isFilled(runs)) ? { runs } : {}),
     ...(parent === undefined ? {} : { parent }),
+    ...(lent === undefined ? {} : { lent }),
+    ...(unborn === undefined ? {} : { unborn }),
   };
 }
 
@@ -252,6 +278,22 @@ function isFilled(record: object): boolean {
 /** What the engine adds to an event of a child that ends, and to one after which the ids of new children are taken. */
 type EngineFields = ChildEnd & { readonly $runs?: ChartSnapshot["runs"] };
 
+/** The step in which children begin that were started before: of the chart itself it changes nothing. */
+function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }: EngineFields): ChartStep {
+  const links = Object.entries(taken).flatMap(([id, run]) => {
+    const link = before.children?.[id];
+    return link === undefined ? [] : [[id, { ...link, run: run + 1 }] as const];
+  });
+  const after = {
+    ...before,
+    ...(links.length > 0 && {
+      children: { ...before.children, ...Object.fromEntries(links) },
+      runs: { ...before.runs, ...Object.fromEntries(links.map(([id, { run }]) => [id, run])) },
+    }),
+  };
+  return { after, metaBefore: null, metaAfter: { watches: [] }, actions: [] };
+}
+
 /**
  * The event as the chart may see it, or null when it is the end of a child that has been replaced: the chart has
  * stopped that one, and would take the news for that of its successor.
@@ -261,15 +303,6 @@ function withoutRun(event: EventObject, { children }: ChartSnapshot): EventObjec
   const { $run: run, ...seen } = event as EngineFields;
   delete (seen as { $runs?: unknown }).$runs;
   return run === undefined || children?.[seen.actorId]?.run === run ? seen : null;
-}
-
-/** All instances would share a context that is written as an object; each gets a copy. */
-function withOwnContext(machine: AnyStateMachine): AnyStateMachine {
-  const { context } = machine.config as { readonly context?: unknown };
-  if (typeof context !== "object" || context === null) return machine;
-  const text = JSON.stringify(fieldsToJson(context, "context"));
-  const config = { ...machine.config, context: () => fieldsFromJson(JSON.parse(text)) };
-  return createMachine(config as never, machine.implementations as never);
 }
 
 function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {

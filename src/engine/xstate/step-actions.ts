@@ -32,44 +32,49 @@ interface Spawned {
   readonly input: unknown;
 }
 
-/** Who the chart is, as its actions refer to it. */
-interface StepScope {
-  readonly self: InertActor;
-  readonly parent: InertActor | undefined;
-  readonly runs: Record<string, number>;
+/** What a step has to know of children that have ended. */
+export interface ChildNews {
   /** The id of the child whose end makes the step. */
-  readonly ended: string | undefined;
+  readonly ended?: string | undefined;
   /** Ids of children that have ended, and that the chart sends to. */
   readonly absent: readonly string[];
 }
+
+/** Who the chart is, as its actions refer to it. */
+interface StepScope extends ChildNews {
+  readonly self: InertActor;
+  readonly parent: InertActor | undefined;
+  readonly runs: Record<string, number>;
+  /** Whether the list of the children of before may be changed. */
+  readonly isOwn: boolean;
+  /** The children of before, as XState had them. */
+  readonly actors: Readonly<Record<string, unknown>>;
+}
+
+type Links = Readonly<Record<string, ChildLink>>;
+
+/** Of a step before which there is no child. */
+export const NO_CHILDREN: Links = {};
 
 /** The actions of one step, in order, with the children that are left after it. */
 export class StepActions {
   readonly actions: ChartAction[] = [];
   readonly #shape: ChartShape;
-  readonly #self: InertActor;
-  readonly #parent: InertActor | undefined;
-  readonly #runs: Record<string, number>;
-  readonly #children: Record<string, ChildLink>;
-  /** The children of before, and those that an action has started since. */
-  readonly #announced: Set<string>;
-  readonly #addressed = new Set<string>();
-  /** The child whose end makes the step. */
-  readonly #ended: { readonly id: string; readonly link: ChildLink } | null;
+  readonly #scope: StepScope;
+  readonly #before: Links;
+  /** Those of before as well: thousands of them are copied only where one begins or ends. */
+  #children: Links;
+  /** Those that an action has started, also where they are gone already. */
+  readonly #started = new Set<string>();
+  /** The links of those that the step has stopped. */
+  readonly #gone = new Map<string, ChildLink>();
+  readonly #addressed: { child: string; link?: ChildLink }[] = [];
 
-  constructor(
-    shape: ChartShape,
-    { self, parent, runs, ended, absent }: StepScope,
-    before: Readonly<Record<string, ChildLink>>,
-  ) {
+  constructor(shape: ChartShape, scope: StepScope, before: Links) {
     this.#shape = shape;
-    this.#self = self;
-    this.#parent = parent;
-    this.#runs = runs;
-    this.#children = { ...before };
-    this.#announced = new Set([...Object.keys(before), ...absent]);
-    const link = ended === undefined ? undefined : before[ended];
-    this.#ended = ended === undefined || link === undefined ? null : { id: ended, link };
+    this.#scope = scope;
+    this.#before = before;
+    this.#children = before;
   }
 
   add(action: EmittedAction): void {
@@ -103,33 +108,49 @@ export class StepActions {
   }
 
   /** The children that the machine has after the step. */
-  children(present: Readonly<Record<string, unknown>>): Readonly<Record<string, ChildLink>> {
-    for (const [key, actor] of Object.entries(present)) {
-      // A child without an id stands under another key than its own id.
-      const { id } = (actor as InertActor | undefined) ?? { id: key };
-      if (!this.#announced.has(id)) {
-        throw new TypeError(
-          `the child "${id}" was made by spawn inside assign, which a stored chart cannot do again; use the action spawnChild`,
-        );
+  children(present: Readonly<Record<string, unknown>>): Links {
+    // Where XState has the list still that it was given, nothing has been added to it but what an action has started.
+    if (present !== this.#scope.actors) Object.entries(present).forEach((child) => this.#checkStarted(child));
+    for (const address of this.#addressed) {
+      const { child } = address;
+      if (!this.#isKnown(child) && !this.#shape.spawns) {
+        throw new TypeError(`sendTo: "${child}" is neither a child nor the parent of this chart`);
       }
-    }
-    for (const id of this.#addressed) {
-      if (!this.#announced.has(id) && !this.#shape.spawns) {
-        throw new TypeError(`sendTo: "${id}" is neither a child nor the parent of this chart`);
-      }
+      const link = this.#children[child] ?? this.#gone.get(child);
+      if (link !== undefined) address.link = link;
     }
     this.#forgetEnded();
     return this.#children;
   }
 
+  #checkStarted([key, actor]: readonly [string, unknown]): void {
+    // A child without an id stands under another key than its own id.
+    const { id } = (actor as InertActor | undefined) ?? { id: key };
+    if (this.#isKnown(id)) return;
+    throw new TypeError(
+      `the child "${id}" was made by spawn inside assign, which a stored chart cannot do again; use the action spawnChild`,
+    );
+  }
+
+  #isKnown(id: string): boolean {
+    if (Object.hasOwn(this.#before, id)) return true;
+    return this.#started.has(id) || this.#gone.has(id) || this.#scope.absent.includes(id);
+  }
+
   /** A child that an action has begun ends with its state alone. Kept, all that have ever been would stay in the snapshot. */
   #forgetEnded(): void {
-    if (this.#ended === null) return;
-    const { id, link } = this.#ended;
-    if (link.isSpawned !== true || this.#children[id] !== link) return;
-    delete this.#children[id];
+    const { ended, runs } = this.#scope;
+    const link = ended === undefined ? undefined : this.#before[ended];
+    if (ended === undefined || link?.isSpawned !== true || this.#children[ended] !== link) return;
+    delete this.#changed()[ended];
     // Where the id is used again, the first one's instance has it still, and the next one takes the id after it.
-    if (this.#runs[id] === 1) delete this.#runs[id];
+    if (runs[ended] === 1) delete runs[ended];
+  }
+
+  #changed(): Record<string, ChildLink> {
+    const isOwn = this.#scope.isOwn && this.#before !== NO_CHILDREN;
+    if (this.#children === this.#before && !isOwn) this.#children = { ...this.#before };
+    return this.#children;
   }
 
   #delayed({ id, delay, event }: DelayedEvent, to: EventAddress): void {
@@ -145,11 +166,12 @@ export class StepActions {
   }
 
   #addressOf(to: InertActor | undefined): EventAddress {
-    if (to === undefined || to === this.#self) return "self";
-    if (to === this.#parent) return "parent";
+    if (to === undefined || to === this.#scope.self) return "self";
+    if (to === this.#scope.parent) return "parent";
     // Entry actions come before the invocations of their state, so the child may be started later in this step.
-    this.#addressed.add(to.id);
-    return { child: to.id };
+    const address = { child: to.id };
+    this.#addressed.push(address);
+    return address;
   }
 
   #startChild({ actorRef, src, input }: Spawned): void {
@@ -165,25 +187,27 @@ export class StepActions {
       ...(systemId === undefined ? {} : { systemId }),
       ...(this.#shape.invocations.has(id) ? {} : { isSpawned: true as const }),
     };
-    this.#announced.add(id);
-    if (id === actorRef.sessionId) this.#runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
+    const { runs } = this.#scope;
+    this.#started.add(id);
+    if (id === actorRef.sessionId) runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
     if (source.kind === "promise") {
-      this.#children[id] = { src: name, ...named };
+      this.#changed()[id] = { src: name, ...named };
       this.actions.push({ kind: "startChild", id, src: name, input });
       return;
     }
-    const run = (this.#runs[id] ?? 0) + 1;
-    this.#runs[id] = run;
-    this.#children[id] = { src: name, run, ...named };
+    const run = (runs[id] ?? 0) + 1;
+    runs[id] = run;
+    this.#changed()[id] = { src: name, run, ...named };
     this.actions.push({ kind: "startChild", id, src: name, input, run });
   }
 
   #stopChild(child: InertActor | undefined): void {
     const link = child === undefined ? undefined : this.#children[child.id];
     if (child === undefined || link === undefined) return;
-    delete this.#children[child.id];
-    const { run } = link;
-    this.actions.push({ kind: "stopChild", id: child.id, ...(run === undefined ? {} : { run }) });
+    delete this.#changed()[child.id];
+    this.#gone.set(child.id, link);
+    const { src, run } = link;
+    this.actions.push({ kind: "stopChild", id: child.id, src, ...(run === undefined ? {} : { run }) });
   }
 
   #effectName({ type, exec }: EmittedAction): string {

@@ -23,6 +23,10 @@ export function bundleStorage({ instance, history, pending }: BundleContent): In
           return failing.slice(0, listing.limit);
         case "due":
           return listing.workflow === instance.workflow ? steps.slice(0, listing.limit) : [];
+        case "parked":
+          return alive
+            .filter(({ isParked, limits }) => isParked && limits.at(-1)?.key === listing.key)
+            .slice(0, listing.limit);
         case "workflow":
           return alive.toSorted((a, b) => a.visibleAt - b.visibleAt).slice(0, 1);
       }

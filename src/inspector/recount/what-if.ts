@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../../engine/chart.ts";
-import { planStep, type StepCommit } from "../../engine/plan-step.ts";
+import { StepPlan, type StepCommit } from "../../engine/plan-step.ts";
 import type { KnownInstance } from "../../engine/recent-instances.ts";
 import { RegisteredWorkflows } from "../../engine/registered-workflows.ts";
 import type { AnyWorkflow } from "../../engine/workflow.ts";
@@ -50,11 +50,8 @@ export function imagine(
   { workflows, at }: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
 ): Imagined {
   try {
-    const planned = planStep(
-      { ...standing, event },
-      { at, stamp: IMAGINED },
-      new RegisteredWorkflows(workflows),
-    );
+    const plan = new StepPlan(() => ({ at, stamp: IMAGINED }), new RegisteredWorkflows(workflows));
+    const planned = plan.step({ ...standing, event });
     const first = planned?.[0];
     return planned === null || first === undefined
       ? { kind: "nothing" }

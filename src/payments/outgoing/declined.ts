@@ -47,7 +47,7 @@ export async function isDeclinedPayment(
 
 /** Tells whether another copy of the database has paid the recipients of an order. */
 interface PaidByOthers {
-  hasPaidRecipients(deposit: DepositRecord, payments: readonly PaymentRecord[]): Promise<boolean>;
+  hasPaidRecipients(deposit: DepositRecord, view: TransactionView): Promise<boolean>;
 }
 
 /**
@@ -63,9 +63,9 @@ export function declinableRouting(
     const view = await storage.transaction(transactionId);
     return view !== null && (await isDeclined(storage, depositAddressOf(view.transaction))) ? view : null;
   };
-  const isPaid = async ({ transaction, payments }: TransactionView): Promise<boolean> => {
-    const [deposit] = await storage.deposits([depositAddressOf(transaction)]);
-    return deposit !== undefined && (await elsewhere.hasPaidRecipients(deposit, payments));
+  const isPaid = async (view: TransactionView): Promise<boolean> => {
+    const [deposit] = await storage.deposits([depositAddressOf(view.transaction)]);
+    return deposit !== undefined && (await elsewhere.hasPaidRecipients(deposit, view));
   };
   const givenUp = (unpaid: number): Routed => ({ event: { type: "ROUTED", payouts: 0, unpaid } });
   return {
@@ -77,7 +77,9 @@ export function declinableRouting(
     async reroute(transactionId, payment, fault) {
       const view = await declined(transactionId);
       const row = view?.payments.find(({ id }) => id === payment);
-      if (row === undefined) return routing.reroute(transactionId, payment, fault);
+      // Where another copy has planned it anew, that plan tells who was paid; none of it is signed here.
+      const mayBePlanned = fault?.kind === "superseded";
+      if (row === undefined || mayBePlanned) return routing.reroute(transactionId, payment, fault);
       return givenUp(readPlan(row.plan).indexes.length);
     },
   };

@@ -7,6 +7,8 @@ import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isToRecipients } from "./declined.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
+import type { PossiblePlan } from "./plans/possible-plans.ts";
+import { plannedElsewhere } from "./planned-elsewhere.ts";
 import { proofOf, readPlan, writePlan, type StoredMove, type StoredPlan } from "./plans/stored-plan.ts";
 import { isExcess, ORDER_WORDS, refundWords } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
@@ -23,7 +25,8 @@ export interface UnsignedPayment {
 
 /** The transaction of another copy, and what makes of this payment what that transaction was. */
 export interface PaidElsewhere {
-  readonly signature: string;
+  /** Null for a plan whose transaction no node lists: the marker itself names the plan. */
+  readonly signature: string | null;
   readonly mint: string;
   readonly legs: PaymentRecord["legs"];
   readonly writes: readonly PaymentWrite[];
@@ -51,7 +54,7 @@ export function namedMakerOf(marker: Address): string {
   return `maker:${marker}`;
 }
 
-/** Reads what other copies have paid. Without the word of an operator it knows of nothing. */
+/** Reads what other copies have paid: plans by what their markers name, everything else by the word of an operator. */
 export class PaymentsElsewhere {
   readonly #with: ElsewhereParts;
 
@@ -62,11 +65,14 @@ export class PaymentsElsewhere {
   /**
    * `foreclosed`: the transaction is vouched for, and not what this payment could become; it can never land all the same.
    * A refund of excess then has a successor with words of its own; any other refund met the payment that its words have made.
-   * The same holds for a payment to recipients where the other copy has refunded the order.
+   * The same holds for a payment to recipients where the other copy has refunded the order, or planned it anew; a plan
+   * becomes the plan of the other copy.
    */
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
     const signature = await this.#vouchedMaker(deposit, words);
+    const plan = delegate === null ? null : await plannedElsewhere(this.#with, { ...payment, delegate });
+    if (plan !== null) return row.kind === "plan" ? planned(row, plan, signature) : "foreclosed";
     if (signature === null) return null;
     if (row.kind === "swap" && delegate === null) return this.#swap(payment, signature);
     const isOwnRefund = row.kind === "refund" || isRecovery(row);
@@ -91,27 +97,19 @@ export class PaymentsElsewhere {
 
   /**
    * Whether another copy has paid recipients of an order for whom nothing was planned here: the order's own marker stands,
-   * and no refund has replaced it. A payment that is planned for them meets the marker and tells who was paid. `vouched` are
-   * transactions for which an operator is about to vouch. Throws `EndpointsDiffer` where they differ about the marker.
+   * and names no plan, or one of payouts; a refund has replaced it where it names something else. A payment that is planned
+   * for them meets the marker and tells who was paid. Throws `EndpointsDiffer` where they differ about the marker.
    */
-  async hasPaidRecipients(
-    deposit: DepositRecord,
-    payments: readonly PaymentRecord[],
-    vouched: readonly string[] = [],
-  ): Promise<boolean> {
-    if (payments.some(isToRecipients)) return false;
+  async hasPaidRecipients(deposit: DepositRecord, view: TransactionView): Promise<boolean> {
+    if (view.payments.some(isToRecipients)) return false;
     const { ledger, keys } = this.#with;
-    const seed = keys.seed(deposit, ORDER_WORDS);
-    const [marker = "unmade"] = (await ledger.markers(deposit.id, [seed])).markers;
+    const words = ORDER_WORDS;
+    const [marker = "unmade"] = (await ledger.markers(deposit.id, [keys.seed(deposit, words)])).markers;
     if (marker === "unmade") return false;
     if (marker === "disputed") throw new EndpointsDiffer(`the marker of deposit address ${deposit.id}`, []);
-    if (marker.delegate === null) return true;
-    const maker = await this.#makerOf(deposit, ORDER_WORDS);
-    if (maker === null || !(vouched.includes(maker) || (await this.#isVouched(maker)))) return false;
-    // A plan of payouts moves nothing by itself, and a refund does.
-    const [moved = 0n] =
-      (await ledger.changesOf(maker, [{ owner: deposit.id, mint: mintOnChain(deposit.mint) }])) ?? [];
-    return moved >= 0n;
+    const { delegate } = marker;
+    if (delegate === null) return true;
+    return (await plannedElsewhere(this.#with, { deposit, view, words, delegate })) !== null;
   }
 
   async #vouchedMaker(deposit: DepositRecord, words: string): Promise<string | null> {
@@ -196,6 +194,21 @@ export class PaymentsElsewhere {
       return amount > 0n && isWhole ? [{ mint, amount, lent }] : [];
     });
   }
+}
+
+/** This plan as if it had been the plan of the other copy: what has not been paid of that plan is paid here. */
+function planned(row: PaymentRecord, found: PossiblePlan, signature: string | null): PaidElsewhere {
+  const own = readPlan(row.plan);
+  const sponsored = new Set((own.leaves ?? []).flatMap((leaf) => leaf.sponsored));
+  const leaves = found.leaves.map((leaf) => ({
+    ...leaf,
+    sponsored: leaf.indexes.filter((index) => sponsored.has(index)),
+  }));
+  const { planWords, leftOut } = found;
+  const moves = own.moves.map((move) => (move.does === "replace" ? { ...move, planWords } : move));
+  const set = { plan: writePlan({ ...own, moves, leaves, leftOut }) };
+  const writes: readonly PaymentWrite[] = [{ table: "payments", id: row.id, set }];
+  return { signature, mint: row.mint, legs: row.legs, writes, movements: [] };
 }
 
 /** This plan as if it had been that refund: what its markers are, and what it does to the ledger of the address. */

@@ -29,9 +29,9 @@ import { lastHeightOf } from "./signing-anew.ts";
 import type { StartLeaves } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
-import { isDeclinedPayment } from "./declined.ts";
+import { isDeclinedPayment, isToRecipients } from "./declined.ts";
 import { KeptAccounts } from "./plans/kept-accounts.ts";
-import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
+import { followedBy, proofOf, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
@@ -109,6 +109,8 @@ export class PaymentEffects {
     const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));
     if (mustBePricedAgain) return { event: { type: "REFUSED", fault: OUTDATED } };
     if (fault !== null) return this.#meetFault(inHand, fault, failures);
+    const maker = await this.#makerOfLostMarker(inHand);
+    if (maker !== null) return this.#meetLostMarker(inHand, maker);
     return this.#signAttempt(inHand, unsigned);
   }
 
@@ -340,6 +342,34 @@ export class PaymentEffects {
         { table: "payments", id: row.id, set },
       ],
     };
+  }
+
+  /**
+   * By which transaction recipients were paid under this marker, where another copy has closed it since: after an operator
+   * released the address, when the marker still stood, or after a version under the same words was signed here that landed.
+   */
+  async #makerOfLostMarker({ row, deposit, stored, view }: PaymentInHand): Promise<string | null> {
+    const { storage, ledger, keys } = this.#with;
+    const proof = proofOf(stored);
+    if (proof === null || !isToRecipients(row)) return null;
+    const isSignedAnew = view.payments.some(
+      ({ plan, signature }) => signature !== null && proofOf(readPlan(plan))?.words === proof.words,
+    );
+    if (!isSignedAnew && (await storage.vouchings(deposit.id)).length === 0) return null;
+    const maker = await ledger.markedBy(deposit.id, keys.seed(deposit, proof.words));
+    return maker === null || maker === "foreign" ? null : maker.signature;
+  }
+
+  /**
+   * What was signed here is concluded once enough endpoints show that it landed, and where endpoints differ one of them is
+   * behind or wrong: neither is a case for an operator.
+   */
+  async #meetLostMarker(inHand: PaymentInHand, maker: string): Outcome {
+    const outcome = await this.#outcomes.read(inHand);
+    if (outcome.kind !== "unmade") return { event: { type: "MARKED" } };
+    const [own] = await this.#with.storage.attempts([maker]);
+    if (outcome.death === "agreed" && own === undefined) return this.#hold(inHand.deposit, UNKNOWN_SPENDING);
+    throw new Error(`${maker} has made the marker of payment ${inHand.row.id}, and no marker stands`);
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

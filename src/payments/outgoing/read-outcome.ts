@@ -90,7 +90,10 @@ export class PaymentOutcomes {
     if (told.markers[0] === "disputed" && death === "presumed") return { kind: "unmade", death };
     const { markers, ...reading } = undisputed(deposit.id, told);
     const [marker, ...planMarkers] = markers;
-    if (marker === undefined || marker === "unmade") return { kind: "unmade", death };
+    if (marker === undefined || marker === "unmade") {
+      const landed = death === "agreed" ? await this.#landedBefore(row, plan) : null;
+      return landed === null ? { kind: "unmade", death } : { kind: "made", ...landed, slot: reading.slot };
+    }
     const isReplacedBy = (planWords: string): boolean =>
       this.#markerAddress(deposit, planWords) === marker.delegate ||
       planMarkers[plans.indexOf(planWords)] !== "unmade";
@@ -120,14 +123,18 @@ export class PaymentOutcomes {
     return planMarker === "unmade" && marker !== "unmade";
   }
 
-  /** What another copy of this database has paid under these words, of which this database has signed nothing. */
+  /**
+   * What another copy of this database has paid under these words. A payment that was signed here may have made a marker that
+   * names no plan; none has made a marker that names another plan.
+   */
   async #paidElsewhere(
     question: PaymentInQuestion,
     { words, delegate }: { readonly words: string; readonly delegate: Address | null },
     reading: Moment,
   ): Promise<PaymentOutcome> {
     const candidates = candidatesFor(words, question.view);
-    if (candidates.some(({ row }) => row.signature !== null)) return { kind: "unknown" };
+    const mayBeOurs = delegate === null && candidates.some(({ row }) => row.signature !== null);
+    if (mayBeOurs) return { kind: "unknown" };
     const found = await this.#elsewhere.read({ ...question, words, delegate });
     if (found === null) return { kind: "unknown" };
     if (found === "foreclosed") return { kind: "foreclosed" };
@@ -224,6 +231,21 @@ export class PaymentOutcomes {
     if (own !== null) return { signature, slot, blockTime: own };
     const maker = await makerOf();
     return { signature: maker ?? signature, slot, blockTime: (await this.#blockTimeOf(maker)) ?? blockTime };
+  }
+
+  /**
+   * The version of this payment that landed although no marker stands: another copy of this database has closed the marker.
+   * Null where too few endpoints have its receipt.
+   */
+  async #landedBefore(
+    { signature: newest }: PaymentRecord,
+    plan: StoredPlan,
+  ): Promise<Omit<Landing, "slot"> | null> {
+    const versions = signaturesIn(plan, newest);
+    const receipts = versions.length === 0 ? [] : await this.#ledger.receipts(versions);
+    const found = receipts.findIndex((receipt) => receipt?.error === null);
+    const [signature, receipt] = [versions[found], receipts[found]];
+    return signature === undefined || !receipt ? null : { signature, blockTime: receipt.blockTime };
   }
 
   /** Null where no node has the receipt of a transaction that succeeded. */

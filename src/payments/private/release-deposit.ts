@@ -9,8 +9,10 @@ import type { Assets } from "../assets/assets.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
+import { depositContext } from "../deposit-context.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
+import { hasOpenForRecipients } from "../outgoing/declined.ts";
 import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
 import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { boundAgain } from "../purses/bound-again.ts";
@@ -96,7 +98,7 @@ export async function releaseDeposit(
   // Sent elsewhere, it ends an order that is open: no recipient is paid.
   const isOpen = !OVER.has(view.transaction.status);
   const paysOn = isOpen && order.refundTo === null;
-  if (paysOn) await refuseUnlessRecognised({ ledger, keys }, { payments: view.payments, deposit }, explained);
+  if (paysOn) await refuseUnlessRecognised({ ...parts, keys }, { ...view, deposit }, explained);
   const now = await moneyThere(parts, deposit);
   if (now === null) throw new ReleaseRefused(atWork(deposit.id));
   const time = uncheckedTime(await storage.lives(), deposit);
@@ -128,8 +130,7 @@ export async function releaseDeposit(
   ];
   const elsewhere = new PaymentsElsewhere({ ...parts, keys });
   // An order that another copy has paid ends as paid, wherever the rest goes.
-  const paysNobody =
-    refundTo !== null && !(isOpen && (await elsewhere.hasPaidRecipients(deposit, view.payments, explained)));
+  const paysNobody = refundTo !== null && !(isOpen && (await elsewhere.hasPaidRecipients(deposit, view)));
   const type = paysNobody ? "REDIRECT" : "RELEASE";
   await giveWord({ storage, engine, addresses }, word, { type, writes });
   return released;
@@ -194,17 +195,27 @@ export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonl
   );
 }
 
+/** An open order that only waits for its refund has told its address that no recipient is paid any more. */
+async function mayPayRecipients(
+  storage: PaymentStorage,
+  { id }: DepositRecord,
+  { payments }: TransactionView,
+): Promise<boolean> {
+  return hasOpenForRecipients(payments) || !(await depositContext(storage, id)).isOver;
+}
+
 /**
  * While an order is open, its payouts go on once its address is released. A transaction that this database does not know
  * may have made them already, so each must have made a marker that stands: then only the database that knows of the others
  * can go on.
  */
 async function refuseUnlessRecognised(
-  parts: Pick<Releasing, "ledger" | "keys">,
-  paid: Pick<TransactionView, "payments"> & { readonly deposit: DepositRecord },
+  { storage, ...parts }: Pick<Releasing, "storage" | "ledger" | "keys" | "assets">,
+  paid: TransactionView & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {
   const { deposit } = paid;
+  if (!(await mayPayRecipients(storage, deposit, paid))) return;
   const doubtful = await repeatableSpending(parts, paid, unknown);
   if (doubtful.length === 0) return;
   throw new ReleaseRefused(

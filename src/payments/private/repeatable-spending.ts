@@ -2,35 +2,77 @@
 import type { TransactionView } from "../payment-storage.ts";
 import type { DepositRecord } from "../records.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { plannedElsewhere, type PlanNaming } from "../outgoing/planned-elsewhere.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
-import { ORDER_WORDS } from "../outgoing/plans/words.ts";
+import { excessWords, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
 /** Reads which payments the chain would refuse. */
-interface MarkerReading {
-  readonly ledger: Pick<Ledger, "markers" | "markedBy">;
-  readonly keys: DepositKeys;
+interface MarkerReading extends PlanNaming {
+  readonly ledger: Pick<Ledger, "markers" | "markedBy" | "markerAddress">;
+}
+
+/** An order, and the address that it is paid from. */
+interface PaidOrder extends TransactionView {
+  readonly deposit: DepositRecord;
 }
 
 /**
- * Those of the transactions that made none of the markers under which this database may still pay: the order's own, and
- * those of its open payments. The marker has to stand now: one that was swept has a maker too, and refuses nothing.
+ * Those of the transactions that made none of the markers under which this database may still pay: the order's own, those of
+ * its open payments, and those that follow from the markers that stand. The marker has to stand now: one that was swept has
+ * a maker too, and refuses nothing.
  */
 export async function repeatableSpending(
-  { ledger, keys }: MarkerReading,
-  { payments, deposit }: Pick<TransactionView, "payments"> & { readonly deposit: DepositRecord },
+  reading: MarkerReading,
+  order: PaidOrder,
   unknown: readonly string[],
 ): Promise<readonly string[]> {
   if (unknown.length === 0) return [];
-  const open = payments
-    .filter(({ status }) => status !== "finalized" && status !== "failed")
-    .flatMap(({ plan }) => proofOf(readPlan(plan))?.words ?? []);
-  const seeds = [...new Set([ORDER_WORDS, ...open])].map((words) => keys.seed(deposit, words));
-  const { markers } = await ledger.markers(deposit.id, seeds);
-  const standing = seeds.filter((_, index) => typeof markers[index] === "object");
-  const makers = await Promise.all(standing.map((seed) => ledger.markedBy(deposit.id, seed)));
+  const { ledger, keys } = reading;
+  const { deposit } = order;
+  const standing = await standingWords(reading, order);
+  const makers = await Promise.all(
+    standing.map((words) => ledger.markedBy(deposit.id, keys.seed(deposit, words))),
+  );
   const refused = new Set<string | null>(
     makers.map((maker) => (maker === null || maker === "foreign" ? null : maker.signature)),
   );
   return unknown.filter((signature) => !refused.has(signature));
+}
+
+/**
+ * From the order's own marker and those of its open payments on, what the markers that stand lead to: the payments of a plan
+ * that another copy has made, and the next refund of excess.
+ */
+async function standingWords(reading: MarkerReading, order: PaidOrder): Promise<readonly string[]> {
+  const { deposit, payments } = order;
+  const { ledger, keys } = reading;
+  const open = payments
+    .filter(({ status }) => status !== "finalized" && status !== "failed")
+    .flatMap(({ plan }) => proofOf(readPlan(plan))?.words ?? []);
+  const standing = new Set<string>();
+  for (
+    let asked = [...new Set([ORDER_WORDS, ...open, excessWords(1)])], depth = 1;
+    asked.length > 0;
+    depth++
+  ) {
+    const { markers } = await ledger.markers(
+      deposit.id,
+      asked.map((words) => keys.seed(deposit, words)),
+    );
+    const next: string[] = [];
+    for (const [index, words] of asked.entries()) {
+      const marker = markers[index];
+      if (typeof marker !== "object") continue;
+      standing.add(words);
+      const { delegate } = marker;
+      const plan =
+        delegate === null
+          ? null
+          : await plannedElsewhere(reading, { ...order, view: order, words, delegate });
+      next.push(...(plan?.leaves ?? []).map((leaf) => leaf.words));
+      if (words === excessWords(depth)) next.push(excessWords(depth + 1));
+    }
+    asked = next.filter((words) => !standing.has(words));
+  }
+  return [...standing];
 }

@@ -30,6 +30,8 @@ import {
   type Leaf,
   type StoredPlan,
 } from "../outgoing/plans/stored-plan.ts";
+import { plannedElsewhere } from "../outgoing/planned-elsewhere.ts";
+import { undisputed } from "../outgoing/plans/undisputed.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 
@@ -84,7 +86,9 @@ export class PayoutRouting implements OrderRouting {
     if (row === undefined) throw new Error(`payment ${payment} is not stored`);
     const plan = readPlan(row.plan);
     const payees = payeesIn(row, plan);
-    if (fault?.kind === "superseded") return given(unpaidOf(view, plan));
+    if (fault?.kind === "superseded") {
+      return (await this.#followElsewhere(view, row)) ?? given(unpaidOf(view, plan));
+    }
     if (fault?.kind === "source") return this.#payAgain(view, plan, payees);
     if (fault?.kind !== "payee" || payees.length === 1) return given(payees.length);
     const payable = await this.#payable(row, plan, fault);
@@ -95,6 +99,32 @@ export class PayoutRouting implements OrderRouting {
     const leaves = [leafOf(this.#with.sponsor, proof.words, payable)];
     const words = { words: proof.words, follows: followedBy(plan) };
     return this.#replace(view, await termsOf(this.#with, row.address), { words, leaves, leftOut });
+  }
+
+  /** The plan of another copy of the database, where it stands in the place of this payout; null where none does. */
+  async #followElsewhere(view: TransactionView, row: PaymentRecord): Promise<Routed | null> {
+    const { storage, ledger, keys, sponsor } = this.#with;
+    const stored = readPlan(row.plan);
+    const proof = proofOf(stored);
+    const [deposit] = await storage.deposits([row.address]);
+    if (proof === null || deposit === undefined) return null;
+    const { words } = proof;
+    const told = await ledger.markers(deposit.id, [keys.seed(deposit, words)]);
+    const [marker = "unmade"] = undisputed(deposit.id, told).markers;
+    const delegate = marker === "unmade" ? null : marker.delegate;
+    const plan =
+      delegate === null ? null : await plannedElsewhere(this.#with, { deposit, view, words, delegate });
+    if (plan === null) return null;
+    const payees = payeesIn(row, stored);
+    const leaves = plan.leaves.map(({ indexes }) =>
+      leafOf(
+        sponsor,
+        words,
+        payees.filter(({ index }) => indexes.includes(index)),
+      ),
+    );
+    const replaced = { words: { words, follows: followedBy(stored) }, leaves, leftOut: plan.leftOut };
+    return this.#replace(view, await termsOf(this.#with, row.address), replaced);
   }
 
   /** The same under the same words, with the loan that the address needs by now. */

@@ -91,7 +91,7 @@ export class AddressSettling implements AddressSettlement {
     const collected = await this.#collectNow(inHand, [expected], fromSlot);
     if (collected?.event?.type === "COLLECTION_PLANNED") return collected;
     // Without the money, too: an order that another copy of the database has paid does not end as unpaid.
-    const isPaid = await this.#elsewhere.hasPaidRecipients(inHand.deposit, inHand.view.payments);
+    const isPaid = await this.#elsewhere.hasPaidRecipients(inHand.deposit, inHand.view);
     return { event: { type: isPaid ? "PAID_ELSEWHERE" : "NOTHING_STRAY" } };
   }
 

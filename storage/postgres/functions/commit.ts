@@ -102,6 +102,14 @@ declare
   waiting jsonb;
   found_task record;
 begin
+  -- The first keys are locked, and what is parked in one of them leaves no room.
+  if parts ? 'behind' then
+    delete from tasks using ${eachOf("behind", "task text, head text")}, tasks head
+      where tasks.id = one.task and head.id = one.head and tasks."firstKey" = head."firstKey"
+        and tasks.kind = 'message' and tasks.admission = 'parked' and tasks."deadAt" is null;
+    get diagnostics counted = row_count;
+    if counted < jsonb_array_length(parts->'behind') then ${refuse("'token'")} end if;
+  end if;
   if parts ? 'consumes' then
     ${notedAll(`delete from tasks using ${eachOf("consumes", "task text, token bigint")}
       where tasks.id = one.task and tasks.token = one.token and tasks.token > 0`)}
@@ -128,8 +136,8 @@ begin
 
   if parts ? 'steps' then
     update instances i set stamp = s.stamp, workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
-        "updatedAt" = s.at, version = i.version + 1
-      from jsonb_to_recordset(parts->'steps') as s(id text, after text, stamp text, workflow text, hash text,
+        "updatedAt" = s.at, version = i.version + coalesce(s.steps, 1)
+      from jsonb_to_recordset(parts->'steps') as s(id text, after text, stamp text, steps int, workflow text, hash text,
         status text, snapshot text, at bigint)
       where i.id = s.id and i.stamp = s.after;
     get diagnostics counted = row_count;

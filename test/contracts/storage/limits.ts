@@ -16,6 +16,9 @@ import {
   put,
   range,
   refusedWrite,
+  stampOf,
+  startOf,
+  stepOf,
   taskOf,
   webhookOf,
   WORKFLOW,
@@ -332,6 +335,63 @@ const inOrder: readonly StorageContractCase[] = [
   ),
 ];
 
+const runs: readonly StorageContractCase[] = [
+  promise(
+    "D18: messages that wait behind one are listed as they were armed, and can be ended with it",
+    async ({ storage, other }) => {
+      await arm(storage, ...range(5).map((index) => message(`m${index}`, { name: `N${9 - index}` })));
+      const task = await claimOne(storage, 0);
+      const listing = { order: "parked", key: "message to i", limit: 9 } as const;
+      assert.deepEqual(ids(await other.tasks(listing)), ["m1", "m2", "m3", "m4"]);
+      assert.deepEqual(ids(await other.tasks({ ...listing, limit: 2 })), ["m1", "m2"]);
+      assert.deepEqual(await other.tasks({ ...listing, key: "message to j" }), []);
+      await put(storage, { consumes: { task: task.id, token: task.token }, behind: ["m1", "m2"] });
+      const next = await claimOne(other, 0);
+      assert.equal(next.id, "m3");
+      const refused = { ok: false, conflict: "token" };
+      const consumes = { task: next.id, token: next.token };
+      for (const behind of [["m1"], ["m3"], ["m4", "none"]]) {
+        assert.deepEqual(await commit(storage, { consumes, behind }), refused);
+      }
+      assert.deepEqual(await commit(storage, { behind: ["m4"] }), refused, "behind none");
+      assert.deepEqual(ids(await other.tasks(listing)), ["m4"], "a refused commit ends none");
+      await put(storage, { consumes, behind: ["m4"] });
+      assert.deepEqual(await claim(storage, 0), []);
+    },
+  ),
+  promise(
+    "D18: of two commits that end one message behind another, one is carried out",
+    async ({ storage, other }) => {
+      await arm(storage, message("m0"), message("m1"));
+      await arm(
+        storage,
+        limitedTo("x0", "x", 1, { kind: "message" }),
+        limitedTo("x1", "x", 1, { kind: "message" }),
+      );
+      const [m0, x0] = await claim(storage, 0);
+      const consumed = (task: ClaimedTask | undefined) => ({ task: task?.id ?? "", token: task?.token ?? 0 });
+      assert.deepEqual(
+        await commit(other, { consumes: consumed(x0), behind: ["m1"] }),
+        { ok: false, conflict: "token" },
+        "of another key",
+      );
+      const both = await Promise.all(
+        [storage, other].map((each) => commit(each, { consumes: consumed(m0), behind: ["m1"] })),
+      );
+      assert.equal(both.filter((result) => result.ok).length, 1);
+    },
+  ),
+  promise("D18: a step may stand for several, each with its row of history", async ({ storage }) => {
+    await put(storage, { starts: [startOf("i")] });
+    const row = { instance: "i", at: 2, event: "{}", value: `"on"`, cause: null };
+    const history = [2, 3].map((version) => ({ ...row, version, stamp: stampOf(version) }));
+    await put(storage, { step: stepOf("i", 1, { stamp: stampOf(3), steps: 2 }), history });
+    assert.equal((await storage.load("i"))?.version, 3);
+    await put(storage, { step: stepOf("i", 3) });
+    assert.equal((await storage.load("i"))?.version, 4);
+  }),
+];
+
 /** Two handles end and claim at once, until nothing is left; answers how often each task was claimed. */
 async function drain(handles: readonly [PaymentStorage, PaymentStorage]): Promise<Map<string, number>> {
   const done = new Map<string, number>();
@@ -395,5 +455,6 @@ export const limitCases: readonly StorageContractCase[] = [
   ...paths,
   ...troubles,
   ...inOrder,
+  ...runs,
   ...races,
 ];

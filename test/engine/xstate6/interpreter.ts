@@ -257,7 +257,7 @@ class StepEffects {
       case "@xstate.sendTo": {
         const { target } = told as { readonly target: string };
         const own = this.#machine.id;
-        const to: EventAddress = target === own ? "self" : { child: target.slice(own.length + 1) };
+        const to = target === own ? "self" : this.#childAt(target.slice(own.length + 1));
         if ((told as Delayed).delay !== undefined) return this.#arm(told as Delayed, to);
         this.actions.push({ kind: "send", to, event: (told as Delayed).event });
         return;
@@ -276,6 +276,11 @@ class StepEffects {
         if (told.kind !== "emit") throw new TypeError(`unknown effect ${told.type}`);
         this.actions.push({ kind: "emit", event: told.event as EventObject });
     }
+  }
+
+  #childAt(child: string): EventAddress {
+    const link = this.#known[child];
+    return link === undefined ? { child } : { child, link };
   }
 
   #act(effect: ExecutableActionObject): void {
@@ -316,7 +321,8 @@ class StepEffects {
     const link = this.#known[id];
     if (link === undefined) return;
     delete this.#known[id];
-    this.actions.push({ kind: "stopChild", id, ...(link.run === undefined ? {} : { run: link.run }) });
+    const { src, run } = link;
+    this.actions.push({ kind: "stopChild", id, src, ...(run === undefined ? {} : { run }) });
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Break } from "../break.ts";
 
 const RELEASES = ["payments/private/restored-release.test.ts"];
+const PLANS = ["payments/private/restored-plan.test.ts"];
 
 const DECLINING = ["payments/operator/declining.test.ts"];
 
@@ -30,7 +31,7 @@ export const RESTORED_BREAKS: readonly Break[] = [
   {
     property: "M32: a declined order that another copy has paid is told as paid",
     file: "src/payments/private/release-deposit.ts",
-    text: "!(isOpen && (await elsewhere.hasPaidRecipients(deposit, view.payments, explained)))",
+    text: "!(isOpen && (await elsewhere.hasPaidRecipients(deposit, view)))",
     replacement: "true",
     tests: RELEASES,
   },
@@ -42,17 +43,17 @@ export const RESTORED_BREAKS: readonly Break[] = [
     tests: RELEASES,
   },
   {
-    property: "M32: a plan of payouts of another copy is known by what it moved: nothing",
+    property: "M32: an order that another copy has planned anew is told as paid by its marker alone",
     file: "src/payments/outgoing/paid-elsewhere.ts",
-    text: "return moved >= 0n;",
+    text: "return (await plannedElsewhere(this.#with, { deposit, view, words, delegate })) !== null;",
     replacement: "return false;",
-    tests: RELEASES,
+    tests: PLANS,
   },
   {
     property: "M32: the refund of another copy is no payment of its recipients",
     file: "src/payments/outgoing/paid-elsewhere.ts",
-    text: "if (marker.delegate === null) return true;",
-    replacement: "return true;",
+    text: "const { delegate } = marker;",
+    replacement: "const delegate = null;",
     tests: RELEASES,
   },
   {
@@ -80,16 +81,101 @@ export const RESTORED_BREAKS: readonly Break[] = [
   {
     property: "M32: a marker that was swept recognises nothing",
     file: "src/payments/private/repeatable-spending.ts",
-    text: 'typeof markers[index] === "object"',
-    replacement: "markers[index] !== undefined",
+    text: 'if (typeof marker !== "object") continue;',
+    replacement: 'if (typeof marker !== "object") { standing.add(words); continue; }',
     tests: RELEASES,
   },
   {
     property: "M32: the order's own marker recognises what another copy has paid before anything was planned",
     file: "src/payments/private/repeatable-spending.ts",
-    text: "new Set([ORDER_WORDS, ...open])",
-    replacement: "new Set(open)",
+    text: "new Set([ORDER_WORDS, ...open, excessWords(1)])",
+    replacement: "new Set([...open, excessWords(1)])",
     tests: RELEASES,
+  },
+  {
+    property: "M32: the payments of a plan of another copy are recognised at the release",
+    file: "src/payments/private/repeatable-spending.ts",
+    text: "next.push(...(plan?.leaves ?? []).map((leaf) => leaf.words));",
+    replacement: "",
+    tests: PLANS,
+  },
+  {
+    property: "M32: each refund of excess of another copy is recognised at the release",
+    file: "src/payments/private/repeatable-spending.ts",
+    text: "if (words === excessWords(depth)) next.push(excessWords(depth + 1));",
+    replacement: "",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a plan of another copy that leaves out payees is known by its marker",
+    file: "src/payments/outgoing/planned-elsewhere.ts",
+    text: "=== delegate) return plan;",
+    replacement: "!== delegate) return plan;",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a plan that was signed here and lost becomes the plan of another copy",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: "const mayBeOurs = delegate === null && candidates",
+    replacement: "const mayBeOurs = candidates",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a payout follows the plan of another copy instead of being given up",
+    file: "src/payments/private/route-order.ts",
+    text: "(await this.#followElsewhere(view, row)) ?? given(unpaidOf(view, plan))",
+    replacement: "given(unpaidOf(view, plan))",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a plan that becomes another copy's names that copy's payments",
+    file: "src/payments/outgoing/paid-elsewhere.ts",
+    text: "writePlan({ ...own, moves, leaves, leftOut })",
+    replacement: "writePlan({ ...own, moves })",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a marker that was closed after the release refuses the payment all the same",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: 'return maker === null || maker === "foreign" ? null : maker.signature;',
+    replacement: "return null;",
+    tests: RELEASES,
+  },
+  {
+    property: "M32: a version that was signed here and landed is not signed again when its marker was closed",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "if (!isSignedAnew && (await storage.vouchings(deposit.id)).length === 0) return null;",
+    replacement: "if ((await storage.vouchings(deposit.id)).length === 0) return null;",
+    tests: RELEASES,
+  },
+  {
+    property: "M32: a version that was signed here and landed is concluded although its marker was closed",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: 'const landed = death === "agreed" ? await this.#landedBefore(row, plan) : null;',
+    replacement: "const landed = (await this.#landedBefore(row, plan)) && null;",
+    tests: RELEASES,
+  },
+  {
+    property: "M32: the plan of another copy tells who was paid of an order that is sent elsewhere",
+    file: "src/payments/outgoing/declined.ts",
+    text: "if (row === undefined || mayBePlanned) return",
+    replacement: "if (row === undefined) return",
+    tests: PLANS,
+  },
+  {
+    property: "M32: a marker names the plan of another copy, whoever lists that plan's transaction",
+    file: "src/payments/outgoing/paid-elsewhere.ts",
+    text: "if (plan !== null) return row.kind",
+    replacement: "if (plan !== null && signature !== null) return row.kind",
+    tests: PLANS,
+  },
+  {
+    property:
+      "M32: a restored order that only waits for its refund is released although its markers are gone",
+    file: "src/payments/private/release-deposit.ts",
+    text: "if (!(await mayPayRecipients(storage, deposit, paid))) return;",
+    replacement: "",
+    tests: PLANS,
   },
   {
     property: "M10: an open order that was written off binds its cost again when it is released",

@@ -26,7 +26,7 @@ export async function brokenAccounts(life: LivedLife): Promise<readonly string[]
   return [
     ...brokenSums(books, burnt),
     ...strangers(books),
-    ...(past.wasRestored ? [] : brokenSponsor(books, burnt)),
+    ...(past.wasRestored ? [] : await brokenSponsor(books, burnt)),
     ...(await verdict),
   ];
 }
@@ -128,7 +128,8 @@ async function brokenTreasury(books: Books): Promise<readonly string[]> {
 }
 
 /** The sponsor has spent its fees, and rent of accounts that are there: nobody has grown rich on its lamports. */
-function brokenSponsor({ world, orders, before, after, gain }: Books, fees: Burnt): readonly string[] {
+async function brokenSponsor(books: Books, fees: Burnt): Promise<readonly string[]> {
+  const { world, orders, before, after, gain, past } = books;
   const { address } = world.sponsor;
   const old = new Set(before.accounts.map((account) => account.address));
   const people = new Set<string>(
@@ -141,9 +142,22 @@ function brokenSponsor({ world, orders, before, after, gain }: Books, fees: Burn
       (account) => !old.has(account.address) && !(account.tokens === null && people.has(account.address)),
     )
     .reduce((sum, { lamports }) => sum + lamports, 0n);
-  const explained = (fees.get(address) ?? 0n) + rent;
+  const given = past.wasDeceived ? await loansTo(books) : 0n;
+  const explained = (fees.get(address) ?? 0n) + rent + given;
   const lost = -gain(address, "SOL");
   return lost > explained ? [`the sponsor has lost ${lost} lamports, ${explained} of them for a reason`] : [];
+}
+
+/**
+ * What the sponsor has lent to the addresses of all orders. Where every node overstates a balance alike, a refund takes
+ * along what else lies at its address: the order's fee and these loans, and nothing of another order.
+ */
+async function loansTo({ orders, storage }: Books): Promise<bigint> {
+  const entries = await Promise.all(orders.map(({ address }) => storage.entries(address)));
+  return entries
+    .flat()
+    .filter(({ kind }) => kind === "loan")
+    .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** What our own reconciliation cannot explain, but for addresses that the service refuses to let go of. */

@@ -1,6 +1,13 @@
 /** A database of which a copy is kept after each of its commits, as a backup might have been made there. */
+import { randomUUID } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import Database from "better-sqlite3";
-import { sqliteStorage } from "../../kit/storages.ts";
+import { ON_POSTGRES } from "../../kit/new-storage.ts";
+import { movedDatabase } from "../../kit/postgres-database.ts";
+import { postgresStorage, sqliteStorage } from "../../kit/storages.ts";
+import type { PaymentRecord } from "../../../src/payments/records.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 /** A storage, and what it was after each commit. */
@@ -26,5 +33,37 @@ export async function keepCopies(from?: Uint8Array): Promise<KeptCopies> {
 export async function restore(copy: Uint8Array, forgetting: "attempts" | "nothing"): Promise<PaymentStorage> {
   const database = new Database(Buffer.from(copy));
   if (forgetting === "attempts") database.prepare("delete from attempts").run();
-  return sqliteStorage(database);
+  return ON_POSTGRES ? moved(database) : sqliteStorage(database);
+}
+
+/** The database as it goes on in PostgreSQL. */
+async function moved(database: Database.Database): Promise<PaymentStorage> {
+  const from = join(tmpdir(), `paystate-copy-${randomUUID()}.db`);
+  await writeFile(from, database.serialize());
+  database.close();
+  try {
+    return await postgresStorage(await movedDatabase(from));
+  } finally {
+    await rm(from, { force: true });
+  }
+}
+
+/** The first copy in which the order has such a payment. */
+export async function copyWith(
+  copies: readonly Uint8Array[],
+  transactionId: string,
+  isMeant: (payment: PaymentRecord) => boolean,
+): Promise<Uint8Array> {
+  for (const copy of copies) {
+    const storage = await sqliteStorage(new Database(Buffer.from(copy)));
+    const { payments = [] } = (await storage.transaction(transactionId)) ?? {};
+    await storage.close();
+    if (payments.some(isMeant)) return copy;
+  }
+  throw new Error(`no copy has such a payment of ${transactionId}`);
+}
+
+/** A payment that is planned and not signed yet. */
+export function isPlanned(kind: PaymentRecord["kind"]): (payment: PaymentRecord) => boolean {
+  return (payment) => payment.kind === kind && payment.signature === null;
 }

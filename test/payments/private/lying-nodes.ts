@@ -113,6 +113,11 @@ export function garbles(method: string): Lie {
   return about(method, () => "garbled");
 }
 
+/** Each transaction it tells as one of another time. */
+export const misdatesTransactions: Lie = about("getTransaction", (honest) =>
+  honest === null ? null : { ...(honest as object), blockTime: 1 },
+);
+
 /** Each transaction it tells as one that this stranger alone has signed, under the signature that was asked for. */
 export function renamesSigners(stranger: string): Lie {
   return about("getTransaction", (honest, [signature]) => {

@@ -9,7 +9,7 @@ import { passTime } from "../../kit/pass-time.ts";
 import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { byDepth, sampled } from "../../kit/thorough.ts";
 import { BY } from "../../kit/by.ts";
-import { keepCopies, restore } from "./kept-copies.ts";
+import { copyWith, isPlanned, keepCopies, restore } from "./kept-copies.ts";
 
 let world: PrivateFixture;
 afterEach(() => world.close());
@@ -212,17 +212,6 @@ describe.each(sampled(SCENARIOS, "restored copies"))("$name", (scenario) => {
   );
 });
 
-/** The copy in which a refund is planned and not signed yet. */
-async function beforeTheRefund(copies: readonly Uint8Array[], transactionId: string): Promise<Uint8Array> {
-  for (const copy of copies) {
-    const storage = await restore(copy, "nothing");
-    const { payments = [] } = (await storage.transaction(transactionId)) ?? {};
-    await storage.close();
-    if (payments.some(({ kind, signature }) => kind === "refund" && signature === null)) return copy;
-  }
-  throw new Error("no copy has a refund that is not signed");
-}
-
 test(
   "E17: a refund that another self of the database has made is given up on the operator's word, and later money goes back",
   { timeout: 120_000 },
@@ -243,7 +232,10 @@ test(
     expect(ofAlice).toBeGreaterThan(3_000_000n);
     await world.service.stop();
 
-    const restored = await goOnWith(await beforeTheRefund(copies, transactionId), { address, transactionId });
+    const restored = await goOnWith(await copyWith(copies, transactionId, isPlanned("refund")), {
+      address,
+      transactionId,
+    });
     world.chain.fund(address, { usdc: 2_000_000n });
     await restored?.pass(MINUTE);
     expect(await restored?.isHeld()).toBe(true);

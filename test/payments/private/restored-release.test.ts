@@ -1,8 +1,10 @@
 /** M22, M32: what an operator's word may do with an order of a restored copy that another copy has paid. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { BY } from "../../kit/by.ts";
+import { passTime } from "../../kit/pass-time.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { garbles, omits, passesWhatNames } from "./lying-nodes.ts";
+import { copyWith } from "./kept-copies.ts";
+import { garbles, misdatesTransactions, omits, passesWhatNames } from "./lying-nodes.ts";
 import {
   beforeThePayout,
   forget,
@@ -220,6 +222,89 @@ test(
     );
     for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
     expect(await owned(world, world.bob)).toBe(paid);
+  },
+);
+
+test(
+  "M32: a marker that another copy closes after the release is remembered by what made it: nobody is paid again",
+  LONG,
+  async () => {
+    const world = await open();
+    const order = await paidElsewhere(world);
+    const paid = await owned(world, world.bob);
+    const [payout] = (await world.ledger.signedBy(order.address as never)).transactions;
+    const first = await startOn(world, { ...order, copy: await beforeThePayout(world, order) });
+    await first.pass(MINUTE);
+    await first.service.operator.releaseDeposit(order.id, BY);
+    await first.service.stop();
+    await world.sweep();
+    const { transactions } = await world.ledger.signedBy(order.address as never);
+    const later = transactions.map(({ signature }) => signature).filter((each) => each !== payout?.signature);
+    for (const node of world.nodes) node.tell(omits(later));
+    world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+    const service = world.another({ storage: first.storage });
+    await service.start();
+    onTestFinished(() => service.stop());
+    const { clock, chain } = world;
+    for (let look = 0; look < 3; look++) {
+      const on = { clock, engine: service, storage: first.storage, workflows: service.workflows };
+      await passTime(on, clock.now() + 2 * MINUTE);
+      chain.advance(35);
+      await service.settled();
+    }
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await first.heldReason()).toBe("unknown_spending");
+  },
+);
+
+/** The payout was signed here; another copy has seen it land and has closed its marker. The same money is there again. */
+async function closedByAnother(world: World): Promise<{ order: Ordered; later: readonly string[] }> {
+  const order = await served(world);
+  const copy = await copyWith(world.copies, order.id, ({ signature }) => signature !== null);
+  const { transactions } = await world.ledger.signedBy(order.address as never);
+  world.chain.fund(order.address, { usdc: order.due });
+  world.chain.advance(40);
+  const later = transactions.slice(0, -1).map(({ signature }) => signature);
+  return { order: { ...order, copy }, later };
+}
+
+test.each([
+  ["lists what closed it", false],
+  ["leaves out of its lists what closed it", true],
+])(
+  "M32: a payout that was signed here and landed, and whose marker another copy has closed, is told completed, and new money goes back, where each node %s",
+  LONG,
+  async (_, isOmitted) => {
+    const world = await open();
+    const { order, later } = await closedByAnother(world);
+    if (isOmitted) for (const node of world.nodes) node.tell(omits(later));
+    const paid = await owned(world, world.bob);
+    const before = await owned(world, world.alice);
+    const restored = await startOn(world, order);
+    await restored.pass(2 * MINUTE);
+    expect(await shown(restored, world, order)).toMatchObject({ status: "completed" });
+    if (!isOmitted) await restored.service.operator.releaseDeposit(order.id, BY);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await restored.heldReason()).toBeNull();
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await owned(world, world.alice)).toBeGreaterThan(before + 2_000_000n);
+  },
+);
+
+test(
+  "M32: a payout that was signed here is not signed again where a node lists that it has made its marker, though no marker stands and the nodes tell its receipt differently",
+  LONG,
+  async () => {
+    const world = await open();
+    const { order, later } = await closedByAnother(world);
+    for (const node of world.nodes) node.tell(omits(later));
+    world.nodes[1].tell(misdatesTransactions);
+    const paid = await owned(world, world.bob);
+    const restored = await startOn(world, order);
+    for (let look = 0; look < 3; look++) await restored.pass(11 * MINUTE);
+    expect(await owned(world, world.bob)).toBe(paid);
+    expect(await shown(restored, world, order)).toMatchObject({ status: "processing" });
   },
 );
 

@@ -136,6 +136,8 @@ test(
     const world = await open();
     const order = await ordered(world);
     await world.service.cancelTransaction(world.customer, order.id);
+    // Its address has heard of that, too: else the address may look first whether it is to wait on.
+    await world.service.settled();
     const copy = world.copies.at(-1) ?? new Uint8Array();
     await world.service.stop();
     world.clock.advance(60 * MINUTE);

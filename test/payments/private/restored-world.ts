@@ -6,7 +6,7 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { keepCopies, restore } from "./kept-copies.ts";
+import { copyWith, isPlanned, keepCopies, restore } from "./kept-copies.ts";
 import { lyingNode, withoutHistoryBefore, type LyingNode } from "./lying-nodes.ts";
 
 /** A world of two nodes, whose database is kept at each commit. */
@@ -75,13 +75,7 @@ export async function served(world: World): Promise<Ordered> {
 
 /** The copy in which the payout is planned and not signed. */
 export async function beforeThePayout({ copies }: World, { id }: Ordered): Promise<Uint8Array> {
-  for (const copy of copies) {
-    const storage = await restore(copy, "nothing");
-    const { payments = [] } = (await storage.transaction(id)) ?? {};
-    await storage.close();
-    if (payments.some(({ kind, signature }) => kind === "payout" && signature === null)) return copy;
-  }
-  throw new Error("no copy has a payout that is not signed");
+  return copyWith(copies, id, isPlanned("payout"));
 }
 
 /** Of the nodes given, all history up to now is gone. */

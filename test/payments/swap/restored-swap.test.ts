@@ -6,7 +6,7 @@ import { BY } from "../../kit/by.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
-import { keepCopies, restore } from "../private/kept-copies.ts";
+import { copyWith, isPlanned, keepCopies, restore } from "../private/kept-copies.ts";
 
 const MINUTE = 60_000;
 const SOL = 1_000_000_000n;
@@ -36,17 +36,13 @@ async function served(give: "SOL" | "USDC", get: "SOL" | "USDC"): Promise<Served
   await world.settle(6);
   await world.service.stop();
   const { transactionId, ephemeralAddress: address } = body;
-  return { world, caller, transactionId, address, copy: await beforeTheSwap(copies, transactionId) };
-}
-
-async function beforeTheSwap(copies: readonly Uint8Array[], transactionId: string): Promise<Uint8Array> {
-  for (const copy of copies) {
-    const storage = await restore(copy, "nothing");
-    const { payments = [] } = (await storage.transaction(transactionId)) ?? {};
-    await storage.close();
-    if (payments.some(({ kind, signature }) => kind === "swap" && signature === null)) return copy;
-  }
-  throw new Error("no copy has a swap that is not signed");
+  return {
+    world,
+    caller,
+    transactionId,
+    address,
+    copy: await copyWith(copies, transactionId, isPlanned("swap")),
+  };
 }
 
 /** A service on the copy, in which another price was planned. */

@@ -69,10 +69,10 @@ function targetOf(database: Database, tables: Tables, tasks: TaskQueue): CommitT
   return {
     tasks,
     write: (write) => tables.write(write),
-    step({ after, at, ...next }) {
+    step({ after, steps = 1, at, ...next }) {
       const instance = database.instances.get(next.id);
       if (instance?.stamp !== after) return false;
-      put({ ...instance, ...next, version: instance.version + 1, updatedAt: at });
+      put({ ...instance, ...next, version: instance.version + steps, updatedAt: at });
       return true;
     },
     start(instance) {

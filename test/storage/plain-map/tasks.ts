@@ -104,6 +104,12 @@ export class Tasks implements TaskRows {
     return heads.values();
   }
 
+  parked(key: string, limit: number): readonly TaskRow[] {
+    return this.#under(key)
+      .filter(({ admission, lastKey }) => admission === "parked" && lastKey === key)
+      .slice(0, limit);
+  }
+
   dead(limit: number): readonly TaskRow[] {
     return this.#where(({ deadAt }) => deadAt !== null)
       .toSorted(

@@ -149,6 +149,7 @@ function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
       >moved from version ${versionOf(event["from"])} to ${versionOf(event["to"])} of its chart</small
     >`;
   }
+  if (type === "$born") return html`<small>children of the step before</small>`;
   const { words, from } = causeWords(causeFromText(row.cause, id), id);
   const child = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(type)?.[1];
   const told = child === undefined ? words : `${invocationWords(shown, child, row)}, ${words}`;

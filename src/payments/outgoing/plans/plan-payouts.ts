@@ -68,12 +68,14 @@ export async function payeesOf(
 /** The payouts that an order of several is made of; null where one transaction pays all. */
 export function chunksOf({ asset, sponsor }: Payer, payees: readonly Payee[]): readonly Leaf[] | null {
   if (payoutsFor(asset, payees.length) === 1) return null;
+  return chunked(asset, payees).map((chunk) => leafOf(sponsor, ORDER_WORDS, chunk));
+}
+
+/** Who of an order is paid with whom. */
+export function chunked<Share>(asset: Token, shares: readonly Share[]): readonly (readonly Share[])[] {
   const most = legsOf(asset, MAX_CHUNK_LEGS);
-  const chunks: Leaf[] = [];
-  for (let start = 0; start < payees.length; start += most) {
-    chunks.push(leafOf(sponsor, ORDER_WORDS, payees.slice(start, start + most)));
-  }
-  return chunks;
+  const starts = Array.from({ length: Math.ceil(shares.length / most) }, (_, index) => index * most);
+  return starts.map((start) => shares.slice(start, start + most));
 }
 
 /** What is paid, and by whose help. */

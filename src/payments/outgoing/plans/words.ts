@@ -17,6 +17,13 @@ export function leafWords(replaced: string, shares: readonly Share[]): string {
   return `${replaced}/${shares.map(({ index, amount }) => `${index}:${amount}`).join(",")}`;
 }
 
+/** Which recipients a payment stands for: null for an order's own words, which stand for all. */
+export function indexesIn(words: string): readonly number[] | null {
+  if (words === ORDER_WORDS) return null;
+  const shares = words.slice(words.lastIndexOf("/") + 1).split(",");
+  return shares.map((share) => Number.parseInt(share, 10));
+}
+
 /** The replacement of a marker by payments: it names all of them, so that no two plans share a marker. */
 export function planWords(replaced: string, leaves: readonly Pick<Leaf, "words">[]): string {
   const all = createHash("sha256").update(leaves.map(({ words }) => words).join("\n"));

@@ -1,0 +1,64 @@
+/** The plans that any copy of a database can have made of an order: they follow from the stored order alone. */
+import type { RecipientRecord } from "../../records.ts";
+import type { Token } from "../../assets/assets.ts";
+import { chunked, payoutsFor } from "./plan-payouts.ts";
+import { indexesIn, leafWords, ORDER_WORDS, planWords } from "./words.ts";
+
+/** Payments in the place of what a marker stands for. */
+export interface PossiblePlan {
+  readonly planWords: string;
+  readonly leaves: readonly { readonly words: string; readonly indexes: readonly number[] }[];
+  readonly leftOut: readonly number[];
+}
+
+/** An order, by what its plans depend on. */
+interface PlannedOrder {
+  readonly recipients: readonly RecipientRecord[];
+  readonly asset: Token;
+}
+
+/**
+ * An order of several payments is split in one way. Any other payment is planned anew without those of its recipients who
+ * cannot be paid: twelve at most are paid together, so there are 4,094 such plans at most, those that leave out few first.
+ */
+export function* possiblePlans(
+  words: string,
+  { recipients, asset }: PlannedOrder,
+): Generator<PossiblePlan, void, undefined> {
+  const indexes = indexesIn(words);
+  const shares = recipients.filter(({ index }) => indexes === null || indexes.includes(index));
+  if (words === ORDER_WORDS && payoutsFor(asset, shares.length) > 1) {
+    yield planOf(words, { paid: chunked(asset, shares), leftOut: [] });
+    return;
+  }
+  for (let count = 1; count < shares.length; count++) {
+    for (const leftOut of choices(shares, count)) {
+      yield planOf(words, { paid: [shares.filter((share) => !leftOut.includes(share))], leftOut });
+    }
+  }
+}
+
+type Shares = readonly RecipientRecord[];
+
+function planOf(
+  replaced: string,
+  { paid, leftOut }: { readonly paid: readonly Shares[]; readonly leftOut: Shares },
+): PossiblePlan {
+  const leaves = paid.map((shares) => ({ words: leafWords(replaced, shares), indexes: indexesOf(shares) }));
+  return { planWords: planWords(replaced, leaves), leaves, leftOut: indexesOf(leftOut) };
+}
+
+function indexesOf(shares: Shares): readonly number[] {
+  return shares.map(({ index }) => index);
+}
+
+/** All ways to choose so many of them. */
+function* choices(shares: Shares, count: number): Generator<Shares, void, undefined> {
+  if (count === 0) {
+    yield [];
+    return;
+  }
+  for (const [position, share] of shares.entries()) {
+    for (const others of choices(shares.slice(position + 1), count - 1)) yield [share, ...others];
+  }
+}

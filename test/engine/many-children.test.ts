@@ -1,0 +1,252 @@
+/** Thousands of children in one step: they begin in slices, and their ends are worked off in runs. */
+import { describe, expect, test } from "vitest";
+import { assign, createMachine, enqueueActions, sendTo, setup, type EventObject } from "xstate";
+import { workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { byDepth, sampled } from "../kit/thorough.ts";
+
+/** Ends when it is told to, at once where it is told so in its input; one cannot begin. */
+const part = setup({ types: { events: {} as { type: "GO" }, input: {} as { n: number } } }).createMachine({
+  id: "part",
+  context: ({ input }) => {
+    if (input.n === 7) throw new Error("this one cannot begin");
+    return { n: input.n };
+  },
+  initial: "waiting",
+  states: { waiting: { on: { GO: "over" } }, over: { type: "final" } },
+  output: ({ context }) => context,
+});
+
+interface Whole {
+  readonly ended: readonly number[];
+  readonly failed: number;
+  readonly stopped: boolean;
+}
+
+type Told = { readonly type: "SPREAD"; readonly ids: readonly string[]; readonly go: boolean };
+
+/** Begins as many parts as it is told to, and hears of the end of each. */
+const whole = workflow(
+  setup({
+    types: { context: {} as Whole, events: {} as Told | { type: "GO"; id: string } | { type: "HALT" } },
+    actors: { part },
+  }).createMachine({
+    id: "whole",
+    context: { ended: [], failed: 0, stopped: false },
+    on: {
+      SPREAD: {
+        actions: enqueueActions(({ enqueue, event: { ids, go } }) => {
+          for (const [n, id] of ids.entries()) {
+            enqueue.spawnChild("part", { id, input: { n } });
+            if (go) enqueue.sendTo(id, { type: "GO" });
+          }
+        }),
+      },
+      GO: { actions: sendTo(({ event }) => event.id, { type: "GO" }) },
+      HALT: ".halted",
+      "*": [
+        {
+          guard: ({ event }: { event: EventObject }) => event.type.startsWith("xstate.done.actor."),
+          actions: assign({
+            ended: ({ context, event }) => [
+              ...context.ended,
+              (event as unknown as { output: { n: number } }).output.n,
+            ],
+          }),
+        },
+        {
+          guard: ({ event }: { event: EventObject }) => event.type.startsWith("xstate.error.actor."),
+          actions: assign({ failed: ({ context }) => context.failed + 1 }),
+        },
+      ],
+    },
+    initial: "open",
+    states: { open: {}, halted: { type: "final" } },
+  }),
+)({ version: 1 });
+
+const named = (count: number): string[] => Array.from({ length: count }, (_, index) => `part-${index}`);
+const heard = (context: Readonly<Record<string, unknown>> = {}): number[] => context["ended"] as number[];
+const MOST = 256;
+
+describe.each(sampled(adapters, "many children"))("on $name", (adapter) => {
+  test("D18: children that one commit has no room for begin right behind it, and take what was sent to them", () =>
+    inWorld(adapter, async ({ engine, settled, log, awaitsOutside }) => {
+      const one = await engine({ workflows: [whole] });
+      one.run();
+      await one.start(whole, { id: "w", input: undefined });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
+      await settled();
+      const { context } = (await one.read("w")) ?? {};
+      expect(context).toMatchObject({ failed: 1 });
+      expect(heard(context).toSorted((a, b) => a - b)).toEqual(
+        Array.from({ length: 300 }, (_, n) => n).filter((n) => n !== 7),
+      );
+      const born = log.commits.map(({ commit }) => commit.starts?.length ?? 0).filter((count) => count > 1);
+      expect(born).toEqual([MOST - 1, 300 - MOST]);
+      expect((await one.pending("w")).tasks).toEqual([]);
+      expect((await one.read("w"))?.children ?? {}).toEqual({});
+      awaitsOutside("w");
+    }));
+
+  test("D18: what comes before all children have begun waits for them, also when it ends them", () =>
+    inWorld(adapter, async ({ engine, settled, storage }) => {
+      // Nothing that is armed is done here: the children are begun by what comes next.
+      const one = await engine({ workflows: [whole] });
+      await one.start(whole, { id: "w", input: undefined });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
+      expect(await storage.load("w/part-299")).toBeNull();
+      expect((await one.pending("w")).timers.map(({ name }) => name)).toEqual(["$born"]);
+      await one.send(whole, "w", { type: "GO", id: "part-299" });
+      expect(await storage.load("w/part-299")).toMatchObject({ status: "active" });
+      await one.send(whole, "w", { type: "HALT" });
+      one.run();
+      await settled();
+      for (const n of [0, 270, 299]) {
+        expect(await one.read(`w/part-${n}`)).toMatchObject({ status: n === 299 ? "done" : "stopped" });
+      }
+      expect((await one.history("w")).map(({ event }) => event.type).slice(0, 4)).toEqual([
+        "$started",
+        "SPREAD",
+        "$born",
+        "GO",
+      ]);
+    }));
+
+  test("D18: the ids of children are used again, also where others have them", () =>
+    inWorld(adapter, async ({ engine, settled, storage, awaitsOutside }) => {
+      const one = await engine({ workflows: [whole, workflow(part)({ version: 1 })] });
+      one.run();
+      await one.start(whole, { id: "w", input: undefined });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
+      await settled();
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: true });
+      await settled();
+      expect(heard((await one.read("w"))?.context).length).toBe(2 * 299);
+      for (const n of [0, 270, 299]) {
+        expect(await storage.load(`w/part-${n}~2`)).toMatchObject({ status: "done" });
+      }
+      awaitsOutside("w");
+    }));
+
+  test("D18: an engine that stops before all have begun leaves the rest to the next one", () =>
+    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
+      const one = await engine({ workflows: [whole] });
+      await one.start(whole, { id: "w", input: undefined });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(300), go: false });
+      await one.stop();
+      const two = await engine({ workflows: [whole] });
+      two.run();
+      await settled();
+      expect(await two.read("w/part-299")).toMatchObject({ status: "active" });
+      await two.send(whole, "w", { type: "HALT" });
+      await settled();
+      awaitsOutside("w");
+    }));
+
+  const runs = [
+    ["in their order", (n: number) => n, 600],
+    ["and one that throws alone is left over", (n: number) => (n === 400 ? Number.NaN : n), 400],
+  ] as const;
+  test.each(runs)(
+    "D18: messages that wait for one with a long snapshot make steps of one commit, %s",
+    (_, of, taken) =>
+      inWorld(adapter, async ({ engine, settled, log, awaitsOutside }) => {
+        const ledger = workflow(
+          setup({
+            types: {
+              context: {} as { filling: string; sum: readonly number[] },
+              events: {} as { type: "ADD"; n: number } | { type: "TELL"; count: number },
+            },
+          }).createMachine({
+            id: "ledger",
+            context: { filling: "x".repeat(20_000), sum: [] },
+            on: {
+              ADD: {
+                actions: assign({
+                  sum: ({ context, event }) => {
+                    if (Number.isNaN(event.n)) throw new Error("no number");
+                    return [...context.sum, event.n];
+                  },
+                }),
+              },
+            },
+          }),
+        )({ version: 1 });
+        const sender = workflow(
+          setup({ actors: { part }, actions: { tell: () => {} } }).createMachine({
+            id: "sender",
+            entry: enqueueActions(({ enqueue }) => {
+              for (let n = 0; n < 600; n++) {
+                const event = { type: "ADD", n: of(n) };
+                enqueue({ type: "tell", params: { machine: "ledger", id: "l", event } } as never);
+              }
+            }),
+          }),
+        )({ version: 1, effects: {} });
+        const one = await engine({ workflows: [ledger, sender] });
+        one.run();
+        await one.start(ledger, { id: "l", input: undefined });
+        await one.start(sender, { id: "s", input: undefined });
+        await settled();
+        const sum = (await one.read("l"))?.context["sum"] as number[];
+        expect(sum).toEqual(Array.from({ length: taken }, (_each, n) => n));
+        const rows = await one.history("l", { limit: 1_000 });
+        expect(rows.map(({ version }) => version)).toEqual(rows.map((_row, index) => index + 1));
+        expect(new Set(rows.slice(1).map(({ cause }) => cause?.kind))).toEqual(new Set(["message"]));
+        const commits = log.commits.filter(({ commit }) => commit.step?.id === "l");
+        expect(commits.length).toBeLessThanOrEqual(Math.ceil(taken / 256) + 2);
+        awaitsOutside("l", "s");
+      }),
+  );
+});
+
+const COUNT = byDepth({ quick: 400, ci: 3_000, long: 10_000 });
+
+test(
+  `D18: children by the thousand begin and are joined, in few commits of their parent`,
+  { timeout: 300_000 },
+  () =>
+    inWorld(
+      {
+        make:
+          adapters.find(({ name }) => name === "SQLite")?.make ??
+          (() => Promise.reject(new Error("no adapter"))),
+      },
+      async (world) => {
+        const { engine, settled, log, awaitsOutside } = world;
+        const brief = createMachine({
+          id: "brief",
+          initial: "over",
+          states: { over: { type: "final" } },
+        });
+        const host = workflow(
+          setup({ types: { context: {} as { ended: number } }, actors: { brief } }).createMachine({
+            id: "host",
+            context: { ended: 0 },
+            on: {
+              GO: {
+                actions: enqueueActions(({ enqueue }) => {
+                  for (let n = 0; n < COUNT; n++) enqueue.spawnChild("brief", { id: `c${n}` });
+                }),
+              },
+              "*": { actions: assign({ ended: ({ context }) => context.ended + 1 }) },
+            },
+          }),
+        )({ version: 1 });
+        const one = await engine({ workflows: [host] });
+        one.run();
+        await one.start(host, { id: "h", input: undefined });
+        await one.send(host, "h", { type: "GO" });
+        await settled();
+        expect(await one.read("h")).toMatchObject({ context: { ended: COUNT } });
+        const most = Math.max(...log.commits.map(({ commit }) => commit.history?.length ?? 0));
+        expect(most).toBeLessThanOrEqual(2 * MOST);
+        // Where the list of those that are left is short, each end is a commit of its own.
+        const commits = log.commits.filter(({ commit }) => commit.step?.id === "h");
+        expect(commits.length).toBeLessThan(COUNT / 10 + 1_000);
+        awaitsOutside("h");
+      },
+    ),
+);
