@@ -36,11 +36,12 @@ export interface CommitTarget {
  *
  * @example
  * ```ts
- * import { applyCommit, type CommitTarget } from "paystate/storage";
+ * import { applyCommit, type CommitTarget, TaskQueue, type TaskRows } from "paystate/storage";
  *
- * const database = { step: () => false } as Partial<CommitTarget> as CommitTarget;
- * const step = { id: "i", after: "s1", stamp: "s2", workflow: "order@1", hash: "", snapshot: "{}", at: 5 };
- * console.log(applyCommit({ step: { ...step, status: "done" } }, database)); // { ok: false, conflict: 'step' }
+ * const tasks = new TaskQueue({ consume: () => undefined } as Partial<TaskRows> as TaskRows);
+ * const database = { tasks } as Partial<CommitTarget> as CommitTarget;
+ * const late = { consumes: { task: "i:s1:0", token: 1 } };
+ * console.log(applyCommit(late, database)); // { ok: false, conflict: 'token' }
  * ```
  */
 export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {

@@ -2,9 +2,6 @@
 import { StorageUnusable } from "./storage-unusable.ts";
 import type { AnyTable, Migration } from "./table.ts";
 
-/** A table as a database has it. */
-export type StoredTable = NonNullable<Parameters<typeof planInstall>[1]>;
-
 /** What lies in the database of a table: what its description says besides is only about reads and writes to come. */
 export type Definition = Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
 

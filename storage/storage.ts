@@ -542,7 +542,7 @@ export interface EngineStorage {
    * until a claim comes upon it. A task that such a claim made a suspect, and that was given to no one since, goes back to
    * this holder, also where its keys have no room, and beside another suspect that is held: who sends a heartbeat has not
    * vanished, so the crash is taken back, and without any it is a suspect no longer. A dead letter stays one, and what was
-   * given back stays so until a claim has put it into the line of suspects again: see `extended`.
+   * given back stays so until a claim has put it into the line of suspects again.
    */
   heartbeat(request: {
     readonly holder: string;

@@ -5,8 +5,7 @@
 import type { StoredTask } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
 import { admitted, paused } from "./limits.ts";
-import { taskRecord } from "./stored-task.ts";
-import { queueOf } from "./task-queues.ts";
+import { queueOfRow } from "./task-queues.ts";
 import type { TaskRow } from "./task-rows.ts";
 
 /**
@@ -74,7 +73,7 @@ export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: 
   if (tasks.some((task) => isHeldSuspect(task) && isLeased(task))) return [];
   return tasks
     .filter((task) => isInLine(task) && task.crashes < maxCrashes && workflows.includes(task.workflow))
-    .filter((task) => request[queueOf(taskRecord(task))] > 0)
+    .filter((task) => request[queueOfRow(task)] > 0)
     .toSorted((a, b) => a.crashes - b.crashes || Number(isWork(a)) - Number(isWork(b)) || a.seq - b.seq);
 }
 
@@ -91,7 +90,7 @@ export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly Stored
 
 /** The same claim with one place fewer, which this task has taken. */
 export function withoutPlaceOf(task: StoredTask, request: ClaimRequest): ClaimRequest {
-  const queue = queueOf(taskRecord(task));
+  const queue = queueOfRow(task);
   return { ...request, [queue]: request[queue] - 1 };
 }
 

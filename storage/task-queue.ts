@@ -28,7 +28,7 @@ import {
   taskRecord,
 } from "./stored-task.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "./suspects.ts";
-import { QUEUES, queueOf } from "./task-queues.ts";
+import { QUEUES, queueOfRow } from "./task-queues.ts";
 import type { GoneTask, TaskLine, TaskRow, TaskRows } from "./task-rows.ts";
 import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
 
@@ -113,9 +113,7 @@ export class TaskQueue {
 
   /** The tasks of an instance belong to this workflow from now on. */
   adopt(instance: string, workflow: string): void {
-    for (const task of this.#rows.ofInstance(instance, EVER)) {
-      if (task.workflow !== workflow) this.#rows.put({ ...task, workflow }, task);
-    }
+    this.#rows.adopt(instance, workflow);
   }
 
   /** Gives a task another name and payload, and takes it from its holder. An absent one is no error. */
@@ -262,7 +260,7 @@ export class TaskQueue {
   #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | undefined {
     const suspects = this.#rows.suspects(workflows);
     const asked = suspects.filter(
-      (task) => workflows.includes(task.workflow) && queues.includes(queueOf(taskRecord(task))),
+      (task) => workflows.includes(task.workflow) && queues.includes(queueOfRow(task)),
     );
     return nextSuspectAt(asked, suspects) ?? undefined;
   }

@@ -1,10 +1,15 @@
 /** The queues that tasks wait in: each has places of its own in the hands of a holder. */
+import type { StoredTask } from "./engine-tables.ts";
 import type { QueueName, TaskRecord } from "./storage.ts";
 
 export const QUEUES: readonly QueueName[] = ["steps", "free", "limited"];
 
 /** Where a task waits. */
-export function queueOf({ kind, limits }: Pick<TaskRecord, "kind" | "limits">): QueueName {
+export const queueOf = ({ kind, limits }: Pick<TaskRecord, "kind" | "limits">): QueueName =>
+  queueOfRow({ kind, firstKey: limits[0]?.key ?? null });
+
+/** Where a task as it is kept waits. */
+export function queueOfRow({ kind, firstKey }: Pick<StoredTask, "kind" | "firstKey">): QueueName {
   if (kind === "timer" || kind === "message") return "steps";
-  return limits.length > 0 ? "limited" : "free";
+  return firstKey === null ? "free" : "limited";
 }

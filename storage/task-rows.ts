@@ -26,6 +26,8 @@ export interface TaskRows {
   consume(id: string, token: number): GoneTask | undefined;
   /** Removes timers and invocations of an instance: those of this name, or all. */
   disarm(instance: string, name?: string): readonly GoneTask[];
+  /** All tasks of an instance belong to this workflow from now on. */
+  adopt(instance: string, workflow: string): void;
   /** Tasks of an instance by name, those of one name as they were armed; none of the kind `except`. */
   ofInstance(instance: string, limit: number, except?: TaskKind): readonly TaskRow[];
   /** Tasks of a line that can be claimed at this time, earliest first, and of one time as they were armed. */

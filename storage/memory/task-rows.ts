@@ -2,8 +2,8 @@
 import { compareTexts } from "../compare-texts.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import type { QueueName, TaskKind } from "../storage.ts";
-import { earliestFirst, taskRecord } from "../stored-task.ts";
-import { queueOf } from "../task-queues.ts";
+import { earliestFirst } from "../stored-task.ts";
+import { queueOfRow } from "../task-queues.ts";
 import type { TaskLine, TaskRow, TaskRows } from "../task-rows.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 
@@ -50,6 +50,10 @@ export class MemoryTaskRows implements TaskRows {
     return gone;
   }
 
+  adopt(instance: string, workflow: string): void {
+    for (const task of this.#tasks.under("instance", instance)) this.#tasks.put({ ...task, workflow });
+  }
+
   ofInstance(instance: string, limit: number, except?: TaskKind): TaskRow[] {
     return this.#tasks
       .under("instance", instance)
@@ -67,7 +71,7 @@ export class MemoryTaskRows implements TaskRows {
   }
 
   workflows(queue: QueueName): Iterable<string> {
-    const isIn = (task: TaskRow): boolean => lineOf(task) !== null && queueOf(taskRecord(task)) === queue;
+    const isIn = (task: TaskRow): boolean => lineOf(task) !== null && queueOfRow(task) === queue;
     return new Set(this.#tasks.all().flatMap((task) => (isIn(task) ? [task.workflow] : [])));
   }
 
@@ -126,7 +130,7 @@ export class MemoryTaskRows implements TaskRows {
 
 /** Null for a dead letter, and for a message that waits for room. */
 function lineOf(task: TaskRow): TaskLine | null {
-  const queue = queueOf(taskRecord(task));
+  const queue = queueOfRow(task);
   if (task.deadAt !== null || (queue === "steps" && task.admission === "parked")) return null;
   return queue === "limited" ? task.admission : queue;
 }

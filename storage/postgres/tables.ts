@@ -1,9 +1,8 @@
 /** The caller's tables in PostgreSQL: installed, read, and their writes made ready for a commit. */
-import { definitionOf, planInstall, type StoredTable } from "../install-plan.ts";
 import type { AnyQuery } from "../query.ts";
 import { decodeRow } from "../sql/codecs.ts";
 import { GivenTables } from "../sql/given-table.ts";
-import { creation, installedStatements, migration } from "../sql/install-statements.ts";
+import { type InstalledTable, installedStatements, installing } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { type AnyRow, type Statement, statement as statementOf } from "../sql/statement.ts";
 import type { Tallied } from "../storage.ts";
@@ -26,7 +25,9 @@ export class Tables {
     const stored = await Promise.all(
       tables.map(({ name }) => this.#database.read(installedStatements.installed, { name })),
     );
-    const isDone = tables.every((table, index) => planInstall(table, stored[index]?.[0] ?? null) === "keep");
+    const isDone = tables.every(
+      (table, index) => installing(table, stored[index]?.[0] ?? null, postgresSchema) === null,
+    );
     if (!isDone) {
       await this.#database.again(() =>
         this.#database.transaction(async (ask) => {
@@ -39,16 +40,10 @@ export class Tables {
   }
 
   async #bring(table: AnyTable, ask: Ask): Promise<void> {
-    const { name, migrations } = table;
-    const [rows = []] = await ask(bound(installedStatements.installed, { name }));
-    const plan = planInstall(table, (rows[0] as StoredTable | undefined) ?? null);
-    if (plan === "keep") return;
-    const changes =
-      plan === "create"
-        ? creation(table, postgresSchema)
-        : migration(table, { ...plan, dialect: postgresSchema });
-    const record = { name, definition: definitionOf(table), migrations: migrations.length };
-    await ask(...changes, bound(installedStatements.record, record));
+    const [rows = []] = await ask(bound(installedStatements.installed, { name: table.name }));
+    const plan = installing(table, (rows[0] as InstalledTable | undefined) ?? null, postgresSchema);
+    if (plan === null) return;
+    await ask(...plan.changes, bound(installedStatements.record, plan.record));
   }
 
   /** One record, or null. */

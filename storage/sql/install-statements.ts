@@ -1,5 +1,5 @@
 /** The statements that create and migrate the caller's tables. */
-import type { Definition } from "../install-plan.ts";
+import { type Definition, definitionOf, planInstall } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
@@ -24,6 +24,21 @@ export const installedStatements = {
     on conflict (name) do update set definition = {definition}, migrations = {migrations}`),
 };
 
+/** What installing a table takes, and the note of it. Null where it is there as described. */
+export function installing(
+  table: AnyTable,
+  stored: InstalledTable | null,
+  dialect: SchemaDialect,
+): { readonly changes: readonly string[]; readonly record: InstalledTable } | null {
+  const plan = planInstall(table, stored);
+  if (plan === "keep") return null;
+  const { name, migrations } = table;
+  return {
+    changes: plan === "create" ? creation(table, dialect) : migration(table, { ...plan, dialect }),
+    record: { name, definition: definitionOf(table), migrations: migrations.length },
+  };
+}
+
 /** Creates a table with a column for the order in which its rows are inserted. */
 export function creation(table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, columns, key } = table;
@@ -31,14 +46,14 @@ export function creation(table: AnyTable, dialect: SchemaDialect): readonly stri
 }
 
 /** What changes a table: the migrations, what it was before, and for which database. */
-export interface TableChange {
+interface TableChange {
   readonly steps: readonly Migration[];
   readonly before: Definition;
   readonly dialect: SchemaDialect;
 }
 
 /** Carries out migrations. Indexes go before the columns do, and come back when these are as they shall be. */
-export function migration(table: AnyTable, { steps, before, dialect }: TableChange): readonly string[] {
+function migration(table: AnyTable, { steps, before, dialect }: TableChange): readonly string[] {
   const indexes = [
     ...Object.keys(before.indexes).map((index) => indexName(table.name, index)),
     ...before.unique.map((field) => uniqueName(table.name, field)),

@@ -52,6 +52,9 @@ export const taskStatements = {
   end: statement<{ instance: string }, GoneTask>(
     `delete from tasks where instance = {instance} and kind in ('timer', 'invocation') ${GONE}`,
   ),
+  adopt: statement<{ instance: string; workflow: string }>(
+    "update tasks set workflow = {workflow} where instance = {instance} and workflow <> {workflow}",
+  ),
   /** No kind is called "", so that excepts none. */
   ofInstance: statement<{ instance: string; except: string; limit: number }, TaskRow>(
     "select * from tasks where instance = {instance} and kind <> {except} order by name, seq limit {limit}",

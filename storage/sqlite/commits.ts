@@ -49,8 +49,8 @@ export class Commits {
   }
 
   /**
-   * As many items as one physical transaction may hold. Conflicts are rare and savepoints cost a tenth of a commit: at first
-   * no item has one, and the first item that is not carried out takes the whole attempt back.
+   * As many items as one physical transaction may hold. Conflicts are rare, and a savepoint costs half as much again as its
+   * item (31 µs in place of 20): at first no item has one, and the first that is not carried out takes the whole attempt back.
    */
   async #transaction(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     let tried = 0;

@@ -1,9 +1,8 @@
 /** The caller's tables in SQLite: installed, written in commits, and read. */
-import { definitionOf, planInstall } from "../install-plan.ts";
 import type { AnyQuery } from "../query.ts";
 import { decodeRow } from "../sql/codecs.ts";
 import { type GivenTable, GivenTables } from "../sql/given-table.ts";
-import { creation, installedStatements, migration } from "../sql/install-statements.ts";
+import { installedStatements, installing } from "../sql/install-statements.ts";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import type { AnyRow, Bound } from "../sql/statement.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
@@ -21,33 +20,23 @@ export class Tables {
 
   /** Asks for the write lock only when there is something to do, and looks again when it has it. */
   async install(tables: readonly AnyTable[]): Promise<void> {
-    const isDone = (table: AnyTable): boolean => this.#plan(table) === "keep";
+    const plan = (table: AnyTable) =>
+      installing(
+        table,
+        this.#connection.get(installedStatements.installed, { name: table.name }) ?? null,
+        sqliteSchema,
+      );
+    const isDone = (table: AnyTable): boolean => plan(table) === null;
     if (!(await this.#connection.read(() => tables.every(isDone)))) {
       await this.#connection.write(() => {
-        for (const table of tables) this.#bring(table);
+        for (const table of tables) {
+          const planned = plan(table);
+          for (const change of planned?.changes ?? []) this.#connection.change(change);
+          if (planned !== null) this.#connection.run(installedStatements.record, planned.record);
+        }
       });
     }
     for (const table of tables) this.#tables.add(table);
-  }
-
-  #plan(table: AnyTable): ReturnType<typeof planInstall> {
-    return planInstall(
-      table,
-      this.#connection.get(installedStatements.installed, { name: table.name }) ?? null,
-    );
-  }
-
-  #bring(table: AnyTable): void {
-    const plan = this.#plan(table);
-    if (plan === "keep") return;
-    const changes =
-      plan === "create"
-        ? creation(table, sqliteSchema)
-        : migration(table, { ...plan, dialect: sqliteSchema });
-    for (const change of changes) this.#connection.change(change);
-    const { name, migrations } = table;
-    const record = { name, definition: definitionOf(table), migrations: migrations.length };
-    this.#connection.run(installedStatements.record, record);
   }
 
   /** One record, or null. */

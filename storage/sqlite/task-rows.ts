@@ -13,7 +13,7 @@ const LOOK_AHEAD = 128;
 /** What stays as it was armed is not compared. */
 const CHANGING = [
   ...(["holder", "visibleAt", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
-  ...(["dueAt", "failures", "lastError", "failingSince", "workflow", "name", "payload"] as const),
+  ...(["dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
 ];
 
 export class SqliteTaskRows implements TaskRows {
@@ -48,6 +48,10 @@ export class SqliteTaskRows implements TaskRows {
   disarm(instance: string, name?: string): GoneTask[] {
     if (name === undefined) return this.#connection.all(taskStatements.end, { instance });
     return this.#connection.all(taskStatements.disarm, { instance, name });
+  }
+
+  adopt(instance: string, workflow: string): void {
+    this.#connection.run(taskStatements.adopt, { instance, workflow });
   }
 
   ofInstance(instance: string, limit: number, except?: TaskKind): TaskRow[] {

@@ -54,6 +54,10 @@ export class Tasks implements TaskRows {
     return gone;
   }
 
+  adopt(instance: string, workflow: string): void {
+    for (const task of this.#where((each) => each.instance === instance)) this.put({ ...task, workflow });
+  }
+
   ofInstance(instance: string, limit: number, except?: TaskKind): readonly TaskRow[] {
     return this.#where((task) => task.instance === instance && task.kind !== except)
       .toSorted(
