@@ -9,6 +9,7 @@ import type {
   Write,
 } from "../../storage/storage.ts";
 import { queueOf } from "../../storage/task-queues.ts";
+import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import type { Hands } from "./hands.ts";
@@ -80,6 +81,8 @@ export class StepCommits<W> {
     companions: CommitCompanions<W>,
     plan: StepPlan,
   ): Promise<CommitResult> {
+    // A step of thousands of children took its time, and to store it takes as long again.
+    if (isTurnOver()) await nextTurn();
     const { storage, queue, workflows, hands, takenIds, onCommitted } = this.#around;
     const { at } = plan;
     const { consumes, starts = [], arms: companionArms = [] } = companions;

@@ -1,5 +1,6 @@
 /** `npm run bench [-- NAME …] [--json]`: measures the figures of test/bench/README.md, each beside a reference in the same run. */
 import { parseArgs } from "node:util";
+import { benchChildren } from "./children.ts";
 import { benchDevChain } from "./dev-chain.ts";
 import { benchDeliver } from "./deliver.ts";
 import { benchEngine } from "./engine.ts";
@@ -27,6 +28,7 @@ import { benchWatch } from "./watch.ts";
 const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   engine: benchEngine,
   timers: benchTimers,
+  children: benchChildren,
   postgres: benchPostgres,
   peers: benchPeers,
   send: benchSend,

@@ -183,10 +183,8 @@ export class StepActions {
       );
     }
     const { id, systemId } = actorRef;
-    const named = {
-      ...(systemId === undefined ? {} : { systemId }),
-      ...(this.#shape.invocations.has(id) ? {} : { isSpawned: true as const }),
-    };
+    const isSpawned = !this.#shape.invocations.has(id);
+    const named = { ...(systemId !== undefined && { systemId }), ...(isSpawned && { isSpawned }) };
     const { runs } = this.#scope;
     this.#started.add(id);
     if (id === actorRef.sessionId) runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
