@@ -44,7 +44,7 @@ export default {
       "Storage knows its drivers, how to try again, and itself, nothing of src and machines.",
       "^storage/",
       "^storage/",
-      npm("better-sqlite3", "pg", "p-retry"),
+      npm("kysely", "better-sqlite3", "pg", "p-retry"),
     ),
     never(
       "ports-are-plain",
@@ -199,7 +199,7 @@ export default {
       "A storage is handed in. Only the command chooses one.",
       { path: "^src/", pathNot: "^src/cli/" },
       ADAPTERS,
-      npm("better-sqlite3", "pg"),
+      npm("kysely", "better-sqlite3", "pg"),
     ),
     never(
       "solana-libraries-stay-home",

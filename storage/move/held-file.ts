@@ -1,11 +1,12 @@
 /** An SQLite database that this process alone has open: what is moved away must not change, and no service may begin on it. */
 import { existsSync } from "node:fs";
+import { Kysely, SqliteDialect } from "kysely";
 import type { Definition } from "../install-plan.ts";
 import type { InstalledTable } from "../sql/install-statements.ts";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent } from "../sql/migrations/index.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
-import { executeOn, loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
+import { loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
 import { moveMarkOf, type MoveMark, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { listed, quoted } from "../sql/statement.ts";
@@ -34,7 +35,8 @@ export class HeldFile {
     const database = open(() => new Driver(path, { timeout: 0, fileMustExist: true }), path);
     try {
       hold(database, path);
-      if (!(await isCurrent(executeOn(database), sqliteSchema))) {
+      const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+      if (!(await isCurrent(db, sqliteSchema))) {
         throw new StorageUnusable("foreign_database", `${path} holds none of paystate's tables`);
       }
       return new HeldFile(path, database);

@@ -13,6 +13,9 @@ const isAnswer = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(codeOf(error)
 /** Two transactions met, and this one was taken back: trying again is all it takes. */
 export const isRace = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error));
 
+/** A table is gone that was there a moment before. */
+export const isVanished = (error: unknown): boolean => codeOf(error) === "42P01";
+
 /** All connections of the pool were in use for too long: nothing was sent. */
 const NO_TURN = /timeout exceeded when trying to connect/;
 

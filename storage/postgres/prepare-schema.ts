@@ -1,29 +1,41 @@
 /** Brings the schema of a PostgreSQL database up to this code: two programs that start at once do it once. */
+import pRetry from "p-retry";
+import { Kysely, PostgresDialect, type PostgresPool as KyselyPool } from "kysely";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
-import { type Execute, isCurrent, migrate } from "../sql/migrations/index.ts";
+import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { Ask, Database } from "./database.ts";
+import { isVanished } from "./explain.ts";
 import { FUNCTIONS, functionNames } from "./functions.ts";
 import { literal } from "./text.ts";
 
 /** Of this version are all the functions and clauses that are used here. */
 const OLDEST_SERVER = 130_000;
 
+/** A program that drops tables one after the other may meet some of the tries. */
+const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, randomize: true };
+
 /**
  * Looks first, and takes the lock only when something is missing.
  * @throws StorageUnusable when the server is too old, the role lacks a right, or the schema is not one this code can use.
  */
 export async function prepareSchema(database: Database, schema: string): Promise<void> {
-  const within = <A>(act: (ask: Ask) => Promise<A>): Promise<A> =>
-    database.raced(() => database.transaction(act));
-  const isReady = await within(async (ask) => {
+  const isReady = await listing(database, async (ask) => {
     await assertServer(ask);
-    return (await isCurrent(executeBy(ask), postgresSchema, schema)) && (await hasFunctions(ask));
+    return (await isCurrent(over(ask), postgresSchema, schema)) && (await hasFunctions(ask));
   });
   if (isReady) return;
-  await within(async (ask) => {
+  await listing(database, async (ask) => {
     await lockSchema(ask, schema);
     await bringUp(ask, schema);
+  });
+}
+
+/** Kysely lists the tables of every schema, and fails where another program drops one of its own meanwhile. */
+function listing<A>(database: Database, act: (ask: Ask) => Promise<A>): Promise<A> {
+  return pRetry(() => database.raced(() => database.transaction(act)), {
+    ...VANISHING,
+    shouldRetry: ({ error }) => isVanished(error),
   });
 }
 
@@ -36,9 +48,9 @@ export async function lockSchema(ask: Ask, schema: string): Promise<void> {
 export async function bringUp(ask: Ask, schema: string): Promise<void> {
   const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
   if (found.length === 0) await ask(`create schema "${schema}"`);
-  const execute = executeBy(ask);
-  if (!(await isCurrent(execute, postgresSchema, schema))) {
-    await migrate(execute, postgresSchema, schema);
+  const db = over(ask);
+  if (!(await isCurrent(db, postgresSchema, schema))) {
+    await migrate(db, postgresSchema, schema);
     await ask(WRITERS);
   }
   await ask(FUNCTIONS);
@@ -94,7 +106,25 @@ async function hasFunctions(ask: Ask): Promise<boolean> {
   return rows.length === Object.keys(functionNames).length;
 }
 
-const executeBy =
-  (ask: Ask): Execute =>
-  async (sql) =>
-    (await ask(sql))[0] ?? [];
+/** Kysely within a transaction that is under way. What it sends has no parameters but the names of its own migrations. */
+function over(ask: Ask): Kysely<unknown> {
+  // A failed transaction refuses all that is asked after, and Kysely's migrator tells the last error: the first has the reason.
+  let failed: { readonly error: unknown } | null = null;
+  const client = {
+    async query(text: string, values: readonly unknown[]) {
+      if (failed !== null) throw failed.error;
+      const given = text.replace(/\$(\d+)/g, (_, digits: string) => {
+        const value = values[Number(digits) - 1];
+        return typeof value === "boolean" ? String(value) : literal(value as string | number);
+      });
+      const [rows = []] = await ask(given).catch((error: unknown) => {
+        failed = { error };
+        throw error;
+      });
+      return { command: "SELECT" as const, rowCount: rows.length, rows: [...rows] };
+    },
+    release: () => {},
+  };
+  const pool = { connect: async () => client, end: async () => {} } as unknown as KyselyPool;
+  return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+}

@@ -10,7 +10,9 @@ const inserting = (table: keyof typeof engineTables): string =>
 /** What commits do with instances, and what is read of one. */
 export const instanceStatements = {
   start: statement<InstanceRecord>(`${inserting("instances")} on conflict do nothing`),
-  step: statement<Required<StepRecord>>(`update instances set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
+  step: statement<
+    Required<StepRecord>
+  >(`update instances set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
     snapshot = {snapshot}, "updatedAt" = {at}, version = version + {steps} where id = {id} and stamp = {after}`),
   remove: statement<Pick<InstanceRecord, "id" | "life">>(
     `delete from instances where id = {id} and life = {life} and status = 'done'

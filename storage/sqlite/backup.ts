@@ -1,11 +1,12 @@
 /** Copies a database file while others work on it: one moment of it, whole, in a file of its own. */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
+import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
-import { executeOn, loadDriver, type SqliteDatabase } from "./driver.ts";
+import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { codeOf, explained } from "./explain.ts";
 import { nameFile } from "./name-file.ts";
 
@@ -115,7 +116,8 @@ async function openReadOnly(path: string): Promise<SqliteDatabase> {
 
 /** A database without our tables would be copied as well, and help nobody when it is needed. */
 async function mustBeOurs(database: SqliteDatabase): Promise<void> {
-  if (await inTurn(() => isCurrent(executeOn(database), sqliteSchema))) return;
+  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+  if (await inTurn(() => isCurrent(db, sqliteSchema))) return;
   throw new StorageUnusable(
     "not_a_database",
     "the file holds no tables of paystate's: name the database of a service",

@@ -9,6 +9,7 @@ export interface SqliteStatement {
   run(...parameters: unknown[]): { changes: number; lastInsertRowid: number | bigint };
   get(...parameters: unknown[]): unknown;
   all(...parameters: unknown[]): unknown[];
+  iterate(...parameters: unknown[]): IterableIterator<unknown>;
 }
 
 /** What is needed of an open database; a `Database` of better-sqlite3 is one. */
@@ -18,16 +19,6 @@ export interface SqliteDatabase {
   pragma(source: string): unknown;
   close(): unknown;
 }
-
-/** Runs one statement after the other, for what is done once. */
-export const executeOn =
-  (database: SqliteDatabase) =>
-  async (sql: string): Promise<readonly object[]> => {
-    const statement = database.prepare(sql);
-    if (statement.reader) return statement.all() as readonly object[];
-    statement.run();
-    return [];
-  };
 
 /** How a file is opened. */
 interface OpenOptions {

@@ -3,11 +3,12 @@ import { constants, existsSync, type Stats } from "node:fs";
 import { chmod, copyFile, mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
-import { executeOn, loadDriver, type SqliteDatabase } from "./driver.ts";
+import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { explained } from "./explain.ts";
 
 /** An open file with the way to leave it. */
@@ -104,7 +105,8 @@ async function opened(file: string): Promise<SqliteDatabase> {
   const Driver = await loadDriver();
   const handle = new Driver(file, { timeout: 0, readonly: true, fileMustExist: true });
   try {
-    if (await inTurn(() => isCurrent(executeOn(handle), sqliteSchema))) return handle;
+    const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: handle }) });
+    if (await inTurn(() => isCurrent(db, sqliteSchema))) return handle;
     throw new StorageUnusable("foreign_database", "this database holds none of paystate's tables");
   } catch (error) {
     handle.close();

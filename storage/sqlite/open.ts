@@ -1,10 +1,11 @@
 /** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
 import { closeSync, openSync } from "node:fs";
+import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
-import { executeOn, loadDriver, type SqliteDatabase } from "./driver.ts";
+import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { codeOf, explained } from "./explain.ts";
 import { refuseMoved } from "./moved.ts";
 
@@ -46,10 +47,10 @@ export async function prepareDatabase(database: SqliteDatabase): Promise<void> {
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
   });
-  const execute = executeOn(database);
+  const schema = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
   // Looked at before anything is changed: a database that is not ours, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
-  const isReady = await inTurn(() => isCurrent(execute, sqliteSchema));
+  const isReady = await inTurn(() => isCurrent(schema, sqliteSchema));
   await inTurn(() => refuseMoved(database));
   await inTurn(() => database.pragma("journal_mode = WAL"));
   // A move may have begun meanwhile. In this mode none can while the file is open.
@@ -57,7 +58,7 @@ export async function prepareDatabase(database: SqliteDatabase): Promise<void> {
   if (isReady) return;
   await inTurn(() => database.prepare("begin immediate").run());
   try {
-    if (!(await isCurrent(execute, sqliteSchema))) await migrate(execute, sqliteSchema);
+    if (!(await isCurrent(schema, sqliteSchema))) await migrate(schema, sqliteSchema);
     database.prepare("commit").run();
   } catch (error) {
     if (database.inTransaction) database.prepare("rollback").run();

@@ -32,7 +32,7 @@ test("a host commits its own row with a step and reads it back, and its file has
     .pluck();
   expect(tables.all()).toEqual([
     ...["history", "instances", "parcels"],
-    ...["paystateCharts", "paystateLeases", "paystateMigrations"],
+    ...["paystateCharts", "paystateLeases", "paystateMigrationLock", "paystateMigrations"],
     ...["paystateRanTasks", "paystateTables", "tasks", "watches"],
   ]);
   database.close();

@@ -77,7 +77,7 @@ const emptying = (schema: string): string => `
     end loop;
     delete from "paystateTables" t where t.name <> all(kept);
     for name in select tablename from pg_tables where schemaname = '${schema}' and tablename not in
-      ('paystateTables', 'paystateMigrations')
+      ('paystateTables', 'paystateMigrations', 'paystateMigrationLock')
     loop
       execute format('delete from %I', name);
     end loop;

@@ -102,6 +102,7 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "parcels",
     "paystateCharts",
     "paystateLeases",
+    "paystateMigrationLock",
     "paystateMigrations",
     "paystateRanTasks",
     "paystateTables",

@@ -1,5 +1,6 @@
 /** A database whose tasks stand in lanes goes on with limits: nothing is lost, and nothing passes its room. */
 import Database from "better-sqlite3";
+import { Kysely, PostgresDialect, SqliteDialect } from "kysely";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,41 +9,49 @@ import { expect, test } from "vitest";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
+import { engine } from "../../storage/sql/migrations/0001-engine.ts";
+import { postgresSchema, type SchemaDialect, sqliteSchema } from "../../storage/sql/migrations/dialect.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
-import { fillPostgres, fillSqlite, type Rows } from "./first-schema.ts";
 import { range, WORKFLOW } from "../contracts/storage/samples.ts";
 
 const LEASE_MS = 1_000;
 
-const task = {
-  instance: "i",
-  workflow: WORKFLOW,
-  name: "attempt",
-  payload: "{}",
-  dueAt: 0,
-  crashes: 0,
-  failures: 0,
-};
-
-/** Tasks as they lay in lanes: of one webhook two are in hand and four wait. */
-const rows: Rows = {
-  tasks: [
-    ...range(6).map((index) => ({
-      ...task,
-      id: `t${index}`,
-      kind: "effect",
-      lane: "webhook",
-      cap: 2,
-      laneGroup: "account",
-      visibleAt: index < 2 ? LEASE_MS : 0,
-      holder: index < 2 ? "old" : null,
-      token: index < 2 ? 1 : 0,
-    })),
-    { ...task, id: "timer", kind: "timer", visibleAt: 5_000, dueAt: 5_000, token: 0 },
-  ],
-  lanes: [{ lane: "webhook", workflow: WORKFLOW, cap: 2, laneGroup: "account", nextAt: LEASE_MS }],
-  narrowedLanes: [{ lane: "webhook", cap: 1 }],
-};
+/** The tables of the first schema, with tasks as they lay in lanes: of one webhook two are in hand and four wait. */
+async function writeFirstSchema(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  await db.schema
+    .createTable("paystateMigrations")
+    .addColumn("name", "varchar(255)", (column) => column.notNull().primaryKey())
+    .addColumn("timestamp", "varchar(255)", (column) => column.notNull())
+    .execute();
+  await engine(db, dialect);
+  const old = db as Kysely<Record<string, Record<string, unknown>>>;
+  await old.insertInto("paystateMigrations").values({ name: "0001-engine", timestamp: "1" }).execute();
+  const task = {
+    instance: "i",
+    workflow: WORKFLOW,
+    name: "attempt",
+    payload: "{}",
+    dueAt: 0,
+    crashes: 0,
+    failures: 0,
+  };
+  const rows = range(6).map((index) => ({
+    ...task,
+    id: `t${index}`,
+    kind: "effect",
+    lane: "webhook",
+    cap: 2,
+    laneGroup: "account",
+    visibleAt: index < 2 ? LEASE_MS : 0,
+    holder: index < 2 ? "old" : null,
+    token: index < 2 ? 1 : 0,
+  }));
+  const plain = { ...task, id: "timer", kind: "timer", visibleAt: 5_000, dueAt: 5_000, token: 0 };
+  for (const row of [...rows, plain]) await old.insertInto("tasks").values(row).execute();
+  const lane = { lane: "webhook", workflow: WORKFLOW, cap: 2, laneGroup: "account", nextAt: LEASE_MS };
+  await old.insertInto("lanes").values(lane).execute();
+  await old.insertInto("narrowedLanes").values({ lane: "webhook", cap: 1 }).execute();
+}
 
 const claimOf = (storage: EngineStorage, now: number) =>
   storage.claim({
@@ -76,7 +85,7 @@ test("an SQLite file with lanes goes on with limits", async () => {
   const folder = await mkdtemp(join(tmpdir(), "paystate-"));
   const path = join(folder, "old.db");
   const database = new Database(path);
-  await fillSqlite(database, rows);
+  await writeFirstSchema(new Kysely({ dialect: new SqliteDialect({ database }) }), sqliteSchema);
   database.close();
   const storage = await sqliteStorage(path);
   await expectLimits(storage);
@@ -92,7 +101,7 @@ test.runIf(HAS_POSTGRES)("a PostgreSQL schema with lanes goes on with limits", a
     options: `-c search_path=${schema}`,
   });
   await pool.query(`create schema ${schema}`);
-  await fillPostgres(pool, rows);
+  await writeFirstSchema(new Kysely({ dialect: new PostgresDialect({ pool }) }), postgresSchema);
   const storage = await postgresStorage(pool, { schema, clock: "caller" });
   await expectLimits(storage);
   await storage.close();

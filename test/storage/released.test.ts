@@ -4,21 +4,38 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { Kysely, PostgresDialect, sql, SqliteDialect } from "kysely";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { createEngine } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
+import { engine as firstSchema } from "../../storage/sql/migrations/0001-engine.ts";
+import { postgresSchema, sqliteSchema } from "../../storage/sql/migrations/dialect.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
-import { fillPostgres, fillSqlite, type Rows } from "./first-schema.ts";
 import { orders } from "./released/charts.ts";
+
+type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 
 const rows = JSON.parse(
   readFileSync(join(import.meta.dirname, "released", "0001-engine.json"), "utf8"),
 ) as Rows;
+
+/** The tables of the first version, with what it has left in them. */
+async function fill(db: Kysely<unknown>, dialect: typeof sqliteSchema): Promise<void> {
+  await firstSchema(db, dialect);
+  await sql`create table ${sql.table("paystateMigrations")}
+    (name varchar(255) primary key, ${sql.ref("timestamp")} varchar(255) not null)`.execute(db);
+  await sql`insert into ${sql.table("paystateMigrations")} values ('0001-engine', '2026-01-01')`.execute(db);
+  for (const [table, written] of Object.entries(rows)) {
+    for (const row of written) {
+      await (db as Kysely<Record<string, Record<string, unknown>>>).insertInto(table).values(row).execute();
+    }
+  }
+}
 
 interface Released {
   readonly name: string;
@@ -31,7 +48,7 @@ const sqlite: Released = {
     const folder = await mkdtemp(join(tmpdir(), "paystate-"));
     const path = join(folder, "old.db");
     const database = new Database(path);
-    await fillSqlite(database, rows);
+    await fill(new Kysely({ dialect: new SqliteDialect({ database }) }), sqliteSchema);
     database.close();
     const storage = await sqliteStorage(path);
     await act(storage);
@@ -47,7 +64,7 @@ const postgres: Released = {
     const schema = `released_${process.pid}`;
     const pool = new pg.Pool({ connectionString, max: 3, options: `-c search_path=${schema}` });
     await pool.query(`drop schema if exists ${schema} cascade; create schema ${schema}`);
-    await fillPostgres(pool, rows);
+    await fill(new Kysely({ dialect: new PostgresDialect({ pool }) }), postgresSchema);
     const storage = await postgresStorage(pool, { schema, clock: "caller", listen: false });
     await act(storage);
     await storage.close();

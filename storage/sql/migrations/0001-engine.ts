@@ -3,8 +3,8 @@
  * from the code of today. Rows refer to each other by id without foreign keys, so that the parts of a commit may be
  * written in any order and history outlives what it is about.
  */
+import { type Kysely, sql } from "kysely";
 import type { Column } from "../../table.ts";
-import { listed } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
 const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
@@ -77,30 +77,60 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["instances", "createdAt", "id"],
 ];
 
-/** Of the tasks that are no dead letters. */
-const ALIVE = `"deadAt" is null`;
-const STEPS = "kind in ('timer', 'message')";
-const WORK = "kind in ('effect', 'invocation')";
-
-export const engine = (dialect: SchemaDialect): readonly string[] => [
-  ...Object.entries(tables).map(([table, columns]) => {
+export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  for (const [table, columns] of Object.entries(tables)) {
     const parts = { columns, key: keys[table] ?? ["id"] };
-    return (sequenced.has(table) ? dialect.sequencedTable : dialect.table)(table, parts);
-  }),
-  ...lookups.map(
-    ([table, ...columns]) =>
-      `create index "${table}_by_${columns.join("_")}" on ${table} (${listed(columns)})`,
-  ),
-  // A claim seeks in the first three, one for each queue, a lane's next slot in the fourth; the dead are in none of them.
-  `create index tasks_steps on tasks (workflow, "visibleAt", seq) where lane is null and ${ALIVE} and ${STEPS}`,
-  `create index tasks_free on tasks (workflow, "visibleAt", seq) where lane is null and ${ALIVE} and ${WORK}`,
-  `create index tasks_laned on tasks (lane, workflow, "visibleAt", seq) where lane is not null and ${ALIVE}`,
-  `create index tasks_held on tasks (lane, "visibleAt") where lane is not null and holder is not null and ${ALIVE}`,
-  `create index tasks_suspect on tasks (holder, workflow, crashes, (${WORK}), seq)
-    where "crashedAt" is not null and ${ALIVE}`,
-  "create index tasks_of_instance on tasks (instance, name, seq)",
-  `create index tasks_failing on tasks ("failingSince", seq) where "failingSince" is not null and ${ALIVE}`,
-  `create index tasks_dead on tasks ("deadAt", seq) where "deadAt" is not null`,
-  // What has ended, by the time at which it did: an instance enters it once, with its last step.
-  `create index instances_finished on instances ("updatedAt", id) where status = 'done'`,
-];
+    const creation = (sequenced.has(table) ? dialect.sequencedTable : dialect.table)(table, parts);
+    await sql.raw(creation).execute(db);
+  }
+  for (const [table, ...columns] of lookups) {
+    await db.schema
+      .createIndex(`${table}_by_${columns.join("_")}`)
+      .on(table)
+      .columns(columns)
+      .execute();
+  }
+  await createTaskIndexes(db);
+  await createFinishedIndex(db);
+}
+
+/** What has ended, by the time at which it did: an instance enters it once, with its last step. */
+async function createFinishedIndex(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex("instances_finished")
+    .on("instances")
+    .columns(["updatedAt", "id"])
+    .where(sql<boolean>`status = 'done'`)
+    .execute();
+}
+
+/** A claim seeks in the first three, one for each queue, a lane's next slot in the fourth; the dead are in none of them. */
+async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
+  const alive = sql<boolean>`${sql.ref("deadAt")} is null`;
+  const index = (name: string, columns: string[]) => db.schema.createIndex(name).on("tasks").columns(columns);
+  await index("tasks_steps", ["workflow", "visibleAt", "seq"])
+    .where(sql<boolean>`lane is null and ${alive} and kind in ('timer', 'message')`)
+    .execute();
+  await index("tasks_free", ["workflow", "visibleAt", "seq"])
+    .where(sql<boolean>`lane is null and ${alive} and kind in ('effect', 'invocation')`)
+    .execute();
+  await index("tasks_laned", ["lane", "workflow", "visibleAt", "seq"])
+    .where(sql<boolean>`lane is not null and ${alive}`)
+    .execute();
+  await index("tasks_held", ["lane", "visibleAt"])
+    .where(sql<boolean>`lane is not null and holder is not null and ${alive}`)
+    .execute();
+  await db.schema
+    .createIndex("tasks_suspect")
+    .on("tasks")
+    .expression(sql`holder, workflow, crashes, (kind in ('effect', 'invocation')), seq`)
+    .where(sql<boolean>`${sql.ref("crashedAt")} is not null and ${alive}`)
+    .execute();
+  await index("tasks_of_instance", ["instance", "name", "seq"]).execute();
+  await index("tasks_failing", ["failingSince", "seq"])
+    .where(sql<boolean>`${sql.ref("failingSince")} is not null and ${alive}`)
+    .execute();
+  await index("tasks_dead", ["deadAt", "seq"])
+    .where(sql<boolean>`${sql.ref("deadAt")} is not null`)
+    .execute();
+}

@@ -3,8 +3,8 @@
  * life is drawn by chance, and the steps are its life with their number. Tables are made anew, for a program of before has to
  * fail at them: its steps would leave the stamp as it was.
  */
+import { type Kysely, sql } from "kysely";
 import type { Column } from "../../table.ts";
-import { listed } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
 const instances: Readonly<Record<string, Column>> = {
@@ -48,33 +48,42 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["instances", "createdAt", "id"],
 ];
 
-const stampOf = (life: string, version: string): string =>
-  `case when ${version} = 1 then ${life} else ${life} || '.' || ${version} end`;
+const stampOf = (life: string, version: string) =>
+  sql`case when ${sql.ref(version)} = 1 then ${sql.ref(life)} else ${sql.ref(life)} || '.' || ${sql.ref(version)} end`;
 
-export const stamps = (dialect: SchemaDialect): readonly string[] => [
-  ...dialect.remade("instances", {
+export async function stamps(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  await dialect.remade(db, "instances", {
     columns: instances,
     key: ["id"],
-    rows: `with drawn as materialized (select *, ${dialect.chance} as life from instances)
+    rows: sql`with drawn as materialized (select *, ${dialect.chance} as life from instances)
       select id, workflow, hash, version, ${stampOf("life", "version")}, life, ${dialect.parentOf("snapshot")}, status,
-        snapshot, "createdAt", "updatedAt" from drawn`,
-  }),
-  ...dialect.remade("history", {
+        snapshot, ${sql.ref("createdAt")}, ${sql.ref("updatedAt")} from drawn`,
+  });
+  await dialect.remade(db, "history", {
     columns: history,
     key: ["instance", "version"],
-    rows: `select h.instance, h.version, coalesce(${stampOf("i.life", "h.version")}, ''), h.at, h.event, h.value, h.cause
+    rows: sql`select h.instance, h.version, coalesce(${stampOf("i.life", "h.version")}, ''), h.at, h.event, h.value, h.cause
       from history h left join instances i on i.id = h.instance`,
-  }),
-  ...dialect.remade("watches", {
+  });
+  await dialect.remade(db, "watches", {
     columns: watches,
     key: ["kind", "key", "instance"],
-    rows: `select w.kind, w.key, w.instance, coalesce(i.life, ''), w.workflow, w.shard
+    rows: sql`select w.kind, w.key, w.instance, coalesce(i.life, ''), w.workflow, w.shard
       from watches w left join instances i on i.id = w.instance`,
-  }),
-  ...lookups.map(
-    ([table, ...columns]) =>
-      `create index "${table}_by_${columns.join("_")}" on ${table} (${listed(columns)})`,
-  ),
-  `create index instances_finished on instances ("updatedAt", id) where status = 'done'`,
-  `create index instances_children on instances (parent) where parent is not null and status = 'active'`,
-];
+  });
+  for (const [table, ...columns] of lookups) {
+    await db.schema
+      .createIndex(`${table}_by_${columns.join("_")}`)
+      .on(table)
+      .columns(columns)
+      .execute();
+  }
+  const index = (name: string, columns: string[]) =>
+    db.schema.createIndex(name).on("instances").columns(columns);
+  await index("instances_finished", ["updatedAt", "id"])
+    .where(sql<boolean>`status = 'done'`)
+    .execute();
+  await index("instances_children", ["parent"])
+    .where(sql<boolean>`parent is not null and status = 'active'`)
+    .execute();
+}

@@ -1,4 +1,5 @@
 /** Where the databases differ in a schema: the types of columns, where null stands in an index, the options of tables, and how tables are listed. */
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { kindOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
 import { listed, quoted } from "../statement.ts";
@@ -14,7 +15,7 @@ export interface TableParts {
 /** A table that is there, and what it becomes. */
 export interface RemadeTable extends TableParts {
   /** A query that gives its rows, their values in the order of the columns. */
-  readonly rows: string;
+  readonly rows: RawBuilder<unknown>;
 }
 
 /** A database's way to create tables. */
@@ -28,13 +29,16 @@ export interface SchemaDialect {
   /** Creates one with a column `seq` that grows with every row, and a unique key. */
   readonly sequencedTable: (name: string, parts: TableParts) => string;
   /** Makes a table anew, out of its own rows or others; its indexes are gone. */
-  readonly remade: (name: string, parts: RemadeTable) => readonly string[];
+  readonly remade: (db: Kysely<unknown>, name: string, parts: RemadeTable) => Promise<void>;
   /** Sixteen digits that nobody can guess. */
-  readonly chance: string;
+  readonly chance: RawBuilder<string>;
   /** The instance that a stored snapshot names as its parent; null for none. */
-  readonly parentOf: (snapshot: string) => string;
-  /** Asks for the names of the tables and views there are, in one schema where the database has several. */
-  readonly tableNames: (schema?: string) => string;
+  readonly parentOf: (snapshot: string) => RawBuilder<string | null>;
+  /**
+   * The names of the tables and views there are, in one schema where the database has several. Kysely's own list describes
+   * every column of every schema: 1.6 ms for the tables of SQLite in place of 0.1.
+   */
+  readonly tableNames: (schema?: string) => RawBuilder<{ readonly name: string }>;
 }
 
 function columnsIn(columns: Columns, types: SchemaDialect["types"]): string {
@@ -48,15 +52,16 @@ function columnsIn(columns: Columns, types: SchemaDialect["types"]): string {
 const constraint = (name: string, kind: "primary key" | "unique", columns: readonly string[]): string =>
   `constraint ${quoted(name)} ${kind} (${listed(columns)})`;
 
-const remade = (name: string, creation: string, rows: string): readonly string[] => [
-  creation,
-  `insert into "${next(name)}" ${rows}`,
-  `drop table ${name}`,
-  `alter table "${next(name)}" rename to ${name}`,
-];
-
-/** What a table is called while it is made anew. */
-const next = (name: string): string => `paystateNext_${name}`;
+async function remade(
+  db: Kysely<unknown>,
+  { table, name, columns, key, rows }: RemadeTable & Pick<SchemaDialect, "table"> & { readonly name: string },
+): Promise<void> {
+  const next = `paystateNext_${name}`;
+  await sql.raw(table(next, { columns, key })).execute(db);
+  await sql`insert into ${sql.table(next)} ${rows}`.execute(db);
+  await db.schema.dropTable(name).execute();
+  await db.schema.alterTable(next).renameTo(name).execute();
+}
 
 const sqliteTypes: SchemaDialect["types"] = {
   text: "text",
@@ -77,11 +82,11 @@ export const sqliteSchema: SchemaDialect = {
   sequencedTable: (name, { columns, key }) =>
     `create table ${quoted(name)} (${columnsIn(columns, sqliteTypes)}, seq integer primary key,
       ${constraint(`${name}_key`, "unique", key)}) strict`,
-  remade: (name, { rows, ...parts }) => remade(name, sqliteSchema.table(next(name), parts), rows),
-  chance: "lower(hex(randomblob(8)))",
+  remade: (db, name, parts) => remade(db, { ...parts, name, table: sqliteSchema.table }),
+  chance: sql`lower(hex(randomblob(8)))`,
   parentOf: (snapshot) =>
-    `case when json_valid(${snapshot}) then json_extract(${snapshot}, '$.parent.instance') end`,
-  tableNames: () => `select name from sqlite_master
+    sql`case when json_valid(${sql.ref(snapshot)}) then json_extract(${sql.ref(snapshot)}, '$.parent.instance') end`,
+  tableNames: () => sql`select name from sqlite_master
     where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'`,
 };
 
@@ -110,16 +115,18 @@ export const postgresSchema: SchemaDialect = {
   sequencedTable: (name, { columns, key }) =>
     `create table ${quoted(name)} (${columnsIn(columns, postgresTypes)}, seq bigint generated always as identity,
       ${constraint(`_${name}_seq`, "primary key", ["seq"])}, ${constraint(`_${name}_key`, "unique", key)}) ${KEPT_SMALL}`,
-  remade: (name, { rows, ...parts }) => [
-    ...remade(name, postgresSchema.table(next(name), parts), rows),
+  async remade(db, name, parts) {
+    await remade(db, { ...parts, name, table: postgresSchema.table });
     // The names of indexes belong to the schema.
-    `alter index "${next(name)}_key" rename to "${name}_key"`,
-  ],
-  chance: "left(replace(gen_random_uuid()::text, '-', ''), 16)",
-  parentOf: (snapshot) => `${snapshot}::json #>> '{parent,instance}'`,
+    await sql`alter index ${sql.ref(`paystateNext_${name}_key`)} rename to ${sql.ref(`${name}_key`)}`.execute(
+      db,
+    );
+  },
+  chance: sql`left(replace(gen_random_uuid()::text, '-', ''), 16)`,
+  parentOf: (snapshot) => sql`${sql.ref(snapshot)}::json #>> '{parent,instance}'`,
   // The catalogue also has tables of a schema that the role may not look into.
   tableNames: (
-    schema = "",
-  ) => `select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where nspname = '${schema}' and relkind in ('r', 'p', 'v') and has_schema_privilege(nspname, 'USAGE')`,
+    schema,
+  ) => sql`select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = ${schema} and relkind in ('r', 'p', 'v') and has_schema_privilege(nspname, 'USAGE')`,
 };

@@ -1,4 +1,5 @@
 /** Every migration in order, and how to bring a database up to the last. Released ones stay; new ones go below. */
+import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
 import { engine } from "./0001-engine.ts";
 import { stamps } from "./0002-stamps.ts";
@@ -6,7 +7,7 @@ import { leases } from "./0003-leases.ts";
 import { limits } from "./0004-limits.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
-const migrations: Readonly<Record<string, (dialect: SchemaDialect) => readonly string[]>> = {
+const migrations = {
   "0001-engine": engine,
   "0002-stamps": stamps,
   "0003-leases": leases,
@@ -16,8 +17,7 @@ const migrations: Readonly<Record<string, (dialect: SchemaDialect) => readonly s
 /** What a database has that holds the tables of payments beside those of the engine, as none has been released. */
 const BEFORE_TABLES = "0001-initial";
 
-/** Runs one statement, and answers its rows. */
-export type Execute = (sql: string) => Promise<readonly object[]>;
+const MIGRATIONS_TABLE = "paystateMigrations";
 
 /**
  * Looks at what was applied before, in one schema where the database has several.
@@ -25,9 +25,14 @@ export type Execute = (sql: string) => Promise<readonly object[]>;
  * @throws StorageUnusable `newer_schema` when it has one that this code does not know, `old_schema` when it is
  * of the time before callers brought their tables, `foreign_database` when it has tables but none of ours.
  */
-export async function isCurrent(execute: Execute, dialect: SchemaDialect, schema?: string): Promise<boolean> {
-  const tables = namesIn(await execute(dialect.tableNames(schema)));
-  if (!tables.includes("paystateMigrations")) {
+export async function isCurrent(
+  db: Kysely<unknown>,
+  dialect: SchemaDialect,
+  schema?: string,
+): Promise<boolean> {
+  const { rows: found } = await dialect.tableNames(schema).execute(db);
+  const tables = found.map(({ name }) => name);
+  if (!tables.includes(MIGRATIONS_TABLE)) {
     if (tables.length === 0) return false;
     throw new StorageUnusable(
       "foreign_database",
@@ -36,42 +41,40 @@ export async function isCurrent(execute: Execute, dialect: SchemaDialect, schema
         : `the schema ${schema} holds tables that are not paystate's: give paystate a schema of its own`,
     );
   }
-  const applied = await appliedIn(execute);
-  if (applied.includes(BEFORE_TABLES)) {
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
+  if (rows.some(({ name }) => name === BEFORE_TABLES)) {
     throw new StorageUnusable(
       "old_schema",
       "this database was written by a paystate from before its first release, which cannot be read any more: " +
         "let that version finish its work, then give this one a new file",
     );
   }
-  const unknown = applied.filter((name) => !(name in migrations));
+  const unknown = rows.map(({ name }) => name).filter((name) => !(name in migrations));
   if (unknown.length > 0) {
     throw new StorageUnusable(
       "newer_schema",
       `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
     );
   }
-  return applied.length === Object.keys(migrations).length;
+  return rows.length === Object.keys(migrations).length;
 }
 
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
-export async function migrate(execute: Execute, dialect: SchemaDialect, schema?: string): Promise<void> {
-  // Named with its schema, so that a role which may not use that is told so.
-  const place = schema === undefined ? "" : `"${schema}".`;
-  await execute(`create table if not exists ${place}"paystateMigrations"
-    (name varchar(255) not null primary key, timestamp varchar(255) not null)`);
-  const applied = await appliedIn(execute);
-  for (const [name, statements] of Object.entries(migrations)) {
-    if (applied.includes(name)) continue;
-    for (const statement of statements(dialect)) await execute(statement);
-    await execute(
-      `insert into "paystateMigrations" values ('${name}', cast(current_timestamp as varchar(255)))`,
-    );
-  }
+export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schema?: string): Promise<void> {
+  const named = Object.entries(migrations).map(([name, up]): [string, Migration] => [
+    name,
+    { up: (connection) => up(connection, dialect) },
+  ]);
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async (): Promise<Record<string, Migration>> => Object.fromEntries(named) },
+    migrationTableName: MIGRATIONS_TABLE,
+    migrationLockTableName: "paystateMigrationLock",
+    disableTransactions: true,
+    // Else the tables of another schema would be taken for those of this one.
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error instanceof Error) throw error;
+  if (error !== undefined) throw new Error("a migration failed", { cause: error });
 }
-
-const appliedIn = async (execute: Execute): Promise<readonly string[]> =>
-  namesIn(await execute(`select name from "paystateMigrations"`));
-
-const namesIn = (rows: readonly object[]): readonly string[] =>
-  (rows as readonly { readonly name: string }[]).map(({ name }) => name);
