@@ -62,10 +62,11 @@ export async function comeToRest(
   }
 }
 
-/** Where all endpoints told a height that is far away, markers stand until the chain is there. */
+/** Where all endpoints in service told a height that is far away, markers stand until the chain is there. */
 function hasToldHeights({ liars, happenings }: Life): boolean {
   const told = happenings.flatMap((each) => (each.does === "lie" ? each.lies : []));
-  return liars === "all" && told.some(({ lie }) => lie.about === "heights");
+  const isLiarAlone = happenings.some((each) => each.does === "operator" && each.act.does === "suspend");
+  return (liars === "all" || isLiarAlone) && told.some(({ lie }) => lie.about === "heights");
 }
 
 /** No final block is as late as the start of the process: the operator looks once more. */
