@@ -354,7 +354,7 @@ export interface Find<R extends object> {
   readonly equals?: { readonly [F in keyof R]?: R[F] };
   /**
    * A place in the order: values of the first fields that `equals` leaves. Only rows beyond it are found: with `asc` those
-   * that stand above it, with `desc` below it. A row without a value in these fields is never found.
+   * that stand above it, with `desc` below it. The first field that differs decides; a row without a value there is not found.
    */
   readonly after?: readonly Comparable[];
   /** The key of a row: only rows beyond it are found, and none when it is not among those that are looked through. */
@@ -585,7 +585,7 @@ export interface EngineStorage {
   list(listing: InstanceListing): Promise<readonly InstanceRecord[]>;
   /**
    * How many bytes the data takes, indexes included: space of removed rows that the database can use again does not count.
-   * An estimate where the database has no exact figure, and null where it has none.
+   * An estimate where the database has no exact figure, and null where it has none. An empty database may have 0.
    */
   size(): Promise<number | null>;
   /** The tasks and watches of one instance, up to `limit` of each, all of one moment. With `except`, no tasks of this kind. */

@@ -90,7 +90,7 @@ export interface TableTraits<F extends string> {
   /** By their names, which reads use. Every list can also be read by `key`, and in the order of its insertion. */
   readonly indexes?: { readonly [name: string]: IndexOptions<F> };
   readonly group?: Group<F>;
-  /** True when rows are only added: a commit that changes one is a mistake of its caller, and rejects. */
+  /** True when rows are only added: a commit that changes one is a mistake of its caller, and is answered `failed`. */
   readonly appendOnly?: boolean;
   /**
    * Rows that are equal in these fields can be read in the order of their insertion while others are added: one that reads

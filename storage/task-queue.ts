@@ -48,8 +48,9 @@ const CLAIMED: { readonly [Q in QueueName]: TaskLine } = {
 };
 
 /**
- * The tasks of a storage, over rows that an adapter keeps. Each call belongs into one transaction. `settle` ends each
- * transaction of commits: it lets in what has room now.
+ * The tasks of a storage, over rows that an adapter keeps. Each call belongs into one transaction. `settle`, called once
+ * before a transaction of commits ends, lets in what has room now; claims and releases do so themselves. One queue serves a
+ * storage for ever, also after transactions that were taken back.
  *
  * @example
  * ```ts

@@ -14,7 +14,10 @@ export type GoneTask = Pick<TaskRow, "firstKey" | "lastKey" | "admission">;
  */
 export type TaskLine = "steps" | "free" | "admitted" | "parked" | "paused";
 
-/** The tasks of a database as `TaskQueue` reads and writes them, within a transaction of the adapter. */
+/**
+ * The tasks of a database as `TaskQueue` reads and writes them, within a transaction of the adapter. Rows that are handed out
+ * are never changed. Dead letters are in `get`, `remove`, `disarm`, `ofInstance` and `dead`, and in nothing else.
+ */
 export interface TaskRows {
   get(id: string): TaskRow | undefined;
   /** Adds a task behind all others. @throws where its id is taken. */
@@ -24,28 +27,31 @@ export interface TaskRows {
   remove(id: string): void;
   /** Removes the task, where it has this token and has been claimed. */
   consume(id: string, token: number): GoneTask | undefined;
-  /** Removes timers and invocations of an instance: those of this name, or all. */
+  /** Removes timers and invocations of an instance, dead letters too: those of this name, or all. */
   disarm(instance: string, name?: string): readonly GoneTask[];
   /** All tasks of an instance belong to this workflow from now on. */
   adopt(instance: string, workflow: string): void;
   /** Tasks of an instance by name, those of one name as they were armed; none of the kind `except`. */
   ofInstance(instance: string, limit: number, except?: TaskKind): readonly TaskRow[];
-  /** Tasks of a line that can be claimed at this time, earliest first, and of one time as they were armed. */
+  /** Tasks of a line whose `visibleAt` is `until` or earlier, held or not: earliest first, of one time as they were armed. */
   due(wanted: {
     readonly line: TaskLine;
     readonly workflow: string;
     readonly until: number;
     readonly limit: number;
   }): readonly TaskRow[];
-  /** The workflows that have tasks in a queue. */
+  /** The workflows for which `due` finds a task, at whatever time, in a line of this queue. */
   workflows(queue: QueueName): Iterable<string>;
-  /** Tasks with a `crashedAt`, dead letters left out: those that are held, and of each of these workflows those that wait. */
+  /** Tasks with a `crashedAt`, in any order: those that are held, and of each of these workflows those that wait. */
   suspects(workflows: readonly string[]): readonly TaskRow[];
-  /** How many tasks are admitted under a first key, or under it with this last key. Dead letters do not count, here and below. */
+  /** How many tasks are admitted under a first key, or under it with this last key. */
   admitted(firstKey: string, lastKey?: string): number;
   /** Whether any task has this first key. */
   hasAny(firstKey: string): boolean;
-  /** Under a first key, the first parked task of each last key, those keys first that come after `after`. */
+  /**
+   * Under a first key, the first parked task of each last key, by the keys in the order of `compareTexts`: those that come
+   * after `after`, then the others. None is admitted while this is read.
+   */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
   /** Tasks that are parked in a key which is their first and their last one, as they were armed. */
   parked(key: string, limit: number): readonly TaskRow[];

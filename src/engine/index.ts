@@ -36,6 +36,7 @@ export type {
   ParentLink,
   PlannedEffect,
   StateMeta,
+  UnbornChild,
 } from "./chart.ts";
 export type { ActionBody, PromiseCreator, PromiseScope } from "./chart-interpreter.ts";
 export { ActRefused } from "./inspected.ts";

@@ -25,7 +25,7 @@ import { watchCases } from "./storage/watches.ts";
 export type { StorageContractCase, StorageUnderTest } from "./storage/contract.ts";
 
 /**
- * Every promise of the storage ports, G1 … G9, each as a case of its own. An adapter passes all of them.
+ * Every promise of the storage ports, G1 … G10, each as a case of its own. An adapter passes all of them.
  *
  * @example
  * ```ts no-run: a runner of tests runs it

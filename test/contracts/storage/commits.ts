@@ -163,7 +163,7 @@ export const commitCases: readonly StorageContractCase[] = [
     ),
   ),
   promise(
-    "G1: a commit that fails several checks is refused for the first of token, version, exists, write",
+    "G1: a commit that fails several checks is refused for the first of token, step, exists, write",
     async ({ storage }) => {
       await put(storage, {
         starts: [startOf("i")],

@@ -20,6 +20,8 @@ async function pagesOf(
   for (;;) {
     const page: readonly Place[] = await read(below);
     if (page.length === 0) return pages;
+    const isNew = pages.flat().every((id) => !ids(page).includes(id));
+    assert.ok(isNew, `a page holds what was told before: ${ids(page).join(", ")}`);
     pages.push(ids(page));
     below = page.at(-1) ?? null;
   }
