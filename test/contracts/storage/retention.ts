@@ -171,6 +171,9 @@ export const retentionCases: readonly StorageContractCase[] = [
   }),
   promise("the size is in bytes, or unknown", async ({ storage }) => {
     const size = await storage.size();
-    assert.ok(size === null || (Number.isSafeInteger(size) && size >= 0), `a whole number of bytes, not ${size}`);
+    assert.ok(
+      size === null || (Number.isSafeInteger(size) && size >= 0),
+      `a whole number of bytes, not ${size}`,
+    );
   }),
 ];
