@@ -183,14 +183,15 @@ test.for(sampled(SAID_TO_FAIL, "payouts said to fail"))(
     await world.deposit(order.address, { usdc: order.due });
     await world.settle(10);
     await live(world, HOUR / MINUTE);
-    // They were believed: the payout counts as failed, and its replacement was sent, and refused by the chain.
+    // They were believed: the payout counts as failed, and its replacement was sent, and refused by the chain. A plan is not
+    // signed again, since the nodes still list what has made the marker.
     const meanwhile = (await world.storage.transaction(order.id))?.payments ?? [];
     expect(meanwhile.some(({ kind, status }) => kind === "payout" && status === "failed")).toBe(true);
     const replacements = meanwhile.filter(
       ({ kind, plan }) => kind === "refund" || (kind === "plan" && !isRouting(readPlan(plan))),
     );
     expect(replacements.length).toBeGreaterThan(0);
-    expect(await attemptsOf(world, order)).toBeGreaterThan(meanwhile.length);
+    expect(await attemptsOf(world, order)).toBeGreaterThanOrEqual(meanwhile.length);
     expect(await gotten(world, payees)).toEqual(everybody);
     end();
     await live(world, 30);

@@ -32,17 +32,22 @@ class LateLandings {
       storage.release({ id, token, dueAt: now() + 1_000 });
     return {
       ...storage,
-      // What is armed in the hands of its holder would pass unseen: it waits like everything else. Payments are told of in
-      // any order, so these come in any order too, and nothing waits behind them.
-      commit: (items) =>
-        storage.commit(
-          items.map((item) => {
-            const arms = item.arms?.map((arm) =>
-              arm.task.name === LANDED ? { task: { ...arm.task, limits: [] } } : arm,
-            );
-            return arms === undefined ? item : { ...item, arms };
-          }),
-        ),
+      // What is armed in the hands of its holder would pass unseen: it waits like everything else, and its holder is told so.
+      // Payments are told of in any order, so these come in any order too, and nothing waits behind them.
+      commit: async (items) => {
+        const given = items.map((item) => {
+          const arms = item.arms?.map((arm) =>
+            arm.task.name === LANDED ? { task: { ...arm.task, limits: [] } } : arm,
+          );
+          return arms === undefined ? item : { ...item, arms };
+        });
+        const answers = await storage.commit(given);
+        return answers.map((answer, index) => {
+          const late = (items[index]?.arms ?? []).filter(({ task }) => task.name === LANDED);
+          if (!answer.ok || late.length === 0) return answer;
+          return { ...answer, parked: [...(answer.parked ?? []), ...late.map(({ task }) => task.id)] };
+        });
+      },
       claim: async (request) => {
         const claimed = await storage.claim(request);
         const late = claimed.filter(({ id, name }) => name === LANDED && !this.#released.has(id));

@@ -557,6 +557,7 @@ test("the same message, landed under another signature of its sender: completed,
   const { fixture, one, two, alice } = scene;
   [one.rule, two.rule] = [dropping, dropping];
   const { id, signature, signed } = await scene.pay();
+  await fixture.service.settled();
   const notices: Notice[] = [];
   fixture.service.subscribe({ transactionId: id }, (notice) => void notices.push(notice));
   const again = signAgain(signed, alice.secretKey);
