@@ -158,12 +158,12 @@ async function rawWorkflowsPerSecond(path: string, total: number, group: number)
   const db = new Database(path);
   db.pragma("synchronous = FULL");
   const insertInstance = db.prepare(
-    `insert into instances (id, workflow, hash, version, status, snapshot, createdAt, updatedAt)
-     values (?, ?, ?, 1, 'active', ?, ?, ?)`,
+    `insert into instances (id, stamp, life, workflow, hash, version, status, snapshot, createdAt, updatedAt)
+     values (?, ?, ?, ?, ?, 1, 'active', ?, ?, ?)`,
   );
   const updateInstance = db.prepare(
-    `update instances set version = version + 1, workflow = ?, hash = ?, status = ?, snapshot = ?, updatedAt = ?
-     where id = ? and version = ?`,
+    `update instances set version = version + 1, stamp = ?, workflow = ?, hash = ?, status = ?, snapshot = ?, updatedAt = ?
+     where id = ? and stamp = ?`,
   );
   const insertTask = db.prepare(
     `insert into tasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, failures)
@@ -171,7 +171,7 @@ async function rawWorkflowsPerSecond(path: string, total: number, group: number)
   );
   const deleteTask = db.prepare("delete from tasks where id = ? and token = 1");
   const insertHistory = db.prepare(
-    "insert into history (instance, version, at, event, value) values (?, ?, ?, ?, ?)",
+    "insert into history (instance, version, stamp, at, event, value) values (?, ?, ?, ?, ?, ?)",
   );
   const insertNotice = db.prepare(
     `insert into notices (id, transactionId, event, status, createdAt)
@@ -185,17 +185,18 @@ async function rawWorkflowsPerSecond(path: string, total: number, group: number)
     const at = Date.now();
     const status = version === COMMITS_EACH ? "done" : "active";
     const snapshot = JSON.stringify({ value: "working", context: { done: version - 1 }, status });
-    if (version === 1) insertInstance.run(id, workflowKey, hash, snapshot, at, at);
+    const [stamp, before] = [stampOf(id, version), stampOf(id, version - 1)];
+    if (version === 1) insertInstance.run(id, stamp, stamp, workflowKey, hash, snapshot, at, at);
     else {
-      deleteTask.run(`${id}:${version - 1}:0`);
-      updateInstance.run(workflowKey, hash, status, snapshot, at, id, version - 1);
+      deleteTask.run(`${id}:${before}:0`);
+      updateInstance.run(stamp, workflowKey, hash, status, snapshot, at, id, before);
       insertNotice.run(`${id}:${version - 1}`, id, at);
     }
     if (version < COMMITS_EACH) {
       const payload = JSON.stringify({ step: version });
-      insertTask.run(`${id}:${version}:0`, id, workflowKey, payload, at, at + lease, hash);
+      insertTask.run(`${id}:${stamp}:0`, id, workflowKey, payload, at, at + lease, hash);
     }
-    insertHistory.run(id, version, at, '{"type":"WORKED"}', '"working"');
+    insertHistory.run(id, version, stamp, at, '{"type":"WORKED"}', '"working"');
   };
   const commits = Array.from({ length: total * COMMITS_EACH }, (_, index) => index);
   const began = performance.now();
@@ -210,6 +211,9 @@ async function rawWorkflowsPerSecond(path: string, total: number, group: number)
   db.close();
   return total / seconds;
 }
+
+/** As long as a stamp of the engine. */
+const stampOf = (id: string, version: number): string => `${id}.${version}`.padStart(19, "0");
 
 const CONCURRENCIES = [1, 50, 200];
 
