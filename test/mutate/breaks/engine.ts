@@ -184,8 +184,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "a commit begins no more children than it has room for",
     file: "src/engine/plan-step.ts",
-    text: "this.#room -= children.length;",
-    replacement: "void children.length;",
+    text: "follows.children.slice(0, this.#room)",
+    replacement: "follows.children.slice(0)",
     tests: ["engine/many-children.test.ts"],
   },
   {
