@@ -155,7 +155,7 @@ export type TaskListing =
   | { readonly order: "failing"; readonly least: number; readonly limit: number }
   /** Timers and messages of a workflow, those first that can be claimed first, then as armed. */
   | { readonly order: "due"; readonly workflow: string; readonly limit: number }
-  /** Messages that are parked in this key, as they were armed: those behind the one that has its room. */
+  /** Messages that are parked in this key, as they were armed: the messages behind the one that has the room. */
   | { readonly order: "parked"; readonly key: string; readonly limit: number }
   /** Of each workflow, ascending, the one that can be claimed first, a suspect that waits at the latest. */
   | { readonly order: "workflow" };

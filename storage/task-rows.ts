@@ -42,15 +42,15 @@ export interface TaskRows {
   }): readonly TaskRow[];
   /** The workflows for which `due` finds a task, at whatever time, in a line of this queue. */
   workflows(queue: QueueName): Iterable<string>;
-  /** Tasks with a `crashedAt`, in any order: those that are held, and of each of these workflows those that wait. */
+  /** Tasks with a `crashedAt`, in any order: all held suspects, and the waiting suspects of each of these workflows. */
   suspects(workflows: readonly string[]): readonly TaskRow[];
   /** How many tasks are admitted under a first key, or under it with this last key. */
   admitted(firstKey: string, lastKey?: string): number;
   /** Whether any task has this first key. */
   hasAny(firstKey: string): boolean;
   /**
-   * Under a first key, the first parked task of each last key, by the keys in the order of `compareTexts`: those that come
-   * after `after`, then the others. None is admitted while this is read.
+   * Under a first key, the first parked task of each last key, by the keys in the order of `compareTexts`: keys behind
+   * `after` first, then all other keys. None is admitted while this is read.
    */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
   /** Tasks that are parked in a key which is their first and their last one, as they were armed. */

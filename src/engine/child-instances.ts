@@ -1,4 +1,4 @@
-/** Child machines as instances of their own: what they are called, and which chart they follow. */
+/** Child machines as instances of their own: the id of such an instance, and its chart. */
 import type { AnyWorkflow } from "./workflow.ts";
 
 /**

@@ -254,7 +254,7 @@ export class StepPlan {
     const { now, held } = heldFor(later, id, follows.arms);
     const after = later.length === 0 ? step.after : { ...step.after, unborn: held };
     const { born, failed } = this.#born(facts, children);
-    // The step that begins the rest is made by the task of the first one, or by whatever comes before it.
+    // A timer begins the remaining children, unless another event of the instance comes before the timer.
     const isFirst = later.length > 0 && event?.type !== BORN;
     const arms = [...now, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
     return { facts, after, life, earlier: NONE, history, follows: { ...follows, arms }, born };
@@ -342,7 +342,7 @@ function unborn({ id, before, step }: StepFacts): Consequences {
   };
 }
 
-/** Messages to children that begin later are armed with them: they would find nobody. */
+/** A message to a child that begins later is armed with the child: armed earlier, the message would find nobody. */
 function heldFor(
   later: readonly StartedChild[],
   parent: string,

@@ -61,7 +61,7 @@ export interface StepsSurroundings<W> extends Pick<
   readonly random: Random;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
-  /** Whether somebody wants to see each state of this instance: then no step stands for several. */
+  /** Whether a caller waits for a state of this instance, or `inspect` is set: then each message has a commit of its own. */
   readonly isFollowed: (instance: string) => boolean;
 }
 

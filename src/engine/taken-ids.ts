@@ -23,7 +23,7 @@ export class TakenIds {
     if (this.#runs.size > 0) for (const { history } of parts) this.#runs.delete(history.instance);
   }
 
-  /** Whether the commit of these parts was refused because of the id of a child: decided anew, it takes others. */
+  /** Whether the commit of these parts was refused because of the id of a child: decided anew, the step takes other ids. */
   async found(
     storage: Pick<EngineStorage, "load">,
     parts: readonly BeginningPart[],

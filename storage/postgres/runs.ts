@@ -1,6 +1,6 @@
 /**
- * What commits do, by kind, so that each kind is one statement. For several only where that comes to the same as one after the
- * other: none touches what another one does, other than by messages.
+ * What commits do, by kind, so that each kind is one statement. Several commits are put together only where the result is that of
+ * one commit after the other: no commit touches what another commit does, other than by messages.
  */
 import { compareTexts } from "../compare-texts.ts";
 import { engineTables, startedInstance } from "../engine-tables.ts";

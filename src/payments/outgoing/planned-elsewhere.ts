@@ -3,6 +3,7 @@ import type { DepositRecord } from "../records.ts";
 import type { TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { isTurnOver, nextTurn } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { possiblePlans, type PossiblePlan } from "./plans/possible-plans.ts";
@@ -22,18 +23,14 @@ export interface PlanNaming {
   readonly assets: Assets;
 }
 
-/** So many markers are derived in a few milliseconds; then others have their turn. */
-const DERIVED_PER_TURN = 64;
-
 /** Null where the marker names no plan of payouts: a refund, or something else. */
 export async function plannedElsewhere(
   { ledger, keys, assets }: PlanNaming,
   { deposit, view, words, delegate }: ReplacedMarker,
 ): Promise<PossiblePlan | null> {
   const order = { recipients: view.recipients, asset: assets.named(view.transaction.mint) };
-  let derived = 0;
   for (const plan of possiblePlans(words, order)) {
-    if (++derived % DERIVED_PER_TURN === 0) await new Promise(setImmediate);
+    if (isTurnOver()) await nextTurn();
     if (ledger.markerAddress(deposit.id, keys.seed(deposit, plan.planWords)) === delegate) return plan;
   }
   return null;

@@ -1,4 +1,4 @@
-/** What one process sees and the others cannot, such as endpoints that differ: listed by all of them while it says so. */
+/** Matters that one process sees and others cannot, such as endpoints that differ: every process lists a sighting while its process repeats it. */
 import type { MatterRecord } from "../../records.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
