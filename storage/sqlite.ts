@@ -4,6 +4,7 @@ import type { Table } from "./table.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
+import { FileGuard } from "./sqlite/file-guard.ts";
 import { instanceReads, instanceTarget } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
@@ -32,7 +33,8 @@ const sinceProcessStart = (): number => performance.now();
  * are applied first.
  *
  * Several processes may use one file. A lock held by another is waited for up to five seconds without blocking the
- * event loop; `onWake` never calls.
+ * event loop; `onWake` never calls. Where the file of a path is deleted or replaced while it is open, every call rejects
+ * with `replaced` from then on, a read within a second.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
  *
@@ -52,13 +54,15 @@ export async function sqliteStorage(
   { elapsed = sinceProcessStart }: SqliteOptions = {},
 ): Promise<EngineStorage> {
   assertInstalledLoadable();
-  const handle = typeof database === "string" ? await openDatabase(database) : database;
+  const { handle, file } =
+    typeof database === "string" ? await openDatabase(database) : { handle: database, file: null };
   const close = (): void => {
     if (typeof database === "string") handle.close();
   };
   try {
     await prepareDatabase(handle);
-    return storageOn(new Connection(handle), elapsed, close);
+    const guard = file === null ? null : new FileGuard(file, elapsed);
+    return storageOn(new Connection(handle, guard), elapsed, close);
   } catch (error) {
     close();
     throw error;

@@ -1,7 +1,7 @@
 /**
  * Why a storage could not be opened or used. While it is used: `unavailable`, it cannot be reached, or takes no writes for
  * now, as a server that fails over; `busy`, a lock, a connection or a statement was waited for too long; `disk_full`;
- * `unwritable`, the disk or the file refuses; `damaged`; `no_rights`.
+ * `unwritable`, the disk or the file refuses; `replaced`, the file was deleted or replaced in use; `damaged`; `no_rights`.
  */
 export type StorageUnusableCode =
   | "driver_missing"
@@ -16,6 +16,7 @@ export type StorageUnusableCode =
   | "unwritable"
   | "not_a_database"
   | "damaged"
+  | "replaced"
   | "foreign_database"
   | "newer_schema"
   | "old_schema"
