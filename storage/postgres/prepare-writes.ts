@@ -1,6 +1,7 @@
 /** The writes of commits to the caller's tables, as the function that carries them out takes them. */
 import { kindOf } from "../row.ts";
-import { type GivenTable, type GivenTables, valueName } from "../sql/given-table.ts";
+import { type GivenTable, valueName } from "../sql/given-table.ts";
+import type { GivenTables } from "../sql/given-tables.ts";
 import { type AnyRow, type Bound, type SqlValue, withPlaces } from "../sql/statement.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite } from "../storage.ts";
 import type { AnyTable, ColumnKind } from "../table.ts";

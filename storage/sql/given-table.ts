@@ -1,5 +1,4 @@
 /** One of the caller's tables in SQL: the statement for what is read or written, made from its description, with its values. */
-import { NotInstalled } from "../install-plan.ts";
 import { type AnyQuery, fieldNamed, isTotal, selectionOf, type Selection } from "../query.ts";
 import { expectedFields, timeField } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
@@ -26,7 +25,7 @@ export const valueName = {
   after: (field: string): string => `after ${field}`,
 };
 
-const valueOf = (name: string): string => `{${name}}`;
+export const valueOf = (name: string): string => `{${name}}`;
 
 /** What the rows of a group say before an insert. */
 export interface Measure {
@@ -76,13 +75,20 @@ export class GivenTable {
     return { statement: { text }, values: { ...valuesOf(selection), ...extent } };
   }
 
-  /** How many rows there are; where a field is summed, this field of each of them. */
-  tally(query: AnyQuery): Bound<{ count?: number; part?: string | null }> {
-    const { table } = this;
-    const selection = selectionOf(table, query);
-    const what = query.sum === undefined ? `count(*) as "count"` : `${quoted(query.sum)} as "part"`;
-    const conditions = [...conditionsOf(table, selection), ...isAfter(selection, "asc")];
-    const text = `select ${what} from ${quoted(table.name)}${where(conditions)}`;
+  /** How many rows there are. */
+  count(query: AnyQuery): Bound<{ count: number }> {
+    return this.#among(query, `count(*) as "count"`);
+  }
+
+  /** One field of each of the rows. */
+  parts(query: AnyQuery, field: string): Bound<{ part: string | null }> {
+    return this.#among(query, `${quoted(field)} as "part"`);
+  }
+
+  #among(query: AnyQuery, what: string): Bound<never> {
+    const selection = selectionOf(this.table, query);
+    const conditions = [...conditionsOf(this.table, selection), ...isAfter(selection, "asc")];
+    const text = `select ${what} from ${quoted(this.table.name)}${where(conditions)}`;
     return { statement: { text }, values: valuesOf(selection) };
   }
 
@@ -178,28 +184,6 @@ export class GivenTable {
 
   #assertVersioned(): void {
     if (!("version" in this.table.columns)) throw new TypeError(`${this.table.name} has no version`);
-  }
-}
-
-/** The tables that are installed, by their names. */
-export class GivenTables {
-  readonly #now: string;
-  readonly #tables = new Map<string, GivenTable>();
-
-  constructor(now = valueOf(valueName.now)) {
-    this.#now = now;
-  }
-
-  /** Takes a table that is in the database. */
-  add(table: AnyTable): void {
-    this.#tables.set(table.name, new GivenTable(table, this.#now));
-  }
-
-  /** @throws NotInstalled when the table is none of them. */
-  of(name: string): GivenTable {
-    const table = this.#tables.get(name);
-    if (table === undefined) throw new NotInstalled(name);
-    return table;
   }
 }
 
