@@ -306,37 +306,22 @@ export type Removal<W> = {
 /** A write to one of the caller's tables inside a commit: one closed union over the tables of `W`. */
 export type Write<W> = Insert<W> | Update<W> | Expectation<W> | Removal<W>;
 
-/** An insert whose table the compiler does not know: what adapters are given, and check by the description. */
-export interface AnyInsert {
-  readonly table: string;
-  readonly insert: unknown;
-  readonly atMost?: Capacity;
-}
+/** Tables that the compiler does not know: adapters check what is written to them by their descriptions. */
+type AnyRows = Readonly<Record<string, unknown>>;
 
-/** An update of the same kind. */
-export interface AnyUpdate {
-  readonly table: string;
-  readonly id: string;
-  readonly set: unknown;
-  readonly expectedVersion?: number;
-  readonly unexpired?: Unexpired;
-}
+/** An insert into any table. */
+export type AnyInsert = Insert<AnyRows>;
 
-/** An expectation of the same kind. */
-export interface AnyExpectation {
-  readonly table: string;
-  readonly id: string;
-  readonly expectVersion: number;
-}
+/** An update of any table. */
+export type AnyUpdate = Omit<Update<AnyRows>, "unexpired"> & { readonly unexpired?: Unexpired };
 
-/** A removal of the same kind. */
-export interface AnyRemoval {
-  readonly table: string;
-  readonly remove: string;
-  readonly expected?: object;
-}
+/** An expectation of a row of any table. */
+export type AnyExpectation = Expectation<AnyRows>;
 
-/** A write of the same kind. */
+/** A removal from any table. */
+export type AnyRemoval = Removal<AnyRows>;
+
+/** A write to any table. */
 export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
 
 /** What a field that rows are found by may be. */

@@ -3,7 +3,7 @@
  * keys. The rules are pure functions, in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; here they meet the rows.
  */
 import { compareTexts } from "./compare-texts.ts";
-import { admitted, hasRoom, type LimitedTasks, nextAdmitted } from "./limits.ts";
+import { admitted, hasRoom, nextAdmitted } from "./limits.ts";
 import type {
   AnyCommit,
   ArmLease,
@@ -62,17 +62,11 @@ const CLAIMED: { readonly [Q in QueueName]: TaskLine } = {
  */
 export class TaskQueue {
   readonly #rows: TaskRows;
-  readonly #limited: LimitedTasks<TaskRow>;
   /** First keys in which something has changed since `settle`, each with the last key that a task has left. */
   readonly #changed = new Map<string, string>();
 
   constructor(rows: TaskRows) {
     this.#rows = rows;
-    this.#limited = {
-      admittedUnder: (firstKey) => rows.admitted(firstKey),
-      admittedIn: (firstKey, lastKey) => rows.admitted(firstKey, lastKey),
-      heads: (firstKey, after) => rows.heads(firstKey, after),
-    };
   }
 
   /** Removes the task that is done, and those behind it. False when its token is not that of the latest claim. */
@@ -139,11 +133,8 @@ export class TaskQueue {
   /** Admits what has room now, under each first key in which a task has come or gone. */
   settle(): void {
     for (const [firstKey, after] of this.#changed) {
-      let next = nextAdmitted(this.#limited, { firstKey, after });
-      while (next !== undefined) {
-        this.#rows.put(admitted(next), next);
-        next = nextAdmitted(this.#limited, { firstKey, after });
-      }
+      const next = (): TaskRow | undefined => nextAdmitted(this.#rows, firstKey, after);
+      for (let task = next(); task !== undefined; task = next()) this.#rows.put(admitted(task), task);
     }
     this.#changed.clear();
   }
@@ -152,7 +143,8 @@ export class TaskQueue {
   isDue(request: ClaimRequest): boolean {
     const isAny = request.workflows.some((workflow) =>
       QUEUES.some(
-        (queue) => request[queue] > 0 && this.#due(request, { queue, workflow, limit: 1 }).length > 0,
+        (queue) =>
+          request[queue] > 0 && this.#due(queue, workflow, { until: request.now, limit: 1 }).length > 0,
       ),
     );
     return isAny || this.#suspect(request) !== undefined || this.#unsettled(request, 1).next().done !== true;
@@ -193,20 +185,13 @@ export class TaskQueue {
     const limit = request[queue];
     if (limit < 1) return [];
     return [...new Set(request.workflows)]
-      .flatMap((workflow) => this.#due(request, { queue, workflow, limit }))
+      .flatMap((workflow) => this.#due(queue, workflow, { until: request.now, limit }))
       .toSorted(earliestFirst)
       .slice(0, limit);
   }
 
-  #due(
-    { now }: ClaimRequest,
-    {
-      queue,
-      workflow,
-      limit,
-    }: { readonly queue: QueueName; readonly workflow: string; readonly limit: number },
-  ): readonly TaskRow[] {
-    return this.#rows.due({ line: CLAIMED[queue], workflow, until: now, limit });
+  #due(queue: QueueName, workflow: string, bounds: { until: number; limit: number }): readonly TaskRow[] {
+    return this.#rows.due({ line: CLAIMED[queue], workflow, ...bounds });
   }
 
   /** What asks for room, since its pause is over; and what has room and is claimed by nobody. Of any workflow, so many of each. */
@@ -221,7 +206,7 @@ export class TaskQueue {
   /** The suspect whose turn it is. */
   #suspect(request: ClaimRequest): TaskRow | undefined {
     const inTurn = suspectsInTurn(this.#rows.suspects(request.workflows), request);
-    return inTurn.find((task) => hasRoom(task, this.#limited));
+    return inTurn.find((task) => hasRoom(task, this.#rows));
   }
 
   /** Extends leases; answers the ids of those that are lost. */

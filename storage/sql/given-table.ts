@@ -136,7 +136,7 @@ export class GivenTable {
     if (appendOnly) throw new TypeError(`rows of ${name} are never changed`);
     if (expectedVersion !== undefined) this.#assertVersioned();
     const grows = "version" in columns;
-    const changes = encodeChanges(this.table, set as object);
+    const changes = encodeChanges(this.table, set);
     const fields = Object.keys(changes);
     const unexpired = until === undefined ? null : timeField(this.table, until).name;
     const shape = ["update", expectedVersion === undefined, unexpired, ...fields].join();
