@@ -7,7 +7,7 @@ import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
 import { tableActs, TableWrites } from "./sqlite/tables.ts";
-import { SqliteTaskRows } from "./sqlite/task-rows.ts";
+import { sqliteTaskRows } from "./sqlite/task-rows.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import type { Read } from "./sql/statement.ts";
@@ -96,7 +96,7 @@ function storageOn(
   close: () => void | Promise<void>,
 ): EngineStorage {
   const read: Read = (statement, values) => connection.read(() => connection.all(statement, values));
-  const tasks = new TaskQueue(new SqliteTaskRows(connection));
+  const tasks = new TaskQueue(sqliteTaskRows(connection));
   const tables = new GivenTables(tableActs(connection, read));
   const writes = new TableWrites(connection, tables);
   const target = { tasks, write: (write: AnyWrite) => writes.write(write), ...instanceTarget(connection) };
