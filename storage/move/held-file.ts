@@ -1,13 +1,11 @@
 /** An SQLite database that this process alone has open: what is moved away must not change, and no service may begin on it. */
 import { existsSync } from "node:fs";
-import { Kysely, SqliteDialect } from "kysely";
 import type { Definition } from "../install-plan.ts";
 import type { InstalledTable } from "../sql/install-statements.ts";
-import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent } from "../sql/migrations/index.ts";
 import { Connection } from "../sqlite/connection.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
-import { loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
+import type { SqliteDatabase } from "../sqlite/driver.ts";
+import { isOurs, openExisting } from "../sqlite/existing.ts";
 import { moveMarkOf, type MoveMark, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { statement } from "../sql/statement.ts";
@@ -46,12 +44,10 @@ export class HeldFile {
    */
   static async open(path: string): Promise<HeldFile> {
     if (!existsSync(path)) throw new StorageUnusable("cannot_open", `there is no file ${path}`);
-    const Driver = await loadDriver();
-    const database = open(() => new Driver(path, { timeout: 0, fileMustExist: true }), path);
+    const database = await openExisting(path);
     try {
       hold(database, path);
-      const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
-      if (!(await isCurrent(db, sqliteSchema))) {
+      if (!(await isOurs(database))) {
         throw new StorageUnusable("foreign_database", `${path} holds none of paystate's tables`);
       }
       return new HeldFile(path, database);
@@ -129,14 +125,6 @@ export class HeldFile {
       // A service sets it as well when it opens the file.
     }
     this.#database.close();
-  }
-}
-
-function open(make: () => SqliteDatabase, path: string): SqliteDatabase {
-  try {
-    return make();
-  } catch (error) {
-    throw explained(error, path);
   }
 }
 
