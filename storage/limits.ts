@@ -23,7 +23,8 @@ const WITHOUT: LimitColumns = {
  * @throws TypeError when a limit is wrong, or the task is a timer.
  */
 export function limitColumns(
-  { id, kind, limits }: Pick<TaskRecord, "id" | "kind" | "limits">,
+  { id, kind }: Pick<TaskRecord, "id" | "kind">,
+  limits: readonly Limit[],
   admission: "parked" | "admitted",
 ): LimitColumns {
   const [first, last = first] = limits;

@@ -20,12 +20,12 @@ import type {
 import {
   amended,
   claimed,
+  claimedTask,
   earliestFirst,
   pendingTask,
   released,
   retried,
   storedTask,
-  taskRecord,
 } from "./stored-task.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "./suspects.ts";
 import { QUEUES, queueOfRow } from "./task-queues.ts";
@@ -141,13 +141,13 @@ export class TaskQueue {
 
   /** Whether a claim may find anything, or has anything to change. */
   isDue(request: ClaimRequest): boolean {
-    const isAny = request.workflows.some((workflow) =>
-      QUEUES.some(
-        (queue) =>
-          request[queue] > 0 && this.#due(queue, workflow, { until: request.now, limit: 1 }).length > 0,
-      ),
+    const isAny = (queue: QueueName): boolean =>
+      request[queue] > 0 && this.#due(queue, request, 1).next().done !== true;
+    return (
+      QUEUES.some(isAny) ||
+      this.#suspect(request) !== undefined ||
+      this.#unsettled(request, 1).next().done !== true
     );
-    return isAny || this.#suspect(request) !== undefined || this.#unsettled(request, 1).next().done !== true;
   }
 
   claim(request: ClaimRequest): ClaimedTask[] {
@@ -163,35 +163,31 @@ export class TaskQueue {
   }
 
   #lease(tasks: readonly TaskRow[], request: ClaimRequest): ClaimedTask[] {
-    return tasks.map((task) => {
-      const leased = claimed(task, request);
-      this.#rows.put(leased, task);
-      const { token, crashes, failures } = leased;
-      return { ...taskRecord(leased), token, crashes, failures };
-    });
+    const leased = tasks.map((task) => this.#put(task, () => claimed(task, request)));
+    return leased.filter((task) => task !== null).map(claimedTask);
   }
 
   /** What gets a place, once all suspects among it are in their line and the dead set aside: they took places of others. */
   #unsuspected(request: ClaimRequest): readonly TaskRow[] {
     for (;;) {
-      const due = QUEUES.flatMap((queue) => this.#chosen(queue, request)).toSorted(earliestFirst);
+      const due = QUEUES.flatMap((queue) => this.#earliest(queue, request)).toSorted(earliestFirst);
       const changed = due.filter((task) => this.#change(task, () => suspected(task, request)));
       if (changed.length === 0) return due;
       this.settle();
     }
   }
 
-  #chosen(queue: QueueName, request: ClaimRequest): readonly TaskRow[] {
+  #earliest(queue: QueueName, request: ClaimRequest): readonly TaskRow[] {
     const limit = request[queue];
     if (limit < 1) return [];
-    return [...new Set(request.workflows)]
-      .flatMap((workflow) => this.#due(queue, workflow, { until: request.now, limit }))
-      .toSorted(earliestFirst)
-      .slice(0, limit);
+    return [...this.#due(queue, request, limit)].toSorted(earliestFirst).slice(0, limit);
   }
 
-  #due(queue: QueueName, workflow: string, bounds: { until: number; limit: number }): readonly TaskRow[] {
-    return this.#rows.due({ line: CLAIMED[queue], workflow, ...bounds });
+  /** So many of each workflow. */
+  *#due(queue: QueueName, { workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
+    for (const workflow of new Set(workflows)) {
+      yield* this.#rows.due({ line: CLAIMED[queue], workflow, until: now, limit });
+    }
   }
 
   /** What asks for room, since its pause is over; and what has room and is claimed by nobody. Of any workflow, so many of each. */
@@ -211,14 +207,9 @@ export class TaskQueue {
 
   /** Extends leases; answers the ids of those that are lost. */
   heartbeat({ tasks, ...beat }: Parameters<EngineStorage["heartbeat"]>[0]): string[] {
-    const lost = tasks.filter(({ id, token }) => {
-      const task = this.#claimed(id, token);
-      const kept = task === undefined ? null : extended(task, beat);
-      if (task === undefined || kept === null) return true;
-      this.#rows.put(kept, task);
-      return false;
-    });
-    return lost.map(({ id }) => id);
+    const isKept = ({ id, token }: (typeof tasks)[number]): boolean =>
+      this.#put(this.#claimed(id, token), (task) => extended(task, beat)) !== null;
+    return tasks.filter((task) => !isKept(task)).map(({ id }) => id);
   }
 
   /** Gives a task back; false when the token is no longer the latest, or the task was set aside. */
@@ -236,7 +227,7 @@ export class TaskQueue {
       .flatMap((workflow) => lines.map((line) => this.#first(line, workflow)?.visibleAt))
       .concat(this.#nextSuspectAt(workflows, queues))
       .filter((at) => at !== undefined);
-    return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   #first(line: TaskLine, workflow: string): TaskRow | undefined {
@@ -296,11 +287,15 @@ export class TaskQueue {
 
   /** False where there is no such task, or it stays as it is. */
   #change(task: TaskRow | undefined, change: (task: TaskRow) => TaskRow | null): boolean {
+    const next = this.#put(task, change);
+    if (next !== null) this.#touch(next);
+    return next !== null;
+  }
+
+  #put(task: TaskRow | undefined, change: (task: TaskRow) => TaskRow | null): TaskRow | null {
     const next = task === undefined ? null : change(task);
-    if (task === undefined || next === null) return false;
-    this.#rows.put(next, task);
-    this.#touch(next);
-    return true;
+    if (task !== undefined && next !== null) this.#rows.put(next, task);
+    return next;
   }
 
   /** Only a task that had room leaves some to others. */

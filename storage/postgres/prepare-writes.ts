@@ -2,9 +2,10 @@
 import { kindOf } from "../row.ts";
 import { type GivenTable, valueName } from "../sql/given-table.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
+import { postgresSchema, type SchemaDialect } from "../sql/migrations/dialect.ts";
 import { type AnyRow, type Bound, type SqlValue, withPlaces } from "../sql/statement.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite } from "../storage.ts";
-import type { AnyTable, ColumnKind } from "../table.ts";
+import type { AnyTable } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { assertText } from "./text.ts";
 
@@ -30,14 +31,7 @@ interface Room {
   readonly most?: string;
 }
 
-const casts: { readonly [K in ColumnKind]: string } = {
-  text: "text",
-  integer: "bigint",
-  amount: "numeric",
-  boolean: "smallint",
-  bytes: "bytea",
-  json: "text",
-};
+const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
 /** Rows that are only expected are shared, so that payments of one account do not wait for each other. */
 type Strength = "share" | "no key update";
@@ -118,7 +112,7 @@ export class GroupWrites {
     const { unexpired } = change;
     const now = unexpired === undefined ? null : this.#clock.now(unexpired.now);
     const run = this.#run({ statement, values: { ...values, [valueName.now]: now } }, given.table);
-    const isUnique = given.table.unique.some((field) => field in (change.set as object));
+    const isUnique = given.table.unique.some((field) => field in change.set);
     return { ...run, rows: 1, ...(isUnique ? { mayBeTaken: true as const } : {}) };
   }
 
