@@ -6,7 +6,7 @@ import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts
 import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
-import { tableActs, TableWrites } from "./sqlite/tables.ts";
+import { isWritten, tableActs } from "./sqlite/tables.ts";
 import { sqliteTaskRows } from "./sqlite/task-rows.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
@@ -98,8 +98,8 @@ function storageOn(
   const read: Read = (statement, values) => connection.read(() => connection.all(statement, values));
   const tasks = new TaskQueue(sqliteTaskRows(connection));
   const tables = new GivenTables(tableActs(connection, read));
-  const writes = new TableWrites(connection, tables);
-  const target = { tasks, write: (write: AnyWrite) => writes.write(write), ...instanceTarget(connection) };
+  const write = (each: AnyWrite): boolean => isWritten(connection, tables, each);
+  const target = { tasks, write, ...instanceTarget(connection) };
   const commits = new Commits(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),

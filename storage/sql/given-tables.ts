@@ -3,7 +3,7 @@ import { NotInstalled } from "../install-plan.ts";
 import type { EngineStorage, Find, Tallied, Tally } from "../storage.ts";
 import type { AnyTable, Table } from "../table.ts";
 import { decodeRow } from "./codecs.ts";
-import { GivenTable } from "./given-table.ts";
+import { GivenTable, type Part } from "./given-table.ts";
 import { installedStatements, installing } from "./install-statements.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { Bound, Read } from "./statement.ts";
@@ -17,7 +17,7 @@ export interface TableActs {
   /** Installs tables in one transaction that keeps out others who install. */
   readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
   /** Counts and adds up the parts that a statement lists. */
-  readonly sum: (parts: Bound<{ readonly part: string | null }>) => Promise<Tallied>;
+  readonly sum: (parts: Bound<Part>) => Promise<Tallied>;
 }
 
 export class GivenTables implements Pick<EngineStorage, "install" | "get" | "find" | "tally"> {
