@@ -38,8 +38,6 @@ export interface Moved {
   readonly wasThere: boolean;
 }
 
-const ROWS_AT_ONCE = 250;
-
 /**
  * Copies an SQLite database into a new schema of a PostgreSQL database, reads every row back and compares it, and gives up
  * the file: no storage opens it any more. Everything keeps its place: instances, due times, tokens of tasks, the order of
@@ -168,7 +166,7 @@ class Transfer {
         );
       });
     if (hasArrived) return;
-    this.#file.removeMark();
+    this.#file.setMark(null);
     throw cause;
   }
 
@@ -193,30 +191,20 @@ class Transfer {
   }
 
   async #send(filled: FilledSchema, table: CopiedTable): Promise<void> {
-    let after: StoredRow | null = null;
-    for (;;) {
-      const rows: readonly StoredRow[] = this.#file.page(table, { after, limit: ROWS_AT_ONCE });
-      const last: StoredRow | undefined = rows.at(-1);
-      if (last === undefined) break;
-      try {
-        await filled.add(table, rows);
-      } catch (error) {
-        throw refused(table, error);
-      }
-      after = last;
+    let last: StoredRow | undefined;
+    for (const { after, rows } of this.#file.pages(table)) {
+      last = after;
+      if (rows.length > 0) await filled.add(table, rows);
     }
-    if (after !== null) await filled.continueAfter(table, after);
-    await filled.analyze(table);
+    await filled.finish(table, last);
   }
 
   /** Both are read in the same order: what is missing, too much or different shows in the first page that has it. */
   async #readBack(filled: FilledSchema, table: CopiedTable): Promise<CopiedRows> {
     const sums: Record<string, bigint> = Object.fromEntries(table.amounts.map((column) => [column, 0n]));
     let count = 0;
-    let after: StoredRow | null = null;
-    for (;;) {
-      const rows: readonly StoredRow[] = this.#file.page(table, { after, limit: ROWS_AT_ONCE });
-      const found = await filled.page(table, { after, limit: ROWS_AT_ONCE });
+    for (const { after, rows } of this.#file.pages(table)) {
+      const found = await filled.page(table, after);
       rows.forEach((row, index) => {
         const back = found[index];
         if (back === undefined || !isSameRow(table, row, back)) throw differs(table, row);
@@ -224,24 +212,18 @@ class Transfer {
           sums[column] = (sums[column] ?? 0n) + BigInt(String(back[column] ?? 0));
         }
       });
-      if (found.length !== rows.length) throw differs(table, found.at(-1) ?? null);
+      if (found.length !== rows.length) throw differs(table, found.at(-1));
       count += rows.length;
-      const last: StoredRow | undefined = rows.at(-1);
-      if (last === undefined) return { table: table.name, rows: count, sums };
-      after = last;
     }
+    return { table: table.name, rows: count, sums };
   }
 }
 
-const differs = (table: CopiedTable, row: StoredRow | null): StorageUnusable =>
+const differs = (table: CopiedTable, row: StoredRow | undefined): StorageUnusable =>
   new StorageUnusable(
     "copy_differs",
-    `${table.name}: the row ${row === null ? "" : placeOf(table, row)} is not read back as it lies in the file; nothing was moved`,
+    `${table.name}: the row ${row === undefined ? "" : placeOf(table, row)} is not read back as it lies in the file; nothing was moved`,
   );
-
-/** A text with a NUL character is the one thing that SQLite keeps and PostgreSQL does not. */
-const refused = ({ name }: CopiedTable, error: unknown): unknown =>
-  error instanceof TypeError ? new TypeError(`${name}: ${error.message}`, { cause: error }) : error;
 
 const goneElsewhere = ({ place, state }: MoveMark): StorageUnusable =>
   new StorageUnusable(

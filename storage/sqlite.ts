@@ -1,16 +1,17 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
-import type { AnyWrite, EngineStorage, Find } from "./storage.ts";
-import type { Table } from "./table.ts";
+import type { AnyWrite, EngineStorage } from "./storage.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
 import { FileGuard } from "./sqlite/file-guard.ts";
-import { instanceReads, instanceTarget } from "./sqlite/instances.ts";
+import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
-import { Tables } from "./sqlite/tables.ts";
-import { SqliteTaskRows } from "./sqlite/task-rows.ts";
-import { watchStatements } from "./sql/instance-statements.ts";
+import { isWritten, tableActs } from "./sqlite/tables.ts";
+import { sqliteTaskRows } from "./sqlite/task-rows.ts";
+import { GivenTables } from "./sql/given-tables.ts";
+import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
+import type { Read } from "./sql/statement.ts";
 import { TaskQueue } from "./task-queue.ts";
 
 export { backupSqlite, type SqliteBackup } from "./sqlite/backup.ts";
@@ -98,16 +99,17 @@ function storageOn(
   elapsed: () => number,
   close: () => void | Promise<void>,
 ): EngineStorage {
-  const tasks = new TaskQueue(new SqliteTaskRows(connection));
-  const tables = new Tables(connection);
-  const target = { tasks, write: (write: AnyWrite) => tables.write(write), ...instanceTarget(connection) };
+  const read: Read = (statement, values) => connection.read(() => connection.all(statement, values));
+  const tasks = new TaskQueue(sqliteTaskRows(connection));
+  const tables = new GivenTables(tableActs(connection, read));
+  const write = (each: AnyWrite): boolean => isWritten(connection, tables, each);
+  const target = { tasks, write, ...instanceTarget(connection) };
   const commits = new Commits(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),
-    get: <R extends object>(table: Table<R>, key: string) =>
-      connection.read(() => tables.get(table, key) as R | null),
-    find: <R extends object>(query: Find<R>) => connection.read(() => tables.find(query) as R[]),
-    tally: (query) => connection.read(() => tables.tally(query)),
+    get: (table, key) => tables.get(table, key),
+    find: (query) => tables.find(query),
+    tally: (query) => tables.tally(query),
     commit: (items) => commits.commit(items),
     // Writes nothing, and does not ask for the write lock, while nothing is due.
     claim: async (request) =>
@@ -118,7 +120,11 @@ function storageOn(
       request.tasks.length === 0 ? [] : connection.writeUnsynced(() => tasks.heartbeat(request)),
     release: (request) => connection.write(() => tasks.release(request)),
     nextDue: (...asked) => connection.read(() => tasks.nextDue(...asked)),
-    ...instanceReads(connection),
+    ...instanceReads(read, {
+      usedBytes,
+      inShards: (kind, shards) => connection.read(() => watchesIn(connection, kind, shards)),
+    }),
+    lease: (request) => leased(connection, request),
     pending: (instance, limit, except) =>
       connection.snapshot(() => ({
         tasks: tasks.of(instance, limit, except),

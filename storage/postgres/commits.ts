@@ -1,6 +1,6 @@
 /** Commits to PostgreSQL: a group is one round trip and one transaction, and each item is kept or taken back on its own. */
 import pRetry from "p-retry";
-import type { GivenTables } from "../sql/given-table.ts";
+import type { GivenTables } from "../sql/given-tables.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
 import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
