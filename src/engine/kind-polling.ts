@@ -1,6 +1,6 @@
 /** Polls the watches of one kind in the shards that this process holds: several looks at once, each within its time. */
-import type { EngineStorage, WatchRecord } from "../../storage/storage.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import type { WatchRecord } from "../../storage/storage.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
 import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
@@ -11,20 +11,13 @@ import { WatchShare } from "./watch-shares.ts";
 import { WatchTurns } from "./watch-turns.ts";
 import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 
-/** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
-export type WatchSend = (
-  told: WatchEvent,
-  by: Pick<StepCompanions<never>, "cause" | "meant">,
-) => Promise<SendResult>;
-
 /** What the polling of every kind shares. */
-export interface PollingSurroundings {
-  readonly storage: Pick<EngineStorage, "lease" | "watches">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly holder: string;
-  readonly leaseMs: number;
-  readonly send: WatchSend;
+export interface PollingSurroundings extends EngineProcess {
+  /** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
+  readonly send: (
+    told: WatchEvent,
+    by: Pick<StepCompanions<never>, "cause" | "meant">,
+  ) => Promise<SendResult>;
 }
 
 /** Looks of one kind at once: one that waits for a slow answer leaves the others their turn. */

@@ -1,14 +1,8 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
-import type { EngineStorage } from "../../storage/storage.ts";
 import { KindPolling, type PollingSurroundings } from "./kind-polling.ts";
 import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
-
-/** What polling needs. */
-type Surroundings = PollingSurroundings & {
-  readonly storage: Pick<EngineStorage, "watches">;
-};
 
 /** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
 const GLANCE_MS = 900;
@@ -18,7 +12,7 @@ const IDLE_GLANCE_MS = 3_600;
 /** The polling of every kind, from `run` to `stop` and again. */
 export class WatchPolling {
   readonly #watchers: Readonly<Record<string, Watcher>>;
-  readonly #around: Surroundings;
+  readonly #around: PollingSurroundings;
   readonly #pause: Pause;
   #stopping = new AbortController();
   /** Empty while it does not run. */
@@ -28,7 +22,7 @@ export class WatchPolling {
   #watched: readonly string[] = [];
   #isIdle = false;
 
-  constructor(watchers: Readonly<Record<string, Watcher>>, around: Surroundings) {
+  constructor(watchers: Readonly<Record<string, Watcher>>, around: PollingSurroundings) {
     this.#watchers = watchers;
     this.#around = around;
     this.#pause = new Pause(around.clock);

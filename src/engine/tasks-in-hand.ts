@@ -1,11 +1,12 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
-import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../storage/storage.ts";
+import type { ClaimedTask, Commit, QueueName } from "../../storage/storage.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { taskEnded, type TaskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
-import { isTurnOver, nextTurn, type Clock, type Logger } from "../runtime.ts";
+import { isTurnOver, nextTurn } from "../runtime.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { Hold } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
 import { TaskMoved } from "./task-moved.ts";
@@ -15,13 +16,7 @@ const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
 
 /** What doing tasks under a lease needs. */
-export interface InHandSurroundings {
-  readonly storage: Pick<EngineStorage, "release" | "heartbeat">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Names this process among the holders of leases. */
-  readonly holder: string;
-  readonly leaseMs: number;
+export interface InHandSurroundings extends EngineProcess {
   /** Does one task. Throws when it has to be tried again later. */
   readonly perform: (task: ClaimedTask, hold: Hold) => Promise<void>;
   /** Called after each task has left the hand: done, or to be done again. */

@@ -1,14 +1,8 @@
 /** The shards of one kind of watches that this process polls: a fair share of them, under named leases. */
-import type { EngineStorage } from "../../storage/storage.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { ALL_SHARDS, shardOf } from "./shards.ts";
 
-/** What sharing needs. */
-export interface SharingProcess {
-  readonly storage: Pick<EngineStorage, "lease">;
-  /** Names this process among the holders of leases. */
-  readonly holder: string;
-  readonly leaseMs: number;
-}
+type SharingProcess = Pick<EngineProcess, "storage" | "holder" | "leaseMs">;
 
 /**
  * Who polls a kind holds one of its seats, by which the others know how many there are. Each holder of a seat has a share of

@@ -1,7 +1,8 @@
 /** Finds due tasks and takes a bounded number of them in hand; rests exactly until there is more to do. */
-import type { ClaimedTask, Commit, EngineStorage, TaskRecord } from "../../storage/storage.ts";
+import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
-import { isTurnOver, nextTurn, type Clock, type Logger } from "../runtime.ts";
+import { isTurnOver, nextTurn } from "../runtime.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import type { Hands, Reservation } from "./hands.ts";
 import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
@@ -19,15 +20,10 @@ export interface WorkerLimits extends PlaceLimits {
 }
 
 /** What a worker needs. */
-export interface WorkerSurroundings {
-  readonly storage: EngineStorage;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Names this process among the holders of leases. */
-  readonly holder: string;
+export interface WorkerSurroundings extends EngineProcess {
   /** Only tasks of these workflows are taken in hand. */
   readonly taken: Pick<TakenWorkflows, "keys" | "known" | "among">;
-  readonly limits: WorkerLimits;
+  readonly limits: Omit<WorkerLimits, "leaseMs">;
   /** Does one task. Throws when it has to be tried again later. */
   readonly perform: InHandSurroundings["perform"];
 }
@@ -58,30 +54,15 @@ export class Worker implements Hands {
   #isFull = false;
 
   constructor(around: WorkerSurroundings) {
-    const { storage, clock, log, holder, limits, perform } = around;
+    const { clock, holder, leaseMs, limits, taken } = around;
     this.#around = around;
     this.holder = holder;
-    this.leaseMs = limits.leaseMs;
-    const onEnded = (task: ClaimedTask, isDone: boolean): void => this.#ended(task, isDone);
-    this.#inHand = new TasksInHand({
-      storage,
-      clock,
-      log,
-      holder,
-      leaseMs: limits.leaseMs,
-      perform,
-      onEnded,
-    });
+    this.leaseMs = leaseMs;
+    this.#inHand = new TasksInHand({ ...around, onEnded: (task, isDone) => this.#ended(task, isDone) });
     this.#places = new Places(limits, this.#inHand);
     this.#pause = new Pause(clock);
-    this.#outage = new AfterOutage(limits.leaseMs);
-    this.#troubles = new TroubleReport({
-      storage,
-      log,
-      get workflowKeys() {
-        return around.taken.known;
-      },
-    });
+    this.#outage = new AfterOutage(leaseMs);
+    this.#troubles = new TroubleReport(around, () => taken.known);
   }
 
   /** While it runs, again: there may be more that is taken in hand. */
@@ -204,11 +185,11 @@ export class Worker implements Hands {
       this.#places.claimed(free, []);
       return 0;
     }
-    const { storage, clock, holder, taken, limits } = this.#around;
+    const { storage, clock, holder, leaseMs, taken, limits } = this.#around;
     const tasks = await storage.claim({
       holder,
       now: clock.now(),
-      leaseMs: limits.leaseMs,
+      leaseMs,
       workflows: taken.keys,
       ...free,
       maxCrashes: limits.maxCrashes,

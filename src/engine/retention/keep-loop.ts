@@ -1,7 +1,7 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
-import type { Clock, Logger } from "../../runtime.ts";
 import { thrownText } from "../../thrown.ts";
+import type { EngineProcess } from "../engine-process.ts";
 
 /** Removes what one rule finds old enough. */
 export interface Sweep {
@@ -12,12 +12,8 @@ export interface Sweep {
 }
 
 /** What a loop needs. */
-export interface KeepSurroundings {
+export interface KeepSurroundings extends Pick<EngineProcess, "clock" | "log" | "holder"> {
   readonly storage: Pick<EngineStorage, "lease">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Names this process among the holders of leases. */
-  readonly holder: string;
   /** Which removals exclude each other: loops of one name take turns, in whichever processes they are. */
   readonly name: string;
 }

@@ -1,7 +1,7 @@
 /** How long an engine keeps what has ended, and how much there is. */
-import type { EngineStorage } from "../../../storage/storage.ts";
+import type { EngineProcess } from "../engine-process.ts";
 import { finishedSweep, type FinishedParts } from "./finished-instances.ts";
-import { KeepLoop, type KeepStanding, type KeepSurroundings } from "./keep-loop.ts";
+import { KeepLoop, type KeepStanding } from "./keep-loop.ts";
 
 /** What is stored, and how long it stays. */
 export interface RetentionStanding extends KeepStanding {
@@ -14,11 +14,9 @@ export interface RetentionStanding extends KeepStanding {
 }
 
 /** What retention needs. */
-export type RetentionParts = Omit<KeepSurroundings, "name"> &
-  Omit<FinishedParts, "keepMs" | "storage"> & {
-    readonly storage: EngineStorage;
-    readonly keepMs: number | null;
-  };
+export interface RetentionParts extends EngineProcess, Pick<FinishedParts, "archive"> {
+  readonly keepMs: number | null;
+}
 
 /** The removals of one engine. */
 export class Retention {
