@@ -6,6 +6,8 @@ import {
   STOP,
   type EventAddress,
   type ChartAction,
+  type ChartSnapshot,
+  type StateMeta,
   type StartedChild,
   type PlannedEffect,
 } from "./chart.ts";
@@ -13,9 +15,9 @@ import { childInstance, childWorkflow } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
-import { projectedWrites } from "./projected-writes.ts";
 import { taskIdOf, type StepFacts } from "./step-facts.ts";
 import { watchChanges } from "./watch-changes.ts";
+import type { ProjectedStep } from "./workflow.ts";
 
 /** What a step logs and emits. Both happen after the step is durable. */
 export type Voiced = Extract<ChartAction, { readonly kind: "log" | "emit" }> & { readonly instance: string };
@@ -126,8 +128,30 @@ class Collector {
       voiced: this.#voiced,
       watches,
       unwatches,
-      writes: projectedWrites(this.#facts, this.#effects),
+      writes: this.#writes(),
     };
+  }
+
+  /** The domain writes of the step, from the pure function `project` of its workflow. */
+  #writes(): readonly Write<never>[] {
+    const { workflow, id, before, step, event, at } = this.#facts;
+    const { metaBefore, metaAfter } = step;
+    const seen = (
+      { value, context }: ChartSnapshot,
+      meta: StateMeta,
+    ): ProjectedStep<never, never>["after"] => ({
+      value,
+      context: context as never,
+      meta,
+    });
+    const projected: ProjectedStep<never, never> = {
+      id,
+      before: before === null || metaBefore === null ? null : seen(before, metaBefore),
+      after: seen(step.after, metaAfter),
+      event: event as never,
+      effects: this.#effects,
+    };
+    return workflow.project(projected, at);
   }
 
   /** The instances whose timers and invocations are removed: this one, if it has ended. Its output is sent to its parent. */

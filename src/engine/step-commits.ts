@@ -12,7 +12,6 @@ import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
-import type { Hands } from "./hands.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { Meant } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
@@ -20,6 +19,7 @@ import type { RecentInstances } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
 import type { TakenIds } from "./taken-ids.ts";
+import type { Hands } from "./worker.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** What goes into the same commit as a step besides the step itself. */

@@ -18,7 +18,7 @@ import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText } from "./step-cause.ts";
 import { StepCommits, type CommitSurroundings, type StepCompanions } from "./step-commits.ts";
 import { TakenIds } from "./taken-ids.ts";
-import { TaskMoved } from "./task-moved.ts";
+import { TaskMoved } from "./tasks-in-hand.ts";
 import { Turns } from "./turns.ts";
 import { nameOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";

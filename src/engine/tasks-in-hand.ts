@@ -9,11 +9,15 @@ import { thrownText, withoutTraps } from "../thrown.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { Hold } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
-import { TaskMoved } from "./task-moved.ts";
 
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
+
+/** A task in hand belongs to another version of its chart by now: it is given back as if it had never been taken. */
+export class TaskMoved extends Error {
+  override readonly name = "TaskMoved";
+}
 
 /** What doing tasks under a lease needs. */
 export interface InHandSurroundings extends EngineProcess {

@@ -1,15 +1,10 @@
 /** Which watches a step begins and which it ends: the difference between the states before and after. Pure. */
-import type { WatchRecord } from "../../storage/storage.ts";
+import type { Commit, WatchRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot, StateMeta } from "./chart.ts";
 import { shardOf } from "./shards.ts";
 import type { StepFacts } from "./step-facts.ts";
 
-export interface WatchChanges {
-  readonly watches: readonly WatchRecord[];
-  readonly unwatches: readonly WatchRecord[];
-}
-
-export function watchChanges(facts: StepFacts): WatchChanges {
+export function watchChanges(facts: StepFacts): Required<Pick<Commit<never>, "watches" | "unwatches">> {
   const { before, step } = facts;
   const { after, metaBefore, metaAfter } = step;
   const watchedBefore = before === null ? [] : watchesOf(facts, before, metaBefore);

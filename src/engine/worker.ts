@@ -3,10 +3,9 @@ import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { EngineProcess } from "./engine-process.ts";
-import type { Hands, Reservation } from "./hands.ts";
 import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
-import { NO_PLACES, Places, type PlaceLimits } from "./places.ts";
+import { NO_PLACES, Places, type PlaceLimits, type Reservation } from "./places.ts";
 import { TroubleReport } from "./report-troubles.ts";
 import type { TakenWorkflows } from "./taken-workflows.ts";
 import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
@@ -31,7 +30,10 @@ export interface WorkerSurroundings extends EngineProcess {
 // A task becomes a dead letter only after several leases have ended: a minute more until it is logged does no harm.
 const REPORT_EVERY_MS = 60_000;
 
-export class Worker implements Hands {
+/** The hands of this process: a commit can lease the tasks that it makes due to the process that commits it. */
+export type Hands = Pick<Worker, "holder" | "leaseMs" | "reserve" | "fill" | "giveUp" | "dueAt">;
+
+export class Worker {
   readonly holder: string;
   readonly leaseMs: number;
   readonly #around: WorkerSurroundings;
@@ -104,11 +106,13 @@ export class Worker implements Hands {
     this.#inHand.disarm(commit);
   }
 
+  /** Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its own to one. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     if (this.#stopping === null) return NO_PLACES;
     return this.#places.reserve(this.#around.taken.among(due), ending);
   }
 
+  /** The commit is durable: the ending task leaves its place, the leased tasks are begun; no more than were reserved. */
   fill(reserved: Reservation, tasks: readonly ClaimedTask[]): void {
     this.#places.release(reserved);
     this.#inHand.leavePlace(reserved.ending);
@@ -119,6 +123,7 @@ export class Worker implements Hands {
     }
   }
 
+  /** The commit was refused, or failed. */
   giveUp(reserved: Reservation): void {
     this.#places.release(reserved);
     if (!this.#isFull || reserved.free.length === 0) return;
@@ -126,6 +131,7 @@ export class Worker implements Hands {
     this.wake();
   }
 
+  /** A task became due at this time and has no holder. */
   dueAt(time: number): void {
     if (this.#nextDue !== "unknown") {
       if (this.#nextDue !== null && this.#nextDue <= time) return;

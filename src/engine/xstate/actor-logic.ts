@@ -1,9 +1,6 @@
 /** What kind of actor a logic makes, and why some cannot be durable. */
 import { StateMachine, type AnyStateMachine } from "xstate";
-import type { ActorSource as ActorSourceOf, PromiseCreator } from "../chart-interpreter.ts";
-
-/** An actor that a chart may invoke or spawn. */
-export type ActorSource = ActorSourceOf<AnyStateMachine>;
+import type { ActorSource, PromiseCreator } from "../chart-interpreter.ts";
 
 interface AnyLogic {
   readonly config?: unknown;
@@ -17,7 +14,7 @@ interface PromiseTransition {
 }
 
 /** The source that a logic is, or the reason why it cannot be durable, with the way out. */
-export function actorSource(logic: unknown): ActorSource | string {
+export function actorSource(logic: unknown): ActorSource<AnyStateMachine> | string {
   if (logic instanceof StateMachine) return { kind: "machine", machine: logic as unknown as AnyStateMachine };
   if (typeof logic !== "object" || logic === null || !("transition" in logic)) {
     return "it has no logic; give it in setup({ actors }) or with machine.provide({ actors })";
