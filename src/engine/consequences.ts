@@ -30,17 +30,6 @@ export type Consequences = Required<Pick<Commit<never>, "disarms" | "ends" | "wa
   readonly voiced: readonly Voiced[];
 };
 
-export const NOTHING: Consequences = {
-  arms: [],
-  disarms: [],
-  ends: [],
-  children: [],
-  voiced: [],
-  watches: [],
-  unwatches: [],
-  writes: [],
-};
-
 /** Everything that follows from a step. Throws `UnstorableValue` when params, an input or an event cannot be stored. */
 export function consequencesOf(facts: StepFacts): Consequences {
   const collector = new Collector(facts);
@@ -56,15 +45,27 @@ export function inTurn(instance: string, first: Consequences, second: Consequenc
     (second.ends.includes(instance) || second.disarms.some(({ timer }) => timer === task.name));
   const isUnwatched = ({ kind, key }: WatchRecord): boolean =>
     second.unwatches.some((watch) => watch.kind === kind && watch.key === key);
+  const left = {
+    ...first,
+    arms: first.arms.filter((task) => !isDisarmed(task)),
+    watches: first.watches.filter((watch) => !isUnwatched(watch)),
+  };
+  return together([left, second]);
+}
+
+/** What follows from several steps whose children have begun. Nearly every commit has a single one, whose lists are handed on. */
+export function together(steps: readonly Consequences[]): Consequences {
+  const [first] = steps;
+  if (first !== undefined && steps.length === 1) return first;
   return {
-    arms: [...first.arms.filter((task) => !isDisarmed(task)), ...second.arms],
-    disarms: [...first.disarms, ...second.disarms],
-    ends: [...first.ends, ...second.ends],
+    arms: steps.flatMap(({ arms }) => arms),
+    disarms: steps.flatMap(({ disarms }) => disarms),
+    ends: steps.flatMap(({ ends }) => ends),
     children: [],
-    voiced: [...first.voiced, ...second.voiced],
-    watches: [...first.watches.filter((watch) => !isUnwatched(watch)), ...second.watches],
-    unwatches: [...first.unwatches, ...second.unwatches],
-    writes: [...first.writes, ...second.writes],
+    voiced: steps.flatMap(({ voiced }) => voiced),
+    watches: steps.flatMap(({ watches }) => watches),
+    unwatches: steps.flatMap(({ unwatches }) => unwatches),
+    writes: steps.flatMap(({ writes }) => writes),
   };
 }
 

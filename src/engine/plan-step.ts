@@ -21,7 +21,7 @@ import {
   type UnbornChild,
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
-import { consequencesOf, inTurn, NOTHING, type Consequences } from "./consequences.ts";
+import { consequencesOf, inTurn, together, type Consequences } from "./consequences.ts";
 import { delayedToText, messageKey, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
@@ -336,7 +336,7 @@ function unborn({ id, before, step }: StepFacts): Consequences {
     return { child: { ...child, run }, told: told.map((task) => ({ ...task, instance, limits })) };
   });
   return {
-    ...NOTHING,
+    ...together([]),
     children: left.map(({ child }) => child),
     arms: left.flatMap(({ told }) => told),
   };

@@ -21,7 +21,7 @@ import {
 } from "../chart.ts";
 import { Arriving, checkValue } from "./arrive.ts";
 import { readChartShape, type ChartShape } from "./chart-shape.ts";
-import { InertActor, inertChildren, inertSystem } from "./inert-actors.ts";
+import { InertActor, inertChildren, InertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
 import {
   NO_CHILDREN,
@@ -30,6 +30,7 @@ import {
   UNNAMED,
   type ChildNews,
   type EmittedAction,
+  type StepScope,
 } from "./step-actions.ts";
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
@@ -41,17 +42,11 @@ export function openChart(machine: AnyStateMachine, shape: ChartShape = readChar
 }
 
 /** What one step is computed in. */
-interface Scope extends ChildNews {
-  readonly self: InertActor;
-  readonly parent: InertActor | undefined;
+interface Scope extends StepScope {
   readonly emitted: EmittedAction[];
-  readonly runs: Record<string, number>;
-  /** The children of before the step, as XState wants them. */
   readonly actors: Record<string, InertActor>;
   /** The same scope, as XState wants it. */
   readonly inert: never;
-  /** Whether the lists of before may be changed. */
-  readonly isOwn: boolean;
 }
 
 interface Stepping extends Required<Pick<ChildNews, "absent">> {
@@ -148,7 +143,7 @@ class XStateChart implements Chart {
     const emitted: EmittedAction[] = [];
     const runs = isOwn ? before : { ...before };
     let booked = runs[UNNAMED] ?? 0;
-    const system = inertSystem(
+    const system: InertSystem = new InertSystem(
       () => `${SESSION_PREFIX}${(booked += 1)}`,
       (systemId) => actors[Object.keys(children).find((id) => children[id]?.systemId === systemId) ?? ""],
     );
