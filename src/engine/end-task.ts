@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
-import { isNotable, ranTaskWrite } from "./ran-tasks.ts";
+import { ranTaskWrite } from "./ran-tasks.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { StepCompanions } from "./step-commits.ts";
 import type { Steps } from "./steps.ts";
@@ -57,14 +57,13 @@ export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end:
 /** The parts of a commit that end a task, and tell that the task made it; refused when another holder has the task by now. */
 export type TaskConsumption<W> = Pick<StepCompanions<W>, "consumes" | "ran" | "cause">;
 
-/** The same for this task, with a row of how it went where that is worth telling. */
+/** The same for this task. */
 export async function consumptionOf<W>(
   { beganAt, clock, storage }: TaskRun<W>,
   task: ClaimedTask,
 ): Promise<TaskConsumption<W>> {
-  const consumes = { task: task.id, token: task.token };
-  const ran = { storage, task, beganAt, now: clock.now() };
-  return isNotable(ran) ? { consumes, cause: task, ran: await ranTaskWrite(ran) } : { consumes, cause: task };
+  const ran = await ranTaskWrite({ storage, task, beganAt, now: clock.now() });
+  return { consumes: { task: task.id, token: task.token }, cause: task, ...(ran && { ran }) };
 }
 
 /** When another holder has the task now, its outcome counts and nothing is left to do here. */

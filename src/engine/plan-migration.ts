@@ -11,6 +11,12 @@ import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
+/**
+ * So many timers, effects and invocations of one instance are read for its migration: a chart has a few at a time. Messages
+ * come from many, and only change their owner.
+ */
+export const MAX_MOVED = 10_000;
+
 /** An instance with everything that waits for it, and the version it goes on under. */
 export interface MigratingInstance {
   readonly instance: KnownInstance;
@@ -23,6 +29,9 @@ export interface MigratingInstance {
 export function planMigration(migrating: MigratingInstance, plan: StepPlan): StepCommit[] {
   const { instance, workflow } = migrating;
   const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
+  if (migrating.pending.tasks.length === MAX_MOVED) {
+    throw new MigrationFailed(step, "tasks", `there are ${MAX_MOVED} or more, too many to migrate at once`);
+  }
   try {
     return plan.arrive(new MovedInstance(migrating, step, plan));
   } catch (thrown) {
@@ -221,9 +230,7 @@ class MovedInstance implements PlannedArrival {
       if (id !== old && link === undefined) {
         throw this.#failed(`children.${old}`, `the state that it goes on in invokes no "${id}"`);
       }
-      const task = this.#tasks.find(
-        ({ kind, name }) => kind === "invocation" && name === invocationName(old),
-      );
+      const task = this.#ofKind("invocation").find(({ name }) => name === invocationName(old));
       if (run !== undefined || task === undefined || link === undefined) return [];
       if (id === old && link.src === src) return [];
       const payload = { ...(JSON.parse(task.payload) as object), id, src: link.src };

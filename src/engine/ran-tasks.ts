@@ -46,15 +46,14 @@ export interface Ran {
   readonly now: number;
 }
 
-/** Whether its end leaves a row. */
-export function isNotable({ task: { failures, crashes }, beganAt, now }: Omit<Ran, "storage">): boolean {
-  return failures > 0 || crashes > 0 || now - beganAt >= NOTABLE_MS;
-}
-
-/** The row of a task that is about to end. Never rejects: what it said last is left out where it cannot be read. */
-export async function ranTaskWrite(ran: Ran): Promise<RanTaskWrite> {
+/**
+ * The row of a task that is about to end; undefined for one that simply succeeds. Never rejects: what it said last is left out
+ * where it cannot be read.
+ */
+export async function ranTaskWrite(ran: Ran): Promise<RanTaskWrite | undefined> {
   const { task, beganAt, now } = ran;
   const { id, name, failures, crashes } = task;
+  if (failures === 0 && crashes === 0 && now - beganAt < NOTABLE_MS) return undefined;
   return {
     table: TABLE,
     insert: {

@@ -8,6 +8,9 @@ import type { Invocation } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
 
+/** Instances share no system: what runs finds nobody there. */
+const system = { get: () => undefined };
+
 /** How a promise ended. */
 export type PromiseEnd =
   { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
@@ -18,7 +21,6 @@ export async function runPromise(
   { id, input }: Invocation,
   run: EffectRun,
 ): Promise<PromiseEnd> {
-  const system = { get: () => undefined };
   // Code that asks an actor for its identity gets one that stays the same after a crash.
   const self = { id, sessionId: run.key, system };
   const scope = {
@@ -60,7 +62,6 @@ export async function runBody(
   const context = stamp === undefined ? fromJson(stored) : await contextOf(storage, instance, stamp);
   const sent: EventObject[] = [];
   let isOver = false;
-  const system = { get: () => undefined };
   const self = {
     id: instance,
     sessionId: instance,
