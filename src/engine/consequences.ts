@@ -15,8 +15,8 @@ import { childInstance, childWorkflow } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
+import { shardOf } from "./shards.ts";
 import { taskIdOf, type StepFacts } from "./step-facts.ts";
-import { watchChanges } from "./watch-changes.ts";
 import type { ProjectedStep } from "./workflow.ts";
 
 /** What a step logs and emits. Both happen after the step is durable. */
@@ -118,17 +118,20 @@ class Collector {
   /** To be called after the last action. */
   consequences(): Consequences {
     const ends = this.#ends();
-    const { watches, unwatches } = watchChanges(this.#facts);
+    const { before, step } = this.#facts;
+    const watched = before === null ? [] : watchesOf(this.#facts, before, step.metaBefore);
     // What ends takes its timers along, those of its last step too.
-    const hasEnded = this.#facts.step.after.status !== "active";
+    const hasEnded = step.after.status !== "active";
+    // A final state needs nothing of the ledger any more, even if its meta names watches.
+    const wanted = hasEnded ? [] : watchesOf(this.#facts, step.after, step.metaAfter);
     return {
       arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
       disarms: this.#disarms,
       ends,
       children: [...this.#children.values()],
       voiced: this.#voiced,
-      watches,
-      unwatches,
+      watches: missingFrom(watched, wanted),
+      unwatches: missingFrom(wanted, watched),
       writes: this.#writes(),
     };
   }
@@ -228,6 +231,23 @@ class Collector {
       parentLife: life,
     };
   }
+}
+
+function watchesOf(
+  { workflow, id, life }: StepFacts,
+  { context }: ChartSnapshot,
+  meta: StateMeta | null,
+): WatchRecord[] {
+  return (meta?.watches ?? []).flatMap((kind) => {
+    const key = workflow.watches[kind]?.(context as never);
+    return key === undefined
+      ? []
+      : [{ kind, key, instance: id, life, workflow: workflow.key, shard: shardOf(key) }];
+  });
+}
+
+function missingFrom(present: readonly WatchRecord[], wanted: readonly WatchRecord[]): WatchRecord[] {
+  return wanted.filter(({ kind, key }) => !present.some((watch) => watch.kind === kind && watch.key === key));
 }
 
 function isDisarmable({ kind }: TaskRecord): boolean {

@@ -20,6 +20,12 @@ export interface PollingSurroundings extends EngineProcess {
   ) => Promise<SendResult>;
 }
 
+/** The same from `run` to `stop`. */
+export interface RunningPolling extends PollingSurroundings {
+  /** Aborts when the polling stops: no look begins any more, and those under way are told that their time is over. */
+  readonly signal: AbortSignal;
+}
+
 /** Looks of one kind at once: one that waits for a slow answer leaves the others their turn. */
 const LOOKS_AT_ONCE = 4;
 const DEFAULT_BATCH_SIZE = 256;
@@ -36,11 +42,10 @@ const WARN_AGAIN_MS = 60_000;
 export class KindPolling {
   readonly #kind: string;
   readonly #watcher: Watcher;
-  readonly #around: PollingSurroundings;
+  readonly #around: RunningPolling;
   readonly #turns: WatchTurns;
   readonly #pause: Pause;
   readonly #turnsToList = new Turns();
-  readonly #stopping = new AbortController();
   readonly #looks = new Set<Promise<void>>();
   /** Steps made because of what looks found, so far. */
   #moves = 0;
@@ -50,7 +55,7 @@ export class KindPolling {
   #isClosed = false;
   #warnAt = 0;
 
-  constructor(kind: string, watcher: Watcher, around: PollingSurroundings) {
+  constructor(kind: string, watcher: Watcher, around: RunningPolling) {
     this.#kind = kind;
     this.#watcher = watcher;
     this.#around = around;
@@ -61,8 +66,7 @@ export class KindPolling {
 
   /** Resolves when it was stopped; looks under way go on until `close`. */
   async run(): Promise<void> {
-    const { clock, leaseMs } = this.#around;
-    const { signal } = this.#stopping;
+    const { clock, leaseMs, signal } = this.#around;
     // At most a third of the lease, so that it is renewed in time.
     const pauseMs = Math.min(MAX_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
     while (!signal.aborted) {
@@ -89,11 +93,6 @@ export class KindPolling {
     await this.#list(() => true);
     await this.#ended();
     return this.#moves > before;
-  }
-
-  /** Begins no look any more, and tells those under way that their time is over. */
-  stop(): void {
-    this.#stopping.abort();
   }
 
   /**
@@ -155,9 +154,10 @@ export class KindPolling {
   }
 
   #fill(): void {
-    while (this.#looks.size < LOOKS_AT_ONCE && !this.#stopping.signal.aborted) {
+    const { clock, signal } = this.#around;
+    while (this.#looks.size < LOOKS_AT_ONCE && !signal.aborted) {
       const size = this.#watcher.batchSize ?? DEFAULT_BATCH_SIZE;
-      const batch = this.#turns.take(size, this.#around.clock.now());
+      const batch = this.#turns.take(size, clock.now());
       if (batch.length === 0) return;
       const look = this.#look(batch).then(() => {
         this.#looks.delete(look);
@@ -168,9 +168,9 @@ export class KindPolling {
   }
 
   async #look(batch: readonly WatchRecord[]): Promise<void> {
-    const { clock } = this.#around;
+    const { clock, signal } = this.#around;
     const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events, batch);
-    const ended = await lookAtBatch(this.#watcher, batch, { clock, signal: this.#stopping.signal, tell });
+    const ended = await lookAtBatch(this.#watcher, batch, { clock, signal, tell });
     this.#turns.end(ended, clock.now());
     if (ended.error === null) this.#warnAt = 0;
     else this.#warn(ended.error, batch.length);

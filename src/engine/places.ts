@@ -41,11 +41,6 @@ export class Places {
     return { steps: this.#free("steps"), free: this.#free("free"), limited: this.#free("limited") };
   }
 
-  /** The queues that have a free place. */
-  get open(): readonly QueueName[] {
-    return QUEUES.filter((queue) => this.#free(queue) > 0);
-  }
-
   get hasReserved(): boolean {
     return QUEUES.some((queue) => this.#reserved[queue] > 0);
   }

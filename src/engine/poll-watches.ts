@@ -32,12 +32,11 @@ export class WatchPolling {
   run(): void {
     const watchers = Object.entries(this.#watchers);
     if (this.#kinds.size > 0 || watchers.length === 0) return;
-    this.#kinds = new Map(
-      watchers.map(([kind, watcher]) => [kind, new KindPolling(kind, watcher, this.#around)]),
-    );
     this.#stopping = new AbortController();
+    const around = { ...this.#around, signal: this.#stopping.signal };
+    this.#kinds = new Map(watchers.map(([kind, watcher]) => [kind, new KindPolling(kind, watcher, around)]));
     const loops = [...this.#kinds.values()].map((kind) => kind.run());
-    this.#loops = Promise.all([...loops, this.#keepGlancing(this.#stopping.signal)]);
+    this.#loops = Promise.all([...loops, this.#keepGlancing(around.signal)]);
   }
 
   /** Waits up to `timeoutMs` for the looks under way, then gives up the shards; no look begins any more. */
@@ -46,7 +45,6 @@ export class WatchPolling {
     if (kinds.length === 0) return;
     this.#kinds = new Map();
     this.#stopping.abort();
-    for (const kind of kinds) kind.stop();
     const { clock } = this.#around;
     const impatient = new AbortController();
     const patience = clock.sleep(timeoutMs, impatient.signal);

@@ -38,8 +38,7 @@ const NOTABLE_MS = 1_000;
 const MAX_PENDING = 100;
 const ROWS_AT_ONCE = 200;
 
-/** What a row is made of. */
-export interface Ran {
+interface Ran {
   readonly storage: Pick<EngineStorage, "pending">;
   readonly task: ClaimedTask;
   readonly beganAt: number;

@@ -47,13 +47,6 @@ export class ChangedChart extends Error {
   }
 }
 
-/** What a stored row says about its chart. */
-export interface ChartOfInstance {
-  readonly id: string;
-  readonly workflow: string;
-  readonly hash: string;
-}
-
 export class RegisteredWorkflows {
   readonly #byKey: ReadonlyMap<string, AnyWorkflow>;
   readonly #newest = new Map<string, AnyWorkflow>();
@@ -127,7 +120,7 @@ export class RegisteredWorkflows {
    * The workflow that wrote the instance, or is to begin it. Throws `UnknownWorkflow` when it is not registered, or is
    * another chart, and `ChangedChart` when it is refused.
    */
-  of({ id, workflow: key, hash }: ChartOfInstance): AnyWorkflow {
+  of({ id, workflow: key, hash }: Pick<InstanceRecord, "id" | "workflow" | "hash">): AnyWorkflow {
     const workflow = this.#byKey.get(key);
     if (workflow !== undefined) this.checkAccepted(workflow);
     if (workflow === undefined || workflow.hash !== hash) {

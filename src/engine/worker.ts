@@ -49,7 +49,7 @@ export class Worker {
   #working: Promise<unknown> = Promise.resolve();
   #stopped: Promise<void> = Promise.resolve();
   /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
-  #nextDue: number | null | "unknown" = "unknown";
+  #nextDue: number | "unknown" = "unknown";
   /** How often in a row something was due and was not there when it was claimed. */
   #missed = 0;
   /** Whether `#nextDue` leaves out tasks for which there was no place. */
@@ -134,7 +134,7 @@ export class Worker {
   /** A task became due at this time and has no holder. */
   dueAt(time: number): void {
     if (this.#nextDue !== "unknown") {
-      if (this.#nextDue !== null && this.#nextDue <= time) return;
+      if (this.#nextDue <= time) return;
       this.#nextDue = time;
     }
     this.wake();
@@ -144,12 +144,8 @@ export class Worker {
     // A task that is done leaves a place and nothing else; one given back, or room in its keys, makes others due, and
     // behind a suspect the next one waits.
     if (!isDone || limits.length > 0 || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
-    if (this.#mayBeDue() || this.#quietWaiters.length > 0) this.wake();
-  }
-
-  #mayBeDue(): boolean {
-    const next = this.#nextDue;
-    return next === "unknown" || (next !== null && next <= this.#around.clock.now());
+    const mayBeDue = this.#nextDue === "unknown" || this.#nextDue <= this.#around.clock.now();
+    if (mayBeDue || this.#quietWaiters.length > 0) this.wake();
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -213,16 +209,17 @@ export class Worker {
   /** How long nothing will be due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, taken, limits } = this.#around;
-    const { open } = this.#places;
+    const { free } = this.#places;
+    const open = QUEUES.filter((queue) => free[queue] > 0);
     this.#isFull = open.length < QUEUES.length;
     // What waits for a place says nothing of when the others are due.
     if (this.#isFull) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
       const found = await storage.nextDue(taken.keys, open);
       if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
-      this.#nextDue = found;
+      this.#nextDue = found ?? Infinity;
     }
-    const wait = (this.#nextDue ?? Infinity) - clock.now();
+    const wait = this.#nextDue - clock.now();
     if (wait > 0) {
       this.#missed = 0;
       return Math.min(wait, limits.pollMs);

@@ -32,7 +32,7 @@ type StoredRun = Pick<InstanceRecord, "status" | "snapshot">;
 class Waiter {
   readonly until: WaitTarget;
   /** The snapshot that was waited for, or the one after which none can come any more. */
-  #last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
+  last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
   readonly #pause: Pause;
 
   constructor(until: WaitTarget, clock: Clock) {
@@ -40,18 +40,14 @@ class Waiter {
     this.#pause = new Pause(clock);
   }
 
-  get last(): { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null {
-    return this.#last;
-  }
-
   /** Takes notice of a snapshot; of those after the last one none counts. */
   see({ status, snapshot: text }: StoredRun): void {
     const hasEnded = status === "done";
-    if (this.#last !== null || (this.until === "final" && !hasEnded)) return;
+    if (this.last !== null || (this.until === "final" && !hasEnded)) return;
     const snapshot = snapshotFromText(text);
     const isReached = this.until === "final" || stateMatches(snapshot.value, this.until.state);
     if (!isReached && !hasEnded) return;
-    this.#last = { snapshot, isReached };
+    this.last = { snapshot, isReached };
     this.#pause.end();
   }
 

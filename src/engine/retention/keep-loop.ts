@@ -38,7 +38,7 @@ const LEASE_MS = 180_000;
 export class KeepLoop {
   readonly #sweeps: readonly Sweep[];
   readonly #around: KeepSurroundings;
-  readonly #name: string;
+  /** Its own: what else this process holds is given up at other times. */
   readonly #holder: string;
   #running: AbortController | null = null;
   #passing: Promise<void> = Promise.resolve();
@@ -51,8 +51,6 @@ export class KeepLoop {
   constructor(sweeps: readonly Sweep[], around: KeepSurroundings) {
     this.#sweeps = sweeps;
     this.#around = around;
-    this.#name = `keep/${around.name}`;
-    // Its own: what else this process holds is given up at other times.
     this.#holder = `${around.holder} ${around.name}`;
   }
 
@@ -138,7 +136,7 @@ export class KeepLoop {
   }
 
   #lease(leaseMs: number): Promise<readonly Lease[]> {
-    const { storage, clock } = this.#around;
-    return storage.lease({ names: [this.#name], holder: this.#holder, now: clock.now(), leaseMs });
+    const { storage, clock, name } = this.#around;
+    return storage.lease({ names: [`keep/${name}`], holder: this.#holder, now: clock.now(), leaseMs });
   }
 }
