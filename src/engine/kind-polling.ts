@@ -2,7 +2,6 @@
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
-import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
 import type { StepCompanions } from "./step-commits.ts";
 import type { SendResult } from "./steps.ts";
@@ -35,6 +34,8 @@ const MAX_LISTING_PAUSE_MS = 1_000;
 const LISTING_SHARE = 20;
 /** Where others have yet to give up shards it is looked sooner whether they have. */
 const SHARING_PAUSE_MS = 300;
+/** While nothing of a kind is watched there is nothing to do: it is woken when something is. */
+const UNWATCHED_PAUSE_MS = 3_600_000;
 /** Looks that fail one after the other are warned of this often. */
 const WARN_AGAIN_MS = 60_000;
 
@@ -51,7 +52,7 @@ export class KindPolling {
   #moves = 0;
   readonly #share: WatchShare;
   #listAt = 0;
-  #wasWoken = false;
+  #isWatched = false;
   #isClosed = false;
   #warnAt = 0;
 
@@ -70,19 +71,18 @@ export class KindPolling {
     // At most a third of the lease, so that it is renewed in time.
     const pauseMs = Math.min(MAX_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
     while (!signal.aborted) {
-      this.#wasWoken = false;
       const began = clock.now();
-      const isIdle = await this.#list((dueAt) => dueAt <= began);
-      const waitMs = this.#share.isWhole ? pauseMs : Math.min(pauseMs, SHARING_PAUSE_MS);
-      if (!isIdle) await this.#pause.take(began + waitMs - clock.now(), signal);
-      else if (!this.#wasWoken) await this.#pause.untilEnded(signal);
+      await this.#list((dueAt) => dueAt <= began);
+      const sharingMs = this.#share.isWhole ? pauseMs : Math.min(pauseMs, SHARING_PAUSE_MS);
+      const waitMs = this.#isWatched ? sharingMs : UNWATCHED_PAUSE_MS;
+      await this.#pause.take(began + waitMs - clock.now(), signal);
     }
   }
 
-  /** There are watches of this kind: where it has no shard, it looks whether it can have one. */
-  wake(): void {
-    this.#wasWoken = true;
-    if (this.#share.shards.length === 0) this.#pause.end();
+  /** Whether there is any watch of this kind. Without one no process needs a share of the kind. */
+  follow(isWatched: boolean): void {
+    this.#isWatched = isWatched;
+    if (isWatched && this.#share.shards.length === 0) this.#pause.end();
   }
 
   /** Looks at every watch, now; true when any instance moved because of it, or of a look that was under way. */
@@ -114,43 +114,27 @@ export class KindPolling {
     while (this.#looks.size > 0) await Promise.all(this.#looks);
   }
 
-  /**
-   * Takes or renews shards, takes in their watches, and begins to look at those that are due. True when nothing of this
-   * kind is watched anywhere.
-   */
-  #list(isDue: (dueAt: number) => boolean): Promise<boolean> {
+  /** Takes or renews shards, or gives them up, takes in their watches, and begins to look at those that are due. */
+  #list(isDue: (dueAt: number) => boolean): Promise<void> {
     return this.#turnsToList.take("list", async () => {
       const { storage, clock, log } = this.#around;
       const kind = this.#kind;
       const began = clock.now();
       const before = this.#share.shards.join();
-      let isIdle = false;
       try {
-        if (before === "" && !(await this.#isWatched())) {
-          await this.#share.giveUp(began);
-          return true;
-        }
-        await this.#share.renew(began);
+        if (this.#isWatched) await this.#share.renew(began);
+        else await this.#share.giveUp(began);
         const { shards } = this.#share;
         if (began >= this.#listAt || shards.join() !== before) {
           const watches = shards.length === 0 ? [] : await storage.watches({ kind, shards });
           this.#turns.list(watches, clock.now(), isDue);
           this.#listAt = clock.now() + (clock.now() - began) * LISTING_SHARE;
-          isIdle = watches.length === 0 && !(await this.#isWatched());
-          if (isIdle) await this.#share.giveUp(clock.now());
         }
+        this.#fill();
       } catch (err) {
         log.warn({ kind, err }, "the watches of a kind could not be listed");
-        return false;
       }
-      this.#fill();
-      return isIdle;
     });
-  }
-
-  /** Whether the storage holds a watch of this kind. Without one no process needs a share of the kind. */
-  async #isWatched(): Promise<boolean> {
-    return (await watchedKinds(this.#around.storage)).includes(this.#kind);
   }
 
   #fill(): void {

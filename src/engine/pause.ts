@@ -30,28 +30,13 @@ export class Pause {
   }
 
   /** Resolves after `ms`, when it is ended, or when the signal aborts. */
-  take(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#asleep(signal, (awake) => this.#clock.sleep(ms, awake));
-  }
-
-  /** Resolves when it is ended, or when the signal aborts. */
-  untilEnded(signal: AbortSignal): Promise<void> {
-    return this.#asleep(
-      signal,
-      (awake) =>
-        new Promise((resolve) => {
-          awake.addEventListener("abort", () => resolve(), { once: true });
-        }),
-    );
-  }
-
-  async #asleep(signal: AbortSignal, sleep: (awake: AbortSignal) => Promise<void>): Promise<void> {
+  async take(ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#isEnded && !signal.aborted) {
       const awake = new AbortController();
       const wake = (): void => awake.abort(AWAKE);
       this.#wake = wake;
       signal.addEventListener("abort", wake, { once: true });
-      await sleep(awake.signal);
+      await this.#clock.sleep(ms, awake.signal);
       signal.removeEventListener("abort", wake);
       this.#wake = () => {};
     }
