@@ -54,14 +54,11 @@ export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end:
   throwRefusal(await endTask(run, task, end));
 }
 
-/** The parts of a commit that end a task, and tell that the task made it; refused when another holder has the task by now. */
-export type TaskConsumption<W> = Pick<StepCompanions<W>, "consumes" | "ran" | "cause">;
-
-/** The same for this task. */
+/** The parts of a commit that end this task, and tell that the task made it; refused when another holder has the task by now. */
 export async function consumptionOf<W>(
   { beganAt, clock, storage }: TaskRun<W>,
   task: ClaimedTask,
-): Promise<TaskConsumption<W>> {
+): Promise<Pick<StepCompanions<W>, "consumes" | "ran" | "cause">> {
   const ran = await ranTaskWrite({ storage, task, beganAt, now: clock.now() });
   return { consumes: { task: task.id, token: task.token }, cause: task, ...(ran && { ran }) };
 }

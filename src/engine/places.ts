@@ -20,9 +20,6 @@ export interface Reservation {
   readonly ending: string | undefined;
 }
 
-/** Keeps no place. */
-export const NO_PLACES: Reservation = { taken: [], free: [], ending: undefined };
-
 export class Places {
   readonly #limits: Readonly<Record<QueueName, number>>;
   readonly #inHand: TasksInHand;

@@ -56,13 +56,14 @@ export class RegisteredWorkflows {
   readonly units: readonly AnyWorkflow[];
   /** By key: why a workflow is refused. One that is takes its parent and its child machines along. */
   readonly #refused = new Map<string, ChangedChart>();
-  #claims: readonly string[];
+  /** What tasks are stored under that this process can do. */
+  claims: readonly string[];
 
   constructor(workflows: readonly AnyWorkflow[]) {
     this.units = workflows;
     const all = workflows.flatMap(withChildren);
     this.#byKey = new Map(all.map((each) => [each.key, each]));
-    this.#claims = claimsOf(workflows);
+    this.claims = claimsOf(workflows);
     for (const workflow of workflows) {
       if ((this.#newest.get(workflow.name)?.version ?? 0) < workflow.version) {
         this.#newest.set(workflow.name, workflow);
@@ -75,18 +76,13 @@ export class RegisteredWorkflows {
     }
   }
 
-  /** What tasks are stored under that this process can do. */
-  get claims(): readonly string[] {
-    return this.#claims;
-  }
-
   /** Leaves everything alone that belongs to this chart, to its parent and to its child machines. */
   refuse(error: ChangedChart): void {
     for (const unit of this.units) {
       const keys = withChildren(unit).map(({ key }) => key);
       if (keys.includes(error.workflow)) for (const key of keys) this.#refused.set(key, error);
     }
-    this.#claims = claimsOf(this.units.filter(({ key }) => !this.#refused.has(key)));
+    this.claims = claimsOf(this.units.filter(({ key }) => !this.#refused.has(key)));
   }
 
   /** Throws `ChangedChart` when the workflow is refused. */

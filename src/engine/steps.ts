@@ -108,14 +108,13 @@ export class Steps<W> {
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
-  /** Throws `TaskMoved` when the storage says that the instance of the task has another workflow than the task. */
-  async checkMoved(task: ClaimedTask): Promise<void> {
-    const instance = await this.#around.storage.load(task.instance);
-    if (instance !== null && instance.workflow !== task.workflow) await this.#moved(task, instance.workflow);
-  }
-
-  /** Gives the tasks of the instance to the workflow that it has by now. Always throws `TaskMoved`. */
-  async #moved({ id, instance }: ClaimedTask, workflow: string): Promise<never> {
+  /**
+   * Where the storage says that the instance of the task has another workflow than the task: gives the tasks of the instance
+   * to that one, and throws `TaskMoved`.
+   */
+  async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
+    const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
+    if (workflow === before) return;
     await this.#queue.commit({ adopts: [{ instance, workflow }] });
     throw new TaskMoved(`${id} belongs to ${workflow} now`);
   }

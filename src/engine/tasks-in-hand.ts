@@ -64,13 +64,13 @@ export class TasksInHand {
 
   /** The queue of this task; undefined when it is not in hand. */
   queueOf(id: string | undefined): QueueName | undefined {
-    const held = id === undefined ? undefined : this.#inHand.get(id);
-    return held === undefined ? undefined : queueOf(held.task);
+    const held = this.#inHand.get(id ?? "");
+    return held && queueOf(held.task);
   }
 
   /** The end of this task is committed: its place is free, though it may still be in hand for a moment. */
   leavePlace(id: string | undefined): void {
-    const held = id === undefined ? undefined : this.#inHand.get(id);
+    const held = this.#inHand.get(id ?? "");
     if (held !== undefined) this.#leave(held);
   }
 
@@ -84,10 +84,7 @@ export class TasksInHand {
     this.#taken[queueOf(task)] += 1;
     this.#inHand.set(task.id, held);
     const begunAt = this.#around.clock.now();
-    held.done = this.#do(held).then((outcome) => {
-      this.#publishEnd(task, begunAt, outcome);
-      this.#ended(held, outcome === "done");
-    });
+    held.done = this.#do(held).then((outcome) => this.#ended(held, begunAt, outcome));
   }
 
   /** Aborts what a durable commit has disarmed of the invocations in hand. */
@@ -161,8 +158,9 @@ export class TasksInHand {
     }
   }
 
-  #publishEnd(task: ClaimedTask, begunAt: number, outcome: TaskEnded["outcome"]): void {
-    const { clock } = this.#around;
+  #ended(held: InHand, begunAt: number, outcome: TaskEnded["outcome"]): void {
+    const { clock, onEnded } = this.#around;
+    const { task } = held;
     taskEnded.publish(() => ({
       workflow: task.workflow,
       kind: task.kind,
@@ -172,15 +170,11 @@ export class TasksInHand {
       durationMs: Math.max(0, clock.now() - begunAt),
       lateMs: Math.max(0, begunAt - task.dueAt),
     }));
-  }
-
-  #ended(held: InHand, isDone: boolean): void {
-    const { task } = held;
     if (this.#inHand.get(task.id) === held) this.#inHand.delete(task.id);
     this.#running -= 1;
     if (task.kind === "invocation") this.#invocations -= 1;
     this.#leave(held);
-    this.#around.onEnded(task, isDone);
+    onEnded(task, outcome === "done");
   }
 
   #leave(held: InHand): void {

@@ -5,7 +5,7 @@ import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
-import { NO_PLACES, Places, type PlaceLimits, type Reservation } from "./places.ts";
+import { Places, type PlaceLimits, type Reservation } from "./places.ts";
 import { TroubleReport } from "./report-troubles.ts";
 import type { TakenWorkflows } from "./taken-workflows.ts";
 import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
@@ -108,8 +108,8 @@ export class Worker {
 
   /** Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its own to one. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
-    if (this.#stopping === null) return NO_PLACES;
-    return this.#places.reserve(this.#around.taken.among(due), ending);
+    const takeable = this.#stopping === null ? [] : this.#around.taken.among(due);
+    return this.#places.reserve(takeable, ending);
   }
 
   /** The commit is durable: the ending task leaves its place, the leased tasks are begun; no more than were reserved. */

@@ -118,7 +118,7 @@ class XStateChart implements Chart {
     if (resolved.status !== "active") {
       throw new CannotArrive("value", "it is final: migrate to a state that leads there");
     }
-    const history = this.#restoredHistory(this.#knownHistory(before.history));
+    const history = this.#restoredHistory(before.history);
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
     const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
@@ -192,19 +192,12 @@ class XStateChart implements Chart {
   }
 
   /** Without the states that this version of the chart does not have. */
-  #knownHistory(history: ChartSnapshot["history"]): ChartSnapshot["history"] {
-    const { idMap } = this.#machine as unknown as { readonly idMap: ReadonlyMap<string, unknown> };
-    return Object.fromEntries(
-      Object.entries(history ?? {}).filter(
-        ([id, states]) => idMap.has(id) && states.every((state) => idMap.has(state)),
-      ),
-    );
-  }
-
   #restoredHistory(history: ChartSnapshot["history"]): Record<string, unknown[]> {
+    const { idMap } = this.#machine as unknown as { readonly idMap: ReadonlyMap<string, unknown> };
     const nodes: Record<string, unknown[]> = {};
     for (const [id, states] of Object.entries(history ?? {})) {
-      nodes[id] = states.map((state) => this.#machine.getStateNodeById(state));
+      const isKnown = idMap.has(id) && states.every((state) => idMap.has(state));
+      if (isKnown) nodes[id] = states.map((state) => idMap.get(state));
     }
     return nodes;
   }

@@ -35,8 +35,8 @@ export const START_BREAKS: readonly Break[] = [
   {
     property: "a commit leases no task of a workflow that does not run yet",
     file: "src/engine/worker.ts",
-    text: "this.#places.reserve(this.#around.taken.among(due), ending)",
-    replacement: "this.#places.reserve(due, ending)",
+    text: "this.#stopping === null ? [] : this.#around.taken.among(due);",
+    replacement: "this.#stopping === null ? [] : due;",
     tests: ["engine/run-only.test.ts"],
   },
   {
