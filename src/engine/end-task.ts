@@ -7,17 +7,13 @@ import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { StepCompanions } from "./step-commits.ts";
 import type { Steps } from "./steps.ts";
 
-/** What doing tasks needs. */
-export interface TaskSurroundings<W> {
+/** One run of a task, and what is needed to do and to end the task. */
+export interface TaskRun<W> {
   readonly steps: Steps<W>;
   readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
   /** Asked what a task said when it last failed, and for a context that does not stand in it. */
   readonly storage: Pick<EngineStorage, "pending" | "load">;
-}
-
-/** One run of a task. */
-export interface TaskRun<W> extends TaskSurroundings<W> {
   /** In milliseconds since the Unix epoch. */
   readonly beganAt: number;
 }

@@ -22,7 +22,6 @@ import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import type { CommittedStep, Companions } from "./step-commits.ts";
 import { Steps, type SendResult } from "./steps.ts";
 import { Subscribers } from "./subscribers.ts";
-import { TakenWorkflows } from "./taken-workflows.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { KindWatching } from "./watcher.ts";
@@ -155,15 +154,14 @@ function partsOf<W>(options: EngineOptions<W>) {
     subscribers.add(({ commit }) => inspection.committed(commit));
   }
   const waiting = new Waiting(storage, clock, limits.pollMs);
-  const taken = new TakenWorkflows(workflows);
   const worker: Worker = new Worker({
     ...own,
-    storage: checkedFirst(storage, charts, taken),
-    taken,
+    storage: checkedFirst(storage, charts, workflows),
+    workflows,
     limits,
     perform(task, hold) {
       polling.stir();
-      return performTask({ steps, workflows, clock, storage }, task, hold);
+      return performTask({ steps, workflows, clock, storage, beganAt: clock.now() }, task, hold);
     },
   });
   const steps: Steps<W> = new Steps<W>({
@@ -187,12 +185,12 @@ function partsOf<W>(options: EngineOptions<W>) {
     send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
   const retention = new Retention({ ...own, keepMs: keep?.finished ?? null, archive });
-  return { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers, taken };
+  return { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { storage, clock, log, worker, steps, polling, retention, waiting, subscribers, taken } = parts;
-  const reads = instanceReads(storage, () => taken.known);
+  const { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers } = parts;
+  const reads = instanceReads(storage, () => workflows.claims);
   const commanded = wakingStorage(storage, worker);
   let stopListening: (() => void) | null = null;
   const stop: Engine<W>["stop"] = async ({ timeoutMs = DEFAULT_STOP_MS } = {}) => {
@@ -213,7 +211,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const onCommit = (listener: () => void): (() => void) => subscribers.add(listener);
   const acting = engineActs({ storage, log, send, ...commands, ...instances });
   return {
-    inspected: { workflows: parts.workflows.units, storage, isProduction: () => false, onCommit, acting },
+    inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
@@ -224,10 +222,10 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     waitFor: (id, until, { signal } = {}) => waiting.waitFor(id, until, signal),
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
-    retention: () => retention.standing(),
+    retention: () => retention.standingWithStorage(),
     run({ only = null } = {}) {
       if (only !== null && stopListening !== null) return;
-      taken.take(only);
+      workflows.take(only);
       stopListening ??= storage.onWake(() => worker.wake());
       worker.run();
       if (only === null) polling.run();
@@ -243,13 +241,17 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
 }
 
 /** The same storage, of which nothing is claimed before the charts are compared with the stored ones. */
-function checkedFirst(storage: EngineStorage, charts: ChartCheck, taken: TakenWorkflows): EngineStorage {
+function checkedFirst(
+  storage: EngineStorage,
+  charts: ChartCheck,
+  workflows: RegisteredWorkflows,
+): EngineStorage {
   return {
     ...storage,
     async claim(request) {
       if (charts.isDone) return storage.claim(request);
       await charts.check();
-      return storage.claim({ ...request, workflows: taken.keys });
+      return storage.claim({ ...request, workflows: workflows.taken });
     },
   };
 }

@@ -10,7 +10,6 @@ import { WatchShare } from "./watch-shares.ts";
 import { WatchTurns } from "./watch-turns.ts";
 import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 
-/** What the polling of every kind shares. */
 export interface PollingSurroundings extends EngineProcess {
   /** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
   readonly send: (
@@ -19,7 +18,6 @@ export interface PollingSurroundings extends EngineProcess {
   ) => Promise<SendResult>;
 }
 
-/** The same from `run` to `stop`. */
 export interface RunningPolling extends PollingSurroundings {
   /** Aborts when the polling stops: no look begins any more, and those under way are told that their time is over. */
   readonly signal: AbortSignal;
@@ -105,7 +103,6 @@ export class KindPolling {
     await this.#share.giveUp(this.#around.clock.now());
   }
 
-  /** How this kind is followed now. */
   standing(): KindWatching {
     return this.#turns.standing(this.#around.clock.now());
   }

@@ -85,7 +85,6 @@ export function messageKey(instance: string): string {
   return `message to ${instance}`;
 }
 
-/** The message that `messageTask` was given. */
 export function messageFromText(text: string): Message {
   const { start, event, otherwise, ...meant } = JSON.parse(text) as Message;
   return {
@@ -107,7 +106,6 @@ export function delayedToText({ to, event }: Delayed): string {
   return JSON.stringify(to === undefined ? eventToJson(event) : { to, event: eventToJson(event) });
 }
 
-/** The delayed event that `delayedToText` was given. */
 export function delayedFromText(text: string): Delayed {
   const { to, event, type } = JSON.parse(text) as Partial<Delayed> & { readonly type?: string };
   // Every event has a type; what names a recipient has none.

@@ -6,32 +6,28 @@ const AWAKE = "awake";
 
 export class Pause {
   readonly #clock: Clock;
-  #isEnded = false;
+  /** Whether the next pause has been ended already. */
+  isEnded = false;
   #wake: () => void = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether the next pause has been ended already. */
-  get isEnded(): boolean {
-    return this.#isEnded;
-  }
-
   /** Ends the present pause, or the next one. */
   end(): void {
-    this.#isEnded = true;
+    this.isEnded = true;
     this.#wake();
   }
 
   /** The next pause is not ended by what came before this call. */
   reset(): void {
-    this.#isEnded = false;
+    this.isEnded = false;
   }
 
   /** Resolves after `ms`, when it is ended, or when the signal aborts. */
   async take(ms: number, signal: AbortSignal): Promise<void> {
-    if (!this.#isEnded && !signal.aborted) {
+    if (!this.isEnded && !signal.aborted) {
       const awake = new AbortController();
       const wake = (): void => awake.abort(AWAKE);
       this.#wake = wake;
@@ -40,6 +36,6 @@ export class Pause {
       signal.removeEventListener("abort", wake);
       this.#wake = () => {};
     }
-    this.#isEnded = false;
+    this.isEnded = false;
   }
 }

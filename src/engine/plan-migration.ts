@@ -57,7 +57,6 @@ type Result = Required<Omit<Migrated, "writes">> & {
   readonly named: readonly string[];
 };
 
-/** An instance on its way. */
 class Moving {
   readonly #moving: MigratingInstance;
   readonly #step: MigrationStep;

@@ -30,7 +30,6 @@ export class WatchPolling {
     this.#pause = new Pause(around.clock);
   }
 
-  /** Begins to poll. */
   run(): void {
     const watchers = Object.entries(this.#watchers);
     if (this.#kinds.size > 0 || watchers.length === 0) return;

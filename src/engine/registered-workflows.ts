@@ -1,5 +1,5 @@
-/** The workflows that one engine has, found by key or by name. */
-import type { InstanceRecord } from "../../storage/storage.ts";
+/** The workflows that one engine has, found by key or by name, and those whose tasks it takes in hand. */
+import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 
@@ -56,8 +56,10 @@ export class RegisteredWorkflows {
   readonly units: readonly AnyWorkflow[];
   /** By key: why a workflow is refused. One that is takes its parent and its child machines along. */
   readonly #refused = new Map<string, ChangedChart>();
-  /** What tasks are stored under that this process can do. */
+  /** What tasks are stored under that this process can do, now or later. */
   claims: readonly string[];
+  /** Those of which tasks are taken in hand; null for all. */
+  #only: ReadonlySet<string> | null = null;
 
   constructor(workflows: readonly AnyWorkflow[]) {
     this.units = workflows;
@@ -76,6 +78,26 @@ export class RegisteredWorkflows {
     }
   }
 
+  /**
+   * From now on tasks of these workflows alone are taken in hand, of all for null. Those of others stay where they are: no
+   * claim asks the storage for them, and no commit leases one.
+   */
+  take(only: readonly AnyWorkflow[] | null): void {
+    this.#only = only === null ? null : new Set(claimsOf(only));
+  }
+
+  /** What tasks are stored under that are taken in hand. */
+  get taken(): readonly string[] {
+    const only = this.#only;
+    return only === null ? this.claims : this.claims.filter((key) => only.has(key));
+  }
+
+  /** Those of these tasks that may be taken in hand. */
+  takenAmong(tasks: readonly TaskRecord[]): readonly TaskRecord[] {
+    const only = this.#only;
+    return only === null ? tasks : tasks.filter(({ workflow }) => only.has(workflow));
+  }
+
   /** Leaves everything alone that belongs to this chart, to its parent and to its child machines. */
   refuse(error: ChangedChart): void {
     for (const unit of this.units) {
@@ -85,7 +107,6 @@ export class RegisteredWorkflows {
     this.claims = claimsOf(this.units.filter(({ key }) => !this.#refused.has(key)));
   }
 
-  /** Throws `ChangedChart` when the workflow is refused. */
   checkAccepted({ key }: Pick<AnyWorkflow, "key">): void {
     const error = this.#refused.get(key);
     if (error !== undefined) throw error;

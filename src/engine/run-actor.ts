@@ -11,7 +11,6 @@ import type { EffectRun } from "./workflow.ts";
 /** Instances share no system: what runs finds nobody there. */
 const system = { get: () => undefined };
 
-/** How a promise ended. */
 export type PromiseEnd =
   { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
 
@@ -45,7 +44,6 @@ interface StoredScope extends Partial<LentContext> {
   readonly event: unknown;
 }
 
-/** One run of a body. */
 interface BodyRun {
   readonly run: EffectRun;
   /** Asked for a context that is too large to stand in the task. */

@@ -53,7 +53,6 @@ export interface CommittedStep<W> {
 
 type CommitCompanions<W> = StepCompanions<W> & Pick<Commit<W>, "behind">;
 
-/** What making steps durable needs. */
 export interface CommitSurroundings<W> {
   readonly storage: Pick<EngineStorage, "load">;
   readonly queue: CommitQueue<W>;

@@ -46,14 +46,12 @@ const MAX_LOST_RACES = 1_000;
 const MAX_RUN = 256;
 const MIN_LONG = 16_384;
 
-/** What making steps needs. */
 export interface StepsSurroundings<W> extends Pick<
   CommitSurroundings<W>,
   "workflows" | "hands" | "onCommitted"
 > {
   readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
   readonly clock: Clock;
-  /** Makes stamps. */
   readonly random: Random;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
@@ -61,7 +59,6 @@ export interface StepsSurroundings<W> extends Pick<
   readonly isFollowed: (instance: string) => boolean;
 }
 
-/** The steps of all instances in this process. */
 export class Steps<W> {
   readonly #around: StepsSurroundings<W>;
   readonly #queue: CommitQueue<W>;

@@ -19,7 +19,6 @@ export class TaskMoved extends Error {
   override readonly name = "TaskMoved";
 }
 
-/** What doing tasks under a lease needs. */
 export interface InHandSurroundings extends EngineProcess {
   /** Does one task. Throws when it has to be tried again later. */
   readonly perform: (task: ClaimedTask, hold: Hold) => Promise<void>;
@@ -105,7 +104,6 @@ export class TasksInHand {
     return this.#release(task, this.#around.clock.now());
   }
 
-  /** Begins to keep leases alive. */
   keepLeases(): void {
     this.#isLettingGo = false;
     this.#leases = new AbortController();

@@ -2,7 +2,6 @@
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { KindWatching } from "./watcher.ts";
 
-/** How one watch stands. */
 interface Turn {
   /** `rest`: not due yet. `queue`: due. `look`: in the hands of a look. */
   at: "rest" | "queue" | "look";
@@ -84,7 +83,6 @@ export class WatchTurns {
     }
   }
 
-  /** How the kind is followed. */
   standing(now: number): KindWatching {
     let oldest = now;
     for (const { seenAt } of this.#turns.values()) oldest = Math.min(oldest, seenAt);

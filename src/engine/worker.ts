@@ -6,8 +6,8 @@ import type { EngineProcess } from "./engine-process.ts";
 import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
 import { Places, type PlaceLimits, type Reservation } from "./places.ts";
+import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { TroubleReport } from "./report-troubles.ts";
-import type { TakenWorkflows } from "./taken-workflows.ts";
 import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
@@ -18,12 +18,9 @@ export interface WorkerLimits extends PlaceLimits {
   readonly maxCrashes: number;
 }
 
-/** What a worker needs. */
 export interface WorkerSurroundings extends EngineProcess {
-  /** Only tasks of these workflows are taken in hand. */
-  readonly taken: Pick<TakenWorkflows, "keys" | "known" | "among">;
+  readonly workflows: Pick<RegisteredWorkflows, "claims" | "taken" | "takenAmong">;
   readonly limits: Omit<WorkerLimits, "leaseMs">;
-  /** Does one task. Throws when it has to be tried again later. */
   readonly perform: InHandSurroundings["perform"];
 }
 
@@ -56,7 +53,7 @@ export class Worker {
   #isFull = false;
 
   constructor(around: WorkerSurroundings) {
-    const { clock, holder, leaseMs, limits, taken } = around;
+    const { clock, holder, leaseMs, limits, workflows } = around;
     this.#around = around;
     this.holder = holder;
     this.leaseMs = leaseMs;
@@ -64,7 +61,7 @@ export class Worker {
     this.#places = new Places(limits, this.#inHand);
     this.#pause = new Pause(clock);
     this.#outage = new AfterOutage(leaseMs);
-    this.#troubles = new TroubleReport(around, () => taken.known);
+    this.#troubles = new TroubleReport(around, () => workflows.claims);
   }
 
   /** While it runs, again: there may be more that is taken in hand. */
@@ -108,7 +105,7 @@ export class Worker {
 
   /** Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its own to one. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
-    const takeable = this.#stopping === null ? [] : this.#around.taken.among(due);
+    const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
     return this.#places.reserve(takeable, ending);
   }
 
@@ -173,9 +170,9 @@ export class Worker {
 
   /** How long nothing may be claimed yet after an outage. It is asked by a read whether that is over. */
   async #outageMs(): Promise<number> {
-    const { storage, clock, taken } = this.#around;
+    const { storage, clock, workflows } = this.#around;
     if (this.#outage.isOut) {
-      await storage.nextDue(taken.keys);
+      await storage.nextDue(workflows.taken);
       this.#outage.answered(clock.now());
     }
     return this.#outage.restMs(clock.now());
@@ -187,12 +184,12 @@ export class Worker {
       this.#places.claimed(free, []);
       return 0;
     }
-    const { storage, clock, holder, leaseMs, taken, limits } = this.#around;
+    const { storage, clock, holder, leaseMs, workflows, limits } = this.#around;
     const tasks = await storage.claim({
       holder,
       now: clock.now(),
       leaseMs,
-      workflows: taken.keys,
+      workflows: workflows.taken,
       ...free,
       maxCrashes: limits.maxCrashes,
     });
@@ -208,14 +205,14 @@ export class Worker {
 
   /** How long nothing will be due, as far as this process knows. */
   async #restMs(): Promise<number> {
-    const { storage, clock, taken, limits } = this.#around;
+    const { storage, clock, workflows, limits } = this.#around;
     const { free } = this.#places;
     const open = QUEUES.filter((queue) => free[queue] > 0);
     this.#isFull = open.length < QUEUES.length;
     // What waits for a place says nothing of when the others are due.
     if (this.#isFull) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
-      const found = await storage.nextDue(taken.keys, open);
+      const found = await storage.nextDue(workflows.taken, open);
       if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
       this.#nextDue = found ?? Infinity;
     }

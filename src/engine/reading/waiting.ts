@@ -28,7 +28,6 @@ export class EngineStopped extends Error {
 
 type StoredRun = Pick<InstanceRecord, "status" | "snapshot">;
 
-/** One call that waits. */
 class Waiter {
   readonly until: WaitTarget;
   /** The snapshot that was waited for, or the one after which none can come any more. */
@@ -91,7 +90,6 @@ export class Waiting {
     this.#stopping = new AbortController();
   }
 
-  /** See `Engine.waitFor`. */
   async waitFor(id: string, until: WaitTarget, given?: AbortSignal): Promise<ChartSnapshot> {
     const stopping = this.#stopping.signal;
     // A signal of its own: Node warns of a leak where many listen to one.

@@ -14,7 +14,6 @@ export interface ArchivedInstance extends InstanceRecord {
   readonly history: readonly HistoryRecord[];
 }
 
-/** What removing needs. */
 export interface FinishedParts extends Pick<EngineProcess, "storage" | "clock"> {
   /** How long after its last step an instance is kept, in milliseconds. */
   readonly keepMs: number;

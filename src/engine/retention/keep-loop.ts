@@ -11,7 +11,6 @@ export interface Sweep {
   batches(): AsyncIterable<number>;
 }
 
-/** What a loop needs. */
 export interface KeepSurroundings extends Pick<EngineProcess, "clock" | "log" | "holder"> {
   readonly storage: Pick<EngineStorage, "lease">;
   /** Which removals exclude each other: loops of one name take turns, in whichever processes they are. */
@@ -128,7 +127,6 @@ export class KeepLoop {
     return isFresh || this.#isMyTurn();
   }
 
-  /** Takes or extends the lease. */
   async #isMyTurn(): Promise<boolean> {
     const isMine = (await this.#lease(LEASE_MS)).some(({ holder }) => holder === this.#holder);
     if (isMine) this.#leasedAt = this.#around.clock.now();

@@ -2,13 +2,6 @@
 import { StateMachine, type AnyStateMachine } from "xstate";
 import type { ActorSource, PromiseCreator } from "../chart-interpreter.ts";
 
-interface AnyLogic {
-  readonly config?: unknown;
-  readonly transition?: unknown;
-  readonly start?: unknown;
-  readonly getInitialSnapshot?: unknown;
-}
-
 interface PromiseTransition {
   (snapshot: object, event: object, scope: object): { readonly status?: unknown; readonly output?: unknown };
 }
@@ -19,7 +12,7 @@ export function actorSource(logic: unknown): ActorSource<AnyStateMachine> | stri
   if (typeof logic !== "object" || logic === null || !("transition" in logic)) {
     return "it has no logic; give it in setup({ actors }) or with machine.provide({ actors })";
   }
-  const { config, transition, start } = logic as AnyLogic;
+  const { config, transition, start } = logic as Readonly<Record<string, unknown>>;
   if (typeof config === "function" && isPromise(transition)) {
     return { kind: "promise", create: config as PromiseCreator };
   }

@@ -41,7 +41,6 @@ export function openChart(machine: AnyStateMachine, shape: ChartShape = readChar
   return new XStateChart(machine, shape);
 }
 
-/** What one step is computed in. */
 interface Scope extends StepScope {
   readonly emitted: EmittedAction[];
   readonly actors: Record<string, InertActor>;
@@ -216,7 +215,6 @@ function isSpawned(children: NonNullable<ChartSnapshot["children"]>, id: string 
   return id !== undefined && children[id]?.isSpawned === true;
 }
 
-/** A step as the machine has made it. */
 interface Stepped {
   readonly before: AnyMachineSnapshot | null;
   readonly snapshot: AnyMachineSnapshot;
