@@ -15,9 +15,11 @@ import {
 } from "./functions/claims.ts";
 import { applyParts, applyWrite, commitGroup } from "./functions/commit.ts";
 import { admitParked, hasRoom, lockAll, lockLimits } from "./functions/rooms.ts";
+import { server } from "./functions/server.ts";
 
 const source = [
   ...[lockAll, lockLimits, hasRoom, admitParked, applyWrite, applyParts, commitGroup],
+  server,
   ...[missHolders, settleLimits, leaseTasks, suspectInTurn, claimTasks, extendLeases, releaseTask],
 ].join("\n");
 
@@ -32,4 +34,5 @@ export const functionNames = {
   claim: `paystate_claim_${digest}`,
   heartbeat: `paystate_heartbeat_${digest}`,
   release: `paystate_release_${digest}`,
+  server: `paystate_server_${digest}`,
 };
