@@ -1,13 +1,11 @@
 /** The reference adapter: everything in the memory of one process, with copies in and out and real rollback. */
-import { applyCommit } from "./apply-commit.ts";
-import { failed } from "./commit-answers.ts";
+import { applyCommit, TaskQueue } from "./index.ts";
 import { Records } from "./memory/instances.ts";
 import { Journal } from "./memory/rows.ts";
 import { Tables } from "./memory/tables.ts";
 import { MemoryTaskRows } from "./memory/task-rows.ts";
 import type { AnyCommit, AnyWrite, CommitAnswer, EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
-import { TaskQueue } from "./task-queue.ts";
 
 /**
  * A storage that lives as long as the process: for tests, simulations and trying things out. It keeps every promise of
@@ -43,7 +41,7 @@ export function memoryStorage(): EngineStorage {
     try {
       return journal.atomically(act, ({ ok }) => ok);
     } catch (error) {
-      return failed(error);
+      return { ok: false, conflict: "failed", error };
     }
   };
 

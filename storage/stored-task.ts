@@ -34,7 +34,7 @@ export function storedTask({ limits, ...task }: TaskRecord, lease: ArmLease | un
 }
 
 /** What the port shows of it. */
-export function taskRecord(task: StoredTask): TaskRecord {
+function taskRecord(task: StoredTask): TaskRecord {
   const { id, instance, workflow, kind, name, payload, dueAt } = task;
   return { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
 }

@@ -1,8 +1,5 @@
 /** Instances, their history, watches and named leases in memory. */
-import type { CommitTarget } from "../apply-commit.ts";
-import { compareTexts } from "../compare-texts.ts";
-import { engineTables, type StoredLease } from "../engine-tables.ts";
-import { planLeases } from "../named-leases.ts";
+import { type CommitTarget, compareTexts, engineTables, type EngineTables, planLeases } from "../index.ts";
 import type {
   EngineStorage,
   HistoryRecord,
@@ -13,6 +10,8 @@ import type {
 import { by, type Journal, Rows } from "./rows.ts";
 
 type Reads = Pick<EngineStorage, "load" | "history" | "list" | "watches" | "lease">;
+
+type StoredLease = EngineTables["paystateLeases"];
 
 /** The records of the engine but its tasks. */
 export class Records {

@@ -1,6 +1,5 @@
 /** The rows of a table in memory, the way back from what was done to them, and the order in which databases have them. */
-import { compareTexts } from "../compare-texts.ts";
-import { copyRow } from "../row.ts";
+import { compareTexts, copyRow } from "../index.ts";
 
 /** The changes of an act across all tables, so that they can be taken back together. */
 export class Journal {

@@ -1,11 +1,19 @@
 /** The caller's tables in memory: installed, written in commits, and read. */
-import { isAsExpected } from "../expected-fields.ts";
-import { definitionOf, NotInstalled, planInstall } from "../install-plan.ts";
-import { type AnyQuery, selectionOf, type Selection } from "../query.ts";
-import { copyChanges, copyRow } from "../row.ts";
+import {
+  type AnyQuery,
+  copyChanges,
+  copyRow,
+  definitionOf,
+  isAsExpected,
+  NotInstalled,
+  planInstall,
+  selectionOf,
+} from "../index.ts";
 import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
 import type { AnyTable, Migration } from "../table.ts";
 import { by, compare, type Journal, Rows } from "./rows.ts";
+
+type Selection = ReturnType<typeof selectionOf>;
 
 /** With its place in the order in which rows were inserted. */
 type AnyRow = Readonly<Record<string, unknown>>;
