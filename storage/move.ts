@@ -4,12 +4,13 @@
  * process that dies leaves the file as it was, or marked beside an empty target, or marked beside a whole one: the same
  * move, run again, goes on from each of them.
  */
-import { Database, lost } from "./postgres/database.ts";
+import { Database } from "./postgres/database.ts";
 import { openConnections } from "./postgres/open.ts";
 import { FilledSchema } from "./move/filled-schema.ts";
 import { HeldFile } from "./move/held-file.ts";
 import { type CopiedRows, type CopiedTable, isSameRow, placeOf, type StoredRow } from "./move/stored-rows.ts";
 import { codeOf, explained } from "./sqlite/explain.ts";
+import { lost } from "./postgres/explain.ts";
 import type { MoveMark } from "./sqlite/moved.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 
@@ -158,7 +159,7 @@ class Transfer {
       .again(() => this.#hasArrived(mark))
       .catch((error: unknown) => {
         throw new StorageUnusable(
-          "connection_lost",
+          "unavailable",
           `the connection was lost while ${mark.place} committed the copy, and it does not answer: ` +
             "no service begins on the file until the same move was run again",
           { cause: error },

@@ -3,6 +3,7 @@ import type { AnyWrite, EngineStorage } from "./storage.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
+import { FileGuard } from "./sqlite/file-guard.ts";
 import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
@@ -33,7 +34,8 @@ const sinceProcessStart = (): number => performance.now();
  * are applied first.
  *
  * Several processes may use one file. A lock held by another is waited for up to five seconds without blocking the
- * event loop; `onWake` never calls.
+ * event loop; `onWake` never calls. Where the file of a path is deleted or replaced while it is open, every call rejects
+ * with `replaced` from then on, a read within a second.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
  *
@@ -53,13 +55,15 @@ export async function sqliteStorage(
   { elapsed = sinceProcessStart }: SqliteOptions = {},
 ): Promise<EngineStorage> {
   assertInstalledLoadable();
-  const handle = typeof database === "string" ? await openDatabase(database) : database;
+  const { handle, file } =
+    typeof database === "string" ? await openDatabase(database) : { handle: database, file: null };
   const close = (): void => {
     if (typeof database === "string") handle.close();
   };
   try {
     await prepareDatabase(handle);
-    return storageOn(new Connection(handle), elapsed, close);
+    const guard = file === null ? null : new FileGuard(file, elapsed);
+    return storageOn(new Connection(handle, guard), elapsed, close);
   } catch (error) {
     close();
     throw error;
@@ -69,7 +73,7 @@ export async function sqliteStorage(
 /**
  * Opens a database file for reading alone, such as a copy to be looked at after an incident: the file and its folder stay
  * as they are. While no process uses it, a private copy of it in the system's folder for temporary files is read, which
- * `close` removes. Whatever would write rejects with `StorageUnusable`, code `read_only`; `install` does so for a table that
+ * `close` removes. Whatever would write rejects with `StorageUnusable`, code `unwritable`; `install` does so for a table that
  * is not there as described.
  *
  * @throws StorageUnusable for a file that is absent, not paystate's, of a newer schema, locked or cut off.

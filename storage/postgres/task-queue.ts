@@ -13,9 +13,9 @@ import type {
   TaskListing,
 } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
-import { type Database, lost } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { explained, isLost } from "./explain.ts";
+import { explained, isLost, lost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { IN_LINE, limitedWorkflows, QUEUE_OF_TASK } from "./functions/claims.ts";
 
