@@ -8,7 +8,7 @@ import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained } from "./postgres/explain.ts";
-import { Leases } from "./postgres/leases.ts";
+import { leased } from "./postgres/leases.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { tableActs } from "./postgres/tables.ts";
@@ -121,7 +121,6 @@ interface StorageParts {
 function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): PostgresStorage {
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
-  const leases = new Leases(database, clock);
   const acts = tableActs(database);
   const tables = new GivenTables(acts);
   const commits = new Commits(database, tables, clock);
@@ -149,7 +148,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       return isReleased;
     },
     nextDue: (...asked) => tasks.nextDue(...asked),
-    lease: (request) => leases.lease(request),
+    lease: (request) => leased(database, clock, request),
     ...instanceReads(acts.read, {
       usedBytes,
       inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),
