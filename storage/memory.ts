@@ -27,7 +27,7 @@ export function memoryStorage(): EngineStorage {
   const records = new Records(journal);
   const target = {
     tasks,
-    write: (write: AnyWrite) => tables.write(write),
+    write: (write: AnyWrite) => tables.of(write.table).write(write),
     ...records.target((id) => tasks.of(id, 1).length > 0),
   };
 
@@ -47,9 +47,9 @@ export function memoryStorage(): EngineStorage {
 
   return {
     install: async (wanted) => tables.install(wanted),
-    get: async <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as R | null,
-    find: async <R extends object>(query: Find<R>) => tables.find(query) as readonly R[],
-    tally: async (query) => tables.tally(query),
+    get: async <R extends object>(table: Table<R>, key: string) => tables.of(table.name).get(key) as R | null,
+    find: async <R extends object>(query: Find<R>) => tables.of(query.table.name).find(query) as readonly R[],
+    tally: async (query) => tables.of(query.table.name).tally(query),
     commit: async (items) => items.map(commit),
     claim: async (request) => journal.atomically(() => tasks.claim(request)),
     heartbeat: async (request) => journal.atomically(() => tasks.heartbeat(request)),
