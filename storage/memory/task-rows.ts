@@ -8,14 +8,14 @@ import {
   type TaskRows,
 } from "../index.ts";
 import type { QueueName, TaskKind } from "../storage.ts";
-import { by, type Journal, Rows } from "./rows.ts";
+import { type Journal, Rows } from "./rows.ts";
 
-const seq = (task: TaskRow): number => task.seq;
-const asArmed = by(seq);
-const byName = by<TaskRow>(({ name }) => name, seq);
-const byTime = by<TaskRow>(({ visibleAt }) => visibleAt, seq);
-const byFailing = by<TaskRow>(({ failingSince }) => failingSince, seq);
-const byDeath = by<TaskRow>(({ deadAt }) => deadAt, seq);
+type Order = (a: TaskRow, b: TaskRow) => number;
+const asArmed: Order = (a, b) => a.seq - b.seq;
+const byName: Order = (a, b) => compareTexts(a.name, b.name) || asArmed(a, b);
+const byTime: Order = (a, b) => a.visibleAt - b.visibleAt || asArmed(a, b);
+const byFailing: Order = (a, b) => Number(a.failingSince) - Number(b.failingSince) || asArmed(a, b);
+const byDeath: Order = (a, b) => Number(a.deadAt) - Number(b.deadAt) || asArmed(a, b);
 
 export class MemoryTaskRows implements TaskRows {
   readonly #tasks: Rows<TaskRow>;
@@ -31,12 +31,12 @@ export class MemoryTaskRows implements TaskRows {
   }
 
   insert(task: StoredTask): void {
-    const isNew = this.#tasks.insert({ ...task, seq: (this.#armed += 1) });
+    const isNew = this.#tasks.insert(this.#tasks.copy({ ...task, seq: (this.#armed += 1) }));
     if (!isNew) throw new Error(`task ${task.id} was armed before`);
   }
 
   put(task: TaskRow): void {
-    this.#tasks.put(task);
+    this.#tasks.put(this.#tasks.copy(task));
   }
 
   remove(id: string): void {
