@@ -2,10 +2,7 @@
 import { fieldNamed } from "./query.ts";
 import { checked, type Field } from "./row.ts";
 import type { AnyExpectation, AnyRemoval, AnyUpdate } from "./storage.ts";
-import type { AnyTable } from "./table.ts";
-
-/** Kinds whose values every database compares alike. */
-const COMPARED: ReadonlySet<string> = new Set(["text", "integer", "boolean"]);
+import { type AnyTable, COMPARABLE } from "./table.ts";
 
 /**
  * The fields that a removal names, each with the value that its row must have.
@@ -19,7 +16,7 @@ export function expectedFields(
   if (table.appendOnly) throw new TypeError(`rows of ${table.name} are never removed`);
   return Object.entries(expected).map(([name, value]) => {
     const field = fieldNamed(table, name);
-    if (!COMPARED.has(field.kind)) {
+    if (!COMPARABLE.has(field.kind)) {
       throw new TypeError(`expected: ${name} of ${table.name} is no text, integer or boolean`);
     }
     return [field, checked(field, value)];

@@ -150,7 +150,7 @@ const OWN_COLUMN = /^(seq|ctid|tableoid|[cx]m(in|ax))$/;
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 
 /** Kinds that databases compare as JavaScript does. An amount may be kept as text, which has another order. */
-const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "boolean"]);
+export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "boolean"]);
 
 /**
  * Describes a table of your own, whose rows are committed together with the steps of your charts.

@@ -207,7 +207,7 @@ export class GivenTable {
   }
 }
 
-const where = (conditions: readonly string[]): string =>
+export const where = (conditions: readonly string[]): string =>
   conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
 
 const IS_VERSION = `version = ${valueOf(valueName.version)}`;
