@@ -18,7 +18,7 @@ import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
  * or has no key, or is that of a timer.
  */
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
-  const { id, instance, workflow, kind, name, payload, dueAt, limits } = task;
+  const { id, instance, workflow, kind, name, payload, dueAt } = task;
   return {
     id,
     instance,
@@ -27,7 +27,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     name,
     payload,
     dueAt,
-    ...limitColumns(task, limits, lease === undefined ? "parked" : "admitted"),
+    ...limitColumns(task, lease === undefined ? "parked" : "admitted"),
     visibleAt: lease?.until ?? dueAt,
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,

@@ -1,5 +1,5 @@
 /** One of the caller's tables in SQL: the statement for what is read or written, made from its description, with its values. */
-import { type AnyQuery, fieldNamed, isTotal, selectionOf, type Selection } from "../query.ts";
+import { type AnyQuery, fieldNamed, selectionOf, type Selection } from "../query.ts";
 import { checkExpected, expectedFields } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
 import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Capacity } from "../storage.ts";
@@ -231,7 +231,8 @@ function placeFields(table: AnyTable, selection: Selection): readonly PlaceField
     if (!mayBeNull(field, selection.index)) return { name, empty: null };
     return { name, empty: kind === "text" ? "''" : "0" };
   });
-  return isTotal(table, selection) ? fields : [...fields, { name: SEQ, empty: null }];
+  const isTotal = fields.some(({ name }) => name === table.key);
+  return isTotal ? fields : [...fields, { name: SEQ, empty: null }];
 }
 
 /** Whether rows of an index may have no value in this field. */
