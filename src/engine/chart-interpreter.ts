@@ -4,7 +4,6 @@
  */
 import type { Chart } from "./chart.ts";
 
-/** A chart as its library made it. */
 export interface ChartSource {
   readonly id: string;
 }

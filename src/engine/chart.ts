@@ -183,22 +183,14 @@ export interface ChildEnd extends EventObject {
 
 /** The event that tells a parent that its child is done. `run` is given for machines only. */
 export function childDone(id: string, output: unknown, run?: number): ChildEnd {
-  const ofRun = run === undefined ? {} : { $run: run };
-  return {
-    type: `xstate.done.actor.${id}`,
-    ...(output === undefined ? {} : { output }),
-    actorId: id,
-    ...ofRun,
-  };
+  return { ...childEnd("done", id, run), ...(output !== undefined && { output }) };
 }
 
 /** The event that tells a parent that its child has failed. `run` is given for machines only. */
 export function childFailed(id: string, error: unknown, run?: number): ChildEnd {
-  const ofRun = run === undefined ? {} : { $run: run };
-  return {
-    type: `xstate.error.actor.${id}`,
-    ...(error === undefined ? {} : { error: storableThrown(error) }),
-    actorId: id,
-    ...ofRun,
-  };
+  return { ...childEnd("error", id, run), ...(error !== undefined && { error: storableThrown(error) }) };
+}
+
+function childEnd(how: "done" | "error", actorId: string, run: number | undefined): ChildEnd {
+  return { type: `xstate.${how}.actor.${actorId}`, actorId, ...(run !== undefined && { $run: run }) };
 }

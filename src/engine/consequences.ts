@@ -6,6 +6,8 @@ import {
   STOP,
   type EventAddress,
   type ChartAction,
+  type ChartSnapshot,
+  type StateMeta,
   type StartedChild,
   type PlannedEffect,
 } from "./chart.ts";
@@ -13,9 +15,9 @@ import { childInstance, childWorkflow } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
-import { projectedWrites } from "./projected-writes.ts";
+import { shardOf } from "./shards.ts";
 import { taskIdOf, type StepFacts } from "./step-facts.ts";
-import { watchChanges } from "./watch-changes.ts";
+import type { ProjectedStep } from "./workflow.ts";
 
 /** What a step logs and emits. Both happen after the step is durable. */
 export type Voiced = Extract<ChartAction, { readonly kind: "log" | "emit" }> & { readonly instance: string };
@@ -26,17 +28,6 @@ export type Consequences = Required<Pick<Commit<never>, "disarms" | "ends" | "wa
   readonly writes: readonly Write<never>[];
   readonly children: readonly StartedChild[];
   readonly voiced: readonly Voiced[];
-};
-
-export const NOTHING: Consequences = {
-  arms: [],
-  disarms: [],
-  ends: [],
-  children: [],
-  voiced: [],
-  watches: [],
-  unwatches: [],
-  writes: [],
 };
 
 /** Everything that follows from a step. Throws `UnstorableValue` when params, an input or an event cannot be stored. */
@@ -54,15 +45,27 @@ export function inTurn(instance: string, first: Consequences, second: Consequenc
     (second.ends.includes(instance) || second.disarms.some(({ timer }) => timer === task.name));
   const isUnwatched = ({ kind, key }: WatchRecord): boolean =>
     second.unwatches.some((watch) => watch.kind === kind && watch.key === key);
+  const left = {
+    ...first,
+    arms: first.arms.filter((task) => !isDisarmed(task)),
+    watches: first.watches.filter((watch) => !isUnwatched(watch)),
+  };
+  return together([left, second]);
+}
+
+/** What follows from several steps whose children have begun. Nearly every commit has a single one, whose lists are handed on. */
+export function together(steps: readonly Consequences[]): Consequences {
+  const [first] = steps;
+  if (first !== undefined && steps.length === 1) return first;
   return {
-    arms: [...first.arms.filter((task) => !isDisarmed(task)), ...second.arms],
-    disarms: [...first.disarms, ...second.disarms],
-    ends: [...first.ends, ...second.ends],
+    arms: steps.flatMap(({ arms }) => arms),
+    disarms: steps.flatMap(({ disarms }) => disarms),
+    ends: steps.flatMap(({ ends }) => ends),
     children: [],
-    voiced: [...first.voiced, ...second.voiced],
-    watches: [...first.watches.filter((watch) => !isUnwatched(watch)), ...second.watches],
-    unwatches: [...first.unwatches, ...second.unwatches],
-    writes: [...first.writes, ...second.writes],
+    voiced: steps.flatMap(({ voiced }) => voiced),
+    watches: steps.flatMap(({ watches }) => watches),
+    unwatches: steps.flatMap(({ unwatches }) => unwatches),
+    writes: steps.flatMap(({ writes }) => writes),
   };
 }
 
@@ -115,19 +118,44 @@ class Collector {
   /** To be called after the last action. */
   consequences(): Consequences {
     const ends = this.#ends();
-    const { watches, unwatches } = watchChanges(this.#facts);
+    const { before, step } = this.#facts;
+    const watched = before === null ? [] : watchesOf(this.#facts, before, step.metaBefore);
     // What ends takes its timers along, those of its last step too.
-    const hasEnded = this.#facts.step.after.status !== "active";
+    const hasEnded = step.after.status !== "active";
+    // A final state needs nothing of the ledger any more, even if its meta names watches.
+    const wanted = hasEnded ? [] : watchesOf(this.#facts, step.after, step.metaAfter);
     return {
       arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
       disarms: this.#disarms,
       ends,
       children: [...this.#children.values()],
       voiced: this.#voiced,
-      watches,
-      unwatches,
-      writes: projectedWrites(this.#facts, this.#effects),
+      watches: missingFrom(watched, wanted),
+      unwatches: missingFrom(wanted, watched),
+      writes: this.#writes(),
     };
+  }
+
+  /** The domain writes of the step, from the pure function `project` of its workflow. */
+  #writes(): readonly Write<never>[] {
+    const { workflow, id, before, step, event, at } = this.#facts;
+    const { metaBefore, metaAfter } = step;
+    const seen = (
+      { value, context }: ChartSnapshot,
+      meta: StateMeta,
+    ): ProjectedStep<never, never>["after"] => ({
+      value,
+      context: context as never,
+      meta,
+    });
+    const projected: ProjectedStep<never, never> = {
+      id,
+      before: before === null || metaBefore === null ? null : seen(before, metaBefore),
+      after: seen(step.after, metaAfter),
+      event: event as never,
+      effects: this.#effects,
+    };
+    return workflow.project(projected, at);
   }
 
   /** The instances whose timers and invocations are removed: this one, if it has ended. Its output is sent to its parent. */
@@ -203,6 +231,23 @@ class Collector {
       parentLife: life,
     };
   }
+}
+
+function watchesOf(
+  { workflow, id, life }: StepFacts,
+  { context }: ChartSnapshot,
+  meta: StateMeta | null,
+): WatchRecord[] {
+  return (meta?.watches ?? []).flatMap((kind) => {
+    const key = workflow.watches[kind]?.(context as never);
+    return key === undefined
+      ? []
+      : [{ kind, key, instance: id, life, workflow: workflow.key, shard: shardOf(key) }];
+  });
+}
+
+function missingFrom(present: readonly WatchRecord[], wanted: readonly WatchRecord[]): WatchRecord[] {
+  return wanted.filter(({ kind, key }) => !present.some((watch) => watch.kind === kind && watch.key === key));
 }
 
 function isDisarmable({ kind }: TaskRecord): boolean {

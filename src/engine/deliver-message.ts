@@ -1,8 +1,7 @@
 /** Delivers a message: it becomes the first or the next step of its target, in the commit that ends its task. */
-import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { consumptionOf, endTaskOrThrow, throwRefusal, unlessTaken, type TaskRun } from "./end-task.ts";
-import { messageFromText, messageTask, type Meant, type Message } from "./messages.ts";
+import { messageFromText, messageTask, type Message } from "./messages.ts";
 import { nameOf, versionOf } from "./workflow-key.ts";
 
 /** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
@@ -11,13 +10,18 @@ export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Pro
   // A start and an event in one message would be two steps; the engine's own actions never ask for both.
   if (start !== undefined) return startTarget(run, task, start);
   if (event === undefined) return endTaskOrThrow(run, task, {});
-  const told = await tellTarget(run, task, { ...meant, event });
-  if (told === "taken") return;
+  const companions = { ...(await consumptionOf(run, task)), meant, isMessage: true as const };
+  const sent = await run.steps.send(task.instance, event, companions);
+  if (sent.kind === "stepped") return;
+  if (sent.kind === "refused") {
+    throwRefusal(unlessTaken(sent.result));
+    return;
+  }
   // Its start may still be on the way; the message waits for it.
-  if (told === "absent" && !known) {
+  if (sent.kind === "absent" && !known) {
     throw new Error(`there is no instance ${task.instance} to tell ${task.name}`);
   }
-  if (otherwise === undefined) return endTaskOrThrow(run, task, {});
+  if (sent.kind === "unchanged" || otherwise === undefined) return endTaskOrThrow(run, task, {});
   const id = `${task.id}:back`;
   const back = messageTask({ id, dueAt: run.clock.now() }, otherwise, {
     known: true,
@@ -44,27 +48,4 @@ async function startTarget<W>(
   // The instance is there already, as the sender wants it.
   if (result.conflict === "exists") return endTaskOrThrow(run, task, {});
   throwRefusal(unlessTaken(result));
-}
-
-/** Where the target has ended or is absent, the task has not come to its end. */
-async function tellTarget<W>(
-  run: TaskRun<W>,
-  task: ClaimedTask,
-  { event, ...meant }: Meant & { readonly event: EventObject },
-): Promise<"taken" | "absent" | "ended"> {
-  const companions = { ...(await consumptionOf(run, task)), meant, isMessage: true as const };
-  const sent = await run.steps.send(task.instance, event, companions);
-  switch (sent.kind) {
-    case "stepped":
-      return "taken";
-    case "refused":
-      throwRefusal(unlessTaken(sent.result));
-      return "taken";
-    case "unchanged":
-      await endTaskOrThrow(run, task, {});
-      return "taken";
-    case "absent":
-    case "ended":
-      return sent.kind;
-  }
 }

@@ -17,9 +17,8 @@ const PARTS: Readonly<
 export function checkedOutcome<W>(outcome: unknown): EffectOutcome<EventObject, W> {
   if (outcome === undefined || outcome === null) return {};
   if (typeof outcome !== "object" || Array.isArray(outcome)) {
-    throw new TypeError(
-      `outcome: expected an object such as { event }, or undefined; it is ${kindOf(outcome)}`,
-    );
+    const kind = Array.isArray(outcome) ? "list" : typeof outcome;
+    throw new TypeError(`outcome: expected an object such as { event }, or undefined; it is a ${kind}`);
   }
   for (const [name, part] of Object.entries(outcome)) {
     if (!Object.hasOwn(PARTS, name)) {
@@ -39,8 +38,4 @@ export function checkedOutcome<W>(outcome: unknown): EffectOutcome<EventObject, 
 
 function hasText(value: unknown, field: string): boolean {
   return typeof (value as Readonly<Record<string, unknown>> | null | undefined)?.[field] === "string";
-}
-
-function kindOf(value: unknown): string {
-  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }

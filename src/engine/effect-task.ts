@@ -34,7 +34,6 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
   };
 }
 
-/** What the body of an action is called with. */
 function scopeOf(facts: StepFacts, { effect: { name, params }, scope }: EffectAction): object {
   const { context } = facts.step.after;
   const lent: LentContext | null =

@@ -2,22 +2,18 @@
 import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
-import { isNotable, ranTaskWrite } from "./ran-tasks.ts";
+import { ranTaskWrite } from "./ran-tasks.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { StepCompanions } from "./step-commits.ts";
 import type { Steps } from "./steps.ts";
 
-/** What doing tasks needs. */
-export interface TaskSurroundings<W> {
+/** One run of a task, and what is needed to do and to end the task. */
+export interface TaskRun<W> {
   readonly steps: Steps<W>;
   readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
   /** Asked what a task said when it last failed, and for a context that does not stand in it. */
   readonly storage: Pick<EngineStorage, "pending" | "load">;
-}
-
-/** One run of a task. */
-export interface TaskRun<W> extends TaskSurroundings<W> {
   /** In milliseconds since the Unix epoch. */
   readonly beganAt: number;
 }
@@ -54,17 +50,13 @@ export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end:
   throwRefusal(await endTask(run, task, end));
 }
 
-/** The parts of a commit that end a task, and tell that the task made it; refused when another holder has the task by now. */
-export type TaskConsumption<W> = Pick<StepCompanions<W>, "consumes" | "ran" | "cause">;
-
-/** The same for this task, with a row of how it went where that is worth telling. */
+/** The parts of a commit that end this task, and tell that the task made it; refused when another holder has the task by now. */
 export async function consumptionOf<W>(
   { beganAt, clock, storage }: TaskRun<W>,
   task: ClaimedTask,
-): Promise<TaskConsumption<W>> {
-  const consumes = { task: task.id, token: task.token };
-  const ran = { storage, task, beganAt, now: clock.now() };
-  return isNotable(ran) ? { consumes, cause: task, ran: await ranTaskWrite(ran) } : { consumes, cause: task };
+): Promise<Pick<StepCompanions<W>, "consumes" | "ran" | "cause">> {
+  const ran = await ranTaskWrite({ storage, task, beganAt, now: clock.now() });
+  return { consumes: { task: task.id, token: task.token }, cause: task, ...(ran && { ran }) };
 }
 
 /** When another holder has the task now, its outcome counts and nothing is left to do here. */

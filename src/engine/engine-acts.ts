@@ -3,77 +3,50 @@ import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
 import { reservedIn } from "./given-events.ts";
-import {
-  ActRefused,
-  type Acting,
-  type GivenAct,
-  type InspectedStorage,
-  type OfferedAct,
-} from "./inspected.ts";
-import type { StopResult } from "./instance-commands.ts";
+import { ActRefused, type Acting, type InspectedStorage, type OfferedAct } from "./inspected.ts";
+import type { InstanceCommands, StopResult } from "./instance-commands.ts";
 import type { SendResult } from "./steps.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
 import { eventFromText } from "./values.ts";
 
-/** What the acts are carried out by. */
-export interface EngineActsParts {
-  readonly storage: Pick<InspectedStorage, "load" | "pending">;
-  readonly commands: Pick<TaskCommands, "retry" | "drop">;
-  readonly send: (id: string, event: EventObject) => Promise<SendResult>;
-  readonly stop: (id: string) => Promise<StopResult>;
-  /** Each act is a line of it, with who acted and why. */
-  readonly log: Logger;
-}
+export type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
+  Pick<InstanceCommands, "stopInstance"> & {
+    readonly storage: Pick<InspectedStorage, "load" | "pending">;
+    readonly send: (id: string, event: EventObject) => Promise<SendResult>;
+    /** Each act is a line of it, with who acted and why. */
+    readonly log: Logger;
+  };
 
 const MAX_TASKS = 100;
 
-export class EngineActs implements Acting {
-  readonly #parts: EngineActsParts;
-
-  constructor(parts: EngineActsParts) {
-    this.#parts = parts;
-  }
-
-  async offers(instance: string): Promise<readonly OfferedAct[]> {
-    const { storage } = this.#parts;
+export function engineActs(parts: ActsParts): Acting {
+  const { storage, log } = parts;
+  const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
     const record = await storage.load(instance);
     if (record === null) return [];
     const { tasks } = await storage.pending(instance, MAX_TASKS);
     const repairs = tasks.flatMap(repairsOf);
     return record.status === "active" ? [...repairs, SEND, STOP_IT] : repairs;
-  }
-
-  async perform(instance: string, key: string, given: GivenAct): Promise<string> {
-    const offered = (await this.offers(instance)).find((each) => each.key === key);
-    if (offered === undefined) throw new ActRefused("This can no longer be done: the instance has moved on.");
-    const { actor, reason } = given;
-    this.#parts.log.info({ instance, act: key, actor, reason }, "a person acts through the inspector");
-    const { commands, stop } = this.#parts;
-    if (key === SEND.key) return this.#send(instance, given.event ?? "");
-    if (key === STOP_IT.key) return stopWords(await stop(instance));
-    const [verb, task] = partsOf(key);
-    const isDone = verb === "retry" ? await commands.retry(task) : await commands.drop(task);
-    if (!isDone) {
-      throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
-    }
-    return verb === "retry" ? "The task is due now." : "The task was dropped.";
-  }
-
-  async #send(instance: string, text: string): Promise<string> {
-    const { kind } = await this.#parts.send(instance, givenEvent(text));
-    switch (kind) {
-      case "stepped":
-        return "The event made a step.";
-      case "unchanged":
-        return "The event changed nothing.";
-      case "ended":
-      case "absent":
-      case "refused":
-        throw new ActRefused("The instance has ended, and takes no event.");
-      default:
-        return kind satisfies never;
-    }
-  }
+  };
+  return {
+    offers,
+    async perform(instance, key, given) {
+      const offered = (await offers(instance)).find((each) => each.key === key);
+      if (offered === undefined) {
+        throw new ActRefused("This can no longer be done: the instance has moved on.");
+      }
+      const { actor, reason, event = "" } = given;
+      log.info({ instance, act: key, actor, reason }, "a person acts through the inspector");
+      if (key === SEND.key) return sendWords(await parts.send(instance, givenEvent(event)));
+      if (key === STOP_IT.key) return stopWords(await parts.stopInstance(instance));
+      const [verb, task] = partsOf(key);
+      const isDone = verb === "retry" ? await parts.retry(task) : await parts.drop(task);
+      if (!isDone) {
+        throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
+      }
+      return verb === "retry" ? "The task is due now." : "The task was dropped.";
+    },
+  };
 }
 
 const SEND: OfferedAct = {
@@ -131,6 +104,12 @@ function parsed(text: string): EventObject {
     // Said below.
   }
   throw new ActRefused('Expected JSON such as {"type":"PAY"}.');
+}
+
+function sendWords({ kind }: SendResult): string {
+  if (kind === "stepped") return "The event made a step.";
+  if (kind === "unchanged") return "The event changed nothing.";
+  throw new ActRefused("The instance has ended, and takes no event.");
 }
 
 function stopWords(result: StopResult): string {

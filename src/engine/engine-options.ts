@@ -9,7 +9,6 @@ import type { Archive } from "./retention/archiving.ts";
 import type { ArchivedInstance } from "./retention/finished-instances.ts";
 import type { Inspect } from "./inspection.ts";
 import type { Watcher } from "./watcher.ts";
-import type { WorkerLimits } from "./worker.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
@@ -72,61 +71,53 @@ const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
 /** From an hour to a hundred years. */
 const KEEP_RANGE = { least: 3_600_000, most: 36_500 * 86_400_000 };
 
-const optionsSchema = z.strictObject({
-  storage: objectWith<object>(
-    ["commit", "claim", "install"],
-    "a storage, such as memoryStorage() or sqliteStorage(path)",
-  ),
-  tables: z.record(z.string(), z.custom<AnyTable>()).superRefine(checkTables).optional(),
-  workflows: z.array(
-    z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
-      error: "expected what workflow() returns",
-    }),
-  ),
-  watchers: z
-    .record(
-      z.string(),
-      z.object({
-        intervalMs: z.number().int().min(1),
-        batchSize: z.number().int().min(1).max(10_000).optional(),
-        poll: functionOption(),
+const optionsSchema = z
+  .strictObject({
+    storage: objectWith<object>(
+      ["commit", "claim", "install"],
+      "a storage, such as memoryStorage() or sqliteStorage(path)",
+    ),
+    tables: z.record(z.string(), z.custom<AnyTable>()).superRefine(checkTables).optional(),
+    workflows: z.array(
+      z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
+        error: "expected what workflow() returns",
       }),
-    )
-    .optional(),
-  ...runtimeOptions,
-  slots: count(10_000).default(64),
-  limitedSlots: count(10_000).default(128),
-  leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
-  pollMs: z.number().int().min(10).max(60_000).default(1_500),
-  maxCrashes: count(1_000).default(5),
-  keep: z.strictObject({ finished: durationOption(KEEP_RANGE) }).optional(),
-  archive: functionOption<Archive<ArchivedInstance>>().optional(),
-  inspect: z
-    .custom<Inspect>(
-      (value) =>
-        typeof value === "function" || typeof (value as { next?: unknown } | null)?.next === "function",
-      { error: "expected a function, or what an inspector of XState has as `inspect`" },
-    )
-    .optional(),
-});
+    ),
+    watchers: z
+      .record(
+        z.string(),
+        z.object({
+          intervalMs: z.number().int().min(1),
+          batchSize: z.number().int().min(1).max(10_000).optional(),
+          poll: functionOption(),
+        }),
+      )
+      .optional(),
+    ...runtimeOptions,
+    slots: count(10_000).default(64),
+    limitedSlots: count(10_000).default(128),
+    leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
+    pollMs: z.number().int().min(10).max(60_000).default(1_500),
+    maxCrashes: count(1_000).default(5),
+    keep: z.strictObject({ finished: durationOption(KEEP_RANGE) }).optional(),
+    archive: functionOption<Archive<ArchivedInstance>>().optional(),
+    inspect: z
+      .custom<Inspect>(
+        (value) =>
+          typeof value === "function" || typeof (value as { next?: unknown } | null)?.next === "function",
+        { error: "expected a function, or what an inspector of XState has as `inspect`" },
+      )
+      .optional(),
+  })
+  .superRefine(checkWorkflows)
+  .refine(({ keep, archive }) => archive === undefined || keep !== undefined, {
+    path: ["archive"],
+    error: 'nothing is archived without keep: say how long, such as keep: { finished: "90d" }',
+  });
 
-/** The options that have a default, filled in. */
-export interface CheckedEngineOptions extends WorkerLimits {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly keep?: { readonly finished: number } | undefined;
-  readonly archive?: Archive<ArchivedInstance> | undefined;
-  readonly inspect?: Inspect | undefined;
-}
-
-/** Throws `InvalidOptions` listing every wrong option. */
-export function checkEngineOptions<W>(options: EngineOptions<W>): CheckedEngineOptions {
-  return checkOptions(
-    "createEngine",
-    optionsSchema.superRefine(checkWorkflows).superRefine(checkArchive),
-    options,
-  );
+/** The options with every default filled in. Throws `InvalidOptions` listing every wrong one. */
+export function checkEngineOptions<W>(options: EngineOptions<W>): Readonly<z.output<typeof optionsSchema>> {
+  return checkOptions("createEngine", optionsSchema, options);
 }
 
 function checkTables(tables: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
@@ -141,53 +132,25 @@ function checkTables(tables: Readonly<Record<string, unknown>>, context: z.Refin
   }
 }
 
-/** What is never removed is never archived. */
-function checkArchive(
-  { keep, archive }: { readonly keep?: unknown; readonly archive?: unknown },
-  context: z.RefinementCtx,
-): void {
-  if (archive === undefined || keep !== undefined) return;
-  context.addIssue({
-    code: "custom",
-    path: ["archive"],
-    message: 'nothing is archived without keep: say how long, such as keep: { finished: "90d" }',
-  });
-}
-
 interface WatchedWorkflows {
   readonly workflows: readonly AnyWorkflow[];
   readonly watchers?: Readonly<Record<string, unknown>> | undefined;
 }
 
 function checkWorkflows({ workflows, watchers }: WatchedWorkflows, context: z.RefinementCtx): void {
-  const seen = new Set<string>();
-  const registered = new Set(workflows.map(({ key }) => key));
-  workflows.forEach((workflow, index) => {
-    if (seen.has(workflow.key)) {
-      context.addIssue({
-        code: "custom",
-        path: ["workflows", index],
-        message: `${workflow.key} is registered twice`,
-      });
+  const keys = workflows.map(({ key }) => key);
+  const problem = (path: (string | number)[], message: string): void =>
+    context.addIssue({ code: "custom", path, message });
+  workflows.forEach(({ key, name, migrations, watches }, index) => {
+    if (keys.indexOf(key) < index) problem(["workflows", index], `${key} is registered twice`);
+    for (const older of [...migrations.keys()].map((from) => workflowKey(name, from))) {
+      if (!keys.includes(older)) continue;
+      const both = `${key} migrates instances of ${older}, which is registered beside it: leave out one of the two`;
+      problem(["workflows", index], both);
     }
-    seen.add(workflow.key);
-    for (const from of workflow.migrations.keys()) {
-      const older = workflowKey(workflow.name, from);
-      if (!registered.has(older)) continue;
-      context.addIssue({
-        code: "custom",
-        path: ["workflows", index],
-        message: `${workflow.key} migrates instances of ${older}, which is registered beside it: leave out one of the two`,
-      });
-    }
-    for (const kind of Object.keys(workflow.watches)) {
-      if (watchers?.[kind] === undefined) {
-        context.addIssue({
-          code: "custom",
-          path: ["watchers", kind],
-          message: `${workflow.key} watches it, no watcher polls it`,
-        });
-      }
+    for (const kind of Object.keys(watches)) {
+      if (watchers?.[kind] !== undefined) continue;
+      problem(["watchers", kind], `${key} watches it, no watcher polls it`);
     }
   });
 }

@@ -3,15 +3,14 @@ import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xs
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
-import type { Clock, Logger } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
-import { EngineActs } from "./engine-acts.ts";
+import { engineActs } from "./engine-acts.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { givenEvent } from "./given-events.ts";
 import type { Inspected } from "./inspected.ts";
-import { Inspection, type Inspect } from "./inspection.ts";
-import { instanceCommands, type InstanceCommands, type StopResult } from "./instance-commands.ts";
-import type { WatchSend } from "./kind-polling.ts";
+import { Inspection } from "./inspection.ts";
+import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
 import { WatchPolling } from "./poll-watches.ts";
 import { instanceReads, type InstanceReads } from "./reading/reads.ts";
@@ -23,7 +22,6 @@ import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import type { CommittedStep, Companions } from "./step-commits.ts";
 import { Steps, type SendResult } from "./steps.ts";
 import { Subscribers } from "./subscribers.ts";
-import { TakenWorkflows } from "./taken-workflows.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { KindWatching } from "./watcher.ts";
@@ -129,25 +127,41 @@ const MAX_GIVE_BACK_MS = 10_000;
  * ```
  */
 export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
-  const { clock, random, logger: log, keep, archive = null, ...limits } = checkEngineOptions(options);
+  return engineOf(partsOf(options));
+}
+
+type EngineParts<W> = ReturnType<typeof partsOf<W>>;
+
+function partsOf<W>(options: EngineOptions<W>) {
+  const {
+    clock,
+    random,
+    logger: log,
+    keep,
+    archive = null,
+    inspect,
+    ...limits
+  } = checkEngineOptions(options);
   const tables = [storedCharts, ranTasks, ...Object.values<AnyTable>(options.tables ?? {})];
   const storage = withTables(options.storage, tables);
-  const workflows = new RegisteredWorkflows(options.workflows);
-  const charts = new ChartCheck({ storage, workflows, log });
   const holder = Buffer.from(random.bytes(8)).toString("hex");
-  const subscribers = subscribersOf<W>(limits.inspect, workflows, log);
+  const own: EngineProcess = { storage, clock, log, holder, leaseMs: limits.leaseMs };
+  const workflows = new RegisteredWorkflows(options.workflows);
+  const charts = new ChartCheck(own, workflows);
+  const subscribers = new Subscribers<W>(log);
+  if (inspect !== undefined) {
+    const inspection = new Inspection(inspect, workflows);
+    subscribers.add(({ commit }) => inspection.committed(commit));
+  }
   const waiting = new Waiting(storage, clock, limits.pollMs);
-  const taken = new TakenWorkflows(workflows);
   const worker: Worker = new Worker({
-    storage: checkedFirst(storage, charts, taken),
-    clock,
-    log,
-    holder,
-    taken,
+    ...own,
+    storage: checkedFirst(storage, charts, workflows),
+    workflows,
     limits,
     perform(task, hold) {
       polling.stir();
-      return performTask(performing, task, hold);
+      return performTask({ steps, workflows, clock, storage, beganAt: clock.now() }, task, hold);
     },
   });
   const steps: Steps<W> = new Steps<W>({
@@ -157,7 +171,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     random,
     hands: worker,
     charts,
-    isFollowed: (id) => limits.inspect !== undefined || waiting.isForState(id),
+    isFollowed: (id) => inspect !== undefined || waiting.isForState(id),
     onCommitted(committed) {
       const { commit } = committed;
       worker.disarm(commit);
@@ -166,45 +180,17 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
       subscribers.tell(committed);
     },
   });
-  const performing = { steps, workflows, clock, storage };
-  const send: WatchSend = ({ instance, event }, by) => steps.send(instance, givenEvent(event), by);
-  const { leaseMs } = limits;
-  const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
-  const keepMs = keep?.finished ?? null;
-  const retention = new Retention({ storage, clock, log, holder, keepMs, archive });
-  const inspecting = { workflows: options.workflows, log };
-  return engineOf({
-    storage,
-    clock,
-    worker,
-    steps,
-    polling,
-    retention,
-    waiting,
-    subscribers,
-    taken,
-    inspecting,
+  const polling = new WatchPolling(options.watchers ?? {}, {
+    ...own,
+    send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
-}
-
-/** The parts of an engine, tied together. */
-interface EngineParts<W> {
-  readonly storage: EngineStorage;
-  readonly clock: Clock;
-  readonly worker: Worker;
-  readonly steps: Steps<W>;
-  readonly polling: WatchPolling;
-  readonly retention: Retention;
-  readonly waiting: Waiting;
-  readonly subscribers: Subscribers<W>;
-  readonly taken: TakenWorkflows;
-  readonly inspecting: { readonly workflows: readonly AnyWorkflow[]; readonly log: Logger };
+  const retention = new Retention({ ...own, keepMs: keep?.finished ?? null, archive });
+  return { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { storage, clock, worker, steps, polling, retention, waiting, subscribers, taken, inspecting } =
-    parts;
-  const reads = instanceReads(storage, () => taken.known);
+  const { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers } = parts;
+  const reads = instanceReads(storage, () => workflows.claims);
   const commanded = wakingStorage(storage, worker);
   let stopListening: (() => void) | null = null;
   const stop: Engine<W>["stop"] = async ({ timeoutMs = DEFAULT_STOP_MS } = {}) => {
@@ -223,11 +209,9 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const commands = taskCommands(commanded, () => clock.now());
   const instances = instanceCommands(commanded, send);
   const onCommit = (listener: () => void): (() => void) => subscribers.add(listener);
-  const { workflows, log } = inspecting;
-  const stopInstance = (id: string): Promise<StopResult> => instances.stopInstance(id);
-  const acting = new EngineActs({ storage, commands, send, log, stop: stopInstance });
+  const acting = engineActs({ storage, log, send, ...commands, ...instances });
   return {
-    inspected: { workflows, storage, isProduction: () => false, onCommit, acting },
+    inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
@@ -238,10 +222,10 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     waitFor: (id, until, { signal } = {}) => waiting.waitFor(id, until, signal),
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
-    retention: () => retention.standing(),
+    retention: () => retention.standingWithStorage(),
     run({ only = null } = {}) {
       if (only !== null && stopListening !== null) return;
-      taken.take(only);
+      workflows.take(only);
       stopListening ??= storage.onWake(() => worker.wake());
       worker.run();
       if (only === null) polling.run();
@@ -256,26 +240,18 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   };
 }
 
-function subscribersOf<W>(
-  inspect: Inspect | undefined,
-  workflows: RegisteredWorkflows,
-  log: Logger,
-): Subscribers<W> {
-  const subscribers = new Subscribers<W>(log);
-  if (inspect === undefined) return subscribers;
-  const inspection = new Inspection(inspect, workflows);
-  subscribers.add(({ commit }) => inspection.committed(commit));
-  return subscribers;
-}
-
 /** The same storage, of which nothing is claimed before the charts are compared with the stored ones. */
-function checkedFirst(storage: EngineStorage, charts: ChartCheck, taken: TakenWorkflows): EngineStorage {
+function checkedFirst(
+  storage: EngineStorage,
+  charts: ChartCheck,
+  workflows: RegisteredWorkflows,
+): EngineStorage {
   return {
     ...storage,
     async claim(request) {
       if (charts.isDone) return storage.claim(request);
       await charts.check();
-      return storage.claim({ ...request, workflows: taken.keys });
+      return storage.claim({ ...request, workflows: workflows.taken });
     },
   };
 }

@@ -7,45 +7,31 @@ const REMEMBERED_MS = 1_000;
 // Beyond it the oldest is forgotten, which costs another try.
 const MAX_REMEMBERED = 1_000;
 
-/** One version of an instance on its way to one version of its chart. */
-export interface MigrationTry extends Pick<MigrationStep, "instance" | "to"> {
-  /** The version of the instance: its steps so far. */
-  readonly version: number;
-}
-
-interface Remembered extends MigrationTry {
-  readonly error: MigrationFailed;
-  readonly until: number;
-}
+/** An instance on its way to another version of its chart, and how many steps it has made so far. */
+type MigrationTry = MigrationStep & { readonly version: number };
 
 export class FailedMigrations {
   readonly #clock: Clock;
-  readonly #byInstance = new Map<string, Remembered>();
+  readonly #failed = new Map<string, { readonly error: MigrationFailed; readonly until: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Throws the error of this migration if it failed less than a second ago. */
-  throwRemembered({ instance, to, version }: MigrationTry): void {
-    const last = this.#byInstance.get(instance);
-    if (last === undefined) return;
-    if (last.to === to && last.version === version && this.#clock.now() < last.until) throw last.error;
-    this.#byInstance.delete(instance);
+  throwRemembered(tried: MigrationTry): void {
+    const last = this.#failed.get(nameOf(tried));
+    if (last !== undefined && this.#clock.now() < last.until) throw last.error;
   }
 
-  remember({ instance, to, version }: MigrationTry, error: MigrationFailed): void {
-    this.#byInstance.set(instance, {
-      instance,
-      to,
-      version,
-      error,
-      until: this.#clock.now() + REMEMBERED_MS,
-    });
-    if (this.#byInstance.size <= MAX_REMEMBERED) return;
-    for (const oldest of this.#byInstance.keys()) {
-      this.#byInstance.delete(oldest);
-      return;
-    }
+  remember(tried: MigrationTry, error: MigrationFailed): void {
+    this.#failed.delete(nameOf(tried));
+    this.#failed.set(nameOf(tried), { error, until: this.#clock.now() + REMEMBERED_MS });
+    const [oldest] = this.#failed.keys();
+    if (oldest !== undefined && this.#failed.size > MAX_REMEMBERED) this.#failed.delete(oldest);
   }
+}
+
+function nameOf({ instance, to, version }: MigrationTry): string {
+  return `${version} ${to} ${instance}`;
 }

@@ -1,6 +1,6 @@
 /** Feeds the inspectors of XState: each committed step of an instance as the events that a running actor would send. */
-import type { EventObject, InspectionEvent, Observer } from "xstate";
-import type { CommitParts, HistoryRecord } from "../../storage/storage.ts";
+import type { InspectionEvent, Observer } from "xstate";
+import type { CommitParts, HistoryRecord, StepRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
@@ -19,22 +19,6 @@ interface InspectedActor {
   /** The id of the instance that is no child. */
   readonly rootId: string;
   getSnapshot(): ChartSnapshot;
-}
-
-/** As much of an inspection event as inspectors read. */
-interface ToldEvent {
-  readonly type: InspectionEvent["type"];
-  readonly actorRef: InspectedActor;
-  readonly rootId: string;
-  readonly event?: EventObject;
-  readonly snapshot?: ChartSnapshot;
-}
-
-/** An instance after one of its steps. */
-interface Stepped {
-  readonly id: string;
-  readonly workflow: string;
-  readonly snapshot: string;
 }
 
 /** More instances are announced again when they make their next step. */
@@ -63,16 +47,18 @@ export class Inspection {
     }
   }
 
-  #tell({ id, workflow, snapshot: text }: Stepped, row: HistoryRecord): void {
+  #tell(
+    { id, workflow, snapshot: text }: Pick<StepRecord, "id" | "workflow" | "snapshot">,
+    row: HistoryRecord,
+  ): void {
     const snapshot = snapshotFromText(text);
     const isKnown = this.#announced.has(id);
     const actorRef = this.#actor(id, workflow, snapshot);
-    const { rootId } = actorRef;
-    if (!isKnown) this.#emit({ type: "@xstate.actor", actorRef, rootId });
+    if (!isKnown) this.#emit("@xstate.actor", actorRef);
     const { type, ...rest } = eventFromText(row.event);
     const event = { ...rest, type: type === "$started" ? "xstate.init" : type };
-    this.#emit({ type: "@xstate.event", actorRef, rootId, event });
-    this.#emit({ type: "@xstate.snapshot", actorRef, rootId, event, snapshot });
+    this.#emit("@xstate.event", actorRef, { event });
+    this.#emit("@xstate.snapshot", actorRef, { event, snapshot });
     if (snapshot.status !== "active") this.#announced.delete(id);
   }
 
@@ -97,8 +83,8 @@ export class Inspection {
   }
 
   /** An inspector reads no more of an actor than is here. */
-  #emit(event: ToldEvent): void {
-    this.#next(event as unknown as InspectionEvent);
+  #emit(type: InspectionEvent["type"], actorRef: InspectedActor, rest: object = {}): void {
+    this.#next({ type, actorRef, rootId: actorRef.rootId, ...rest } as unknown as InspectionEvent);
   }
 }
 

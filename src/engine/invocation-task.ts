@@ -5,7 +5,6 @@ import { limitsFor } from "./own-limit.ts";
 import { taskIdOf, type StepFacts } from "./step-facts.ts";
 import { fromJson, toJson } from "./values.ts";
 
-/** An invocation as its task stores it. */
 export interface Invocation {
   /** The id of the actor within its chart. */
   readonly id: string;
@@ -40,7 +39,6 @@ export function invocationTask(
   };
 }
 
-/** The invocation that `invocationTask` stored. */
 export function invocationFromText(text: string): Invocation {
   const { id, src, input } = JSON.parse(text) as Invocation;
   return { id, src, input: fromJson(input) };

@@ -1,8 +1,7 @@
 /** Polls the watches of one kind in the shards that this process holds: several looks at once, each within its time. */
-import type { EngineStorage, WatchRecord } from "../../storage/storage.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import type { WatchRecord } from "../../storage/storage.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
-import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
 import type { StepCompanions } from "./step-commits.ts";
 import type { SendResult } from "./steps.ts";
@@ -11,20 +10,17 @@ import { WatchShare } from "./watch-shares.ts";
 import { WatchTurns } from "./watch-turns.ts";
 import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 
-/** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
-export type WatchSend = (
-  told: WatchEvent,
-  by: Pick<StepCompanions<never>, "cause" | "meant">,
-) => Promise<SendResult>;
+export interface PollingSurroundings extends EngineProcess {
+  /** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
+  readonly send: (
+    told: WatchEvent,
+    by: Pick<StepCompanions<never>, "cause" | "meant">,
+  ) => Promise<SendResult>;
+}
 
-/** What the polling of every kind shares. */
-export interface PollingSurroundings {
-  readonly storage: Pick<EngineStorage, "lease" | "watches">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly holder: string;
-  readonly leaseMs: number;
-  readonly send: WatchSend;
+export interface RunningPolling extends PollingSurroundings {
+  /** Aborts when the polling stops: no look begins any more, and those under way are told that their time is over. */
+  readonly signal: AbortSignal;
 }
 
 /** Looks of one kind at once: one that waits for a slow answer leaves the others their turn. */
@@ -36,6 +32,8 @@ const MAX_LISTING_PAUSE_MS = 1_000;
 const LISTING_SHARE = 20;
 /** Where others have yet to give up shards it is looked sooner whether they have. */
 const SHARING_PAUSE_MS = 300;
+/** While nothing of a kind is watched there is nothing to do: it is woken when something is. */
+const UNWATCHED_PAUSE_MS = 3_600_000;
 /** Looks that fail one after the other are warned of this often. */
 const WARN_AGAIN_MS = 60_000;
 
@@ -43,21 +41,20 @@ const WARN_AGAIN_MS = 60_000;
 export class KindPolling {
   readonly #kind: string;
   readonly #watcher: Watcher;
-  readonly #around: PollingSurroundings;
+  readonly #around: RunningPolling;
   readonly #turns: WatchTurns;
   readonly #pause: Pause;
   readonly #turnsToList = new Turns();
-  readonly #stopping = new AbortController();
   readonly #looks = new Set<Promise<void>>();
   /** Steps made because of what looks found, so far. */
   #moves = 0;
   readonly #share: WatchShare;
   #listAt = 0;
-  #wasWoken = false;
+  #isWatched = false;
   #isClosed = false;
   #warnAt = 0;
 
-  constructor(kind: string, watcher: Watcher, around: PollingSurroundings) {
+  constructor(kind: string, watcher: Watcher, around: RunningPolling) {
     this.#kind = kind;
     this.#watcher = watcher;
     this.#around = around;
@@ -68,24 +65,22 @@ export class KindPolling {
 
   /** Resolves when it was stopped; looks under way go on until `close`. */
   async run(): Promise<void> {
-    const { clock, leaseMs } = this.#around;
-    const { signal } = this.#stopping;
+    const { clock, leaseMs, signal } = this.#around;
     // At most a third of the lease, so that it is renewed in time.
     const pauseMs = Math.min(MAX_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
     while (!signal.aborted) {
-      this.#wasWoken = false;
       const began = clock.now();
-      const isIdle = await this.#list((dueAt) => dueAt <= began);
-      const waitMs = this.#share.isWhole ? pauseMs : Math.min(pauseMs, SHARING_PAUSE_MS);
-      if (!isIdle) await this.#pause.take(began + waitMs - clock.now(), signal);
-      else if (!this.#wasWoken) await this.#pause.untilEnded(signal);
+      await this.#list((dueAt) => dueAt <= began);
+      const sharingMs = this.#share.isWhole ? pauseMs : Math.min(pauseMs, SHARING_PAUSE_MS);
+      const waitMs = this.#isWatched ? sharingMs : UNWATCHED_PAUSE_MS;
+      await this.#pause.take(began + waitMs - clock.now(), signal);
     }
   }
 
-  /** There are watches of this kind: where it has no shard, it looks whether it can have one. */
-  wake(): void {
-    this.#wasWoken = true;
-    if (this.#share.shards.length === 0) this.#pause.end();
+  /** Whether there is any watch of this kind. Without one no process needs a share of the kind. */
+  follow(isWatched: boolean): void {
+    this.#isWatched = isWatched;
+    if (isWatched && this.#share.shards.length === 0) this.#pause.end();
   }
 
   /** Looks at every watch, now; true when any instance moved because of it, or of a look that was under way. */
@@ -98,11 +93,6 @@ export class KindPolling {
     return this.#moves > before;
   }
 
-  /** Begins no look any more, and tells those under way that their time is over. */
-  stop(): void {
-    this.#stopping.abort();
-  }
-
   /**
    * Waits for the looks under way until `patience` ends; after that no event is handed over any more, and the shards are
    * given up.
@@ -113,7 +103,6 @@ export class KindPolling {
     await this.#share.giveUp(this.#around.clock.now());
   }
 
-  /** How this kind is followed now. */
   standing(): KindWatching {
     return this.#turns.standing(this.#around.clock.now());
   }
@@ -122,49 +111,34 @@ export class KindPolling {
     while (this.#looks.size > 0) await Promise.all(this.#looks);
   }
 
-  /**
-   * Takes or renews shards, takes in their watches, and begins to look at those that are due. True when nothing of this
-   * kind is watched anywhere.
-   */
-  #list(isDue: (dueAt: number) => boolean): Promise<boolean> {
+  /** Takes or renews shards, or gives them up, takes in their watches, and begins to look at those that are due. */
+  #list(isDue: (dueAt: number) => boolean): Promise<void> {
     return this.#turnsToList.take("list", async () => {
       const { storage, clock, log } = this.#around;
       const kind = this.#kind;
       const began = clock.now();
       const before = this.#share.shards.join();
-      let isIdle = false;
       try {
-        if (before === "" && !(await this.#isWatched())) {
-          await this.#share.giveUp(began);
-          return true;
-        }
-        await this.#share.renew(began);
+        if (this.#isWatched) await this.#share.renew(began);
+        else await this.#share.giveUp(began);
         const { shards } = this.#share;
         if (began >= this.#listAt || shards.join() !== before) {
           const watches = shards.length === 0 ? [] : await storage.watches({ kind, shards });
           this.#turns.list(watches, clock.now(), isDue);
           this.#listAt = clock.now() + (clock.now() - began) * LISTING_SHARE;
-          isIdle = watches.length === 0 && !(await this.#isWatched());
-          if (isIdle) await this.#share.giveUp(clock.now());
         }
+        this.#fill();
       } catch (err) {
         log.warn({ kind, err }, "the watches of a kind could not be listed");
-        return false;
       }
-      this.#fill();
-      return isIdle;
     });
   }
 
-  /** Whether the storage holds a watch of this kind. Without one no process needs a share of the kind. */
-  async #isWatched(): Promise<boolean> {
-    return (await watchedKinds(this.#around.storage)).includes(this.#kind);
-  }
-
   #fill(): void {
-    while (this.#looks.size < LOOKS_AT_ONCE && !this.#stopping.signal.aborted) {
+    const { clock, signal } = this.#around;
+    while (this.#looks.size < LOOKS_AT_ONCE && !signal.aborted) {
       const size = this.#watcher.batchSize ?? DEFAULT_BATCH_SIZE;
-      const batch = this.#turns.take(size, this.#around.clock.now());
+      const batch = this.#turns.take(size, clock.now());
       if (batch.length === 0) return;
       const look = this.#look(batch).then(() => {
         this.#looks.delete(look);
@@ -175,9 +149,9 @@ export class KindPolling {
   }
 
   async #look(batch: readonly WatchRecord[]): Promise<void> {
-    const { clock } = this.#around;
+    const { clock, signal } = this.#around;
     const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events, batch);
-    const ended = await lookAtBatch(this.#watcher, batch, { clock, signal: this.#stopping.signal, tell });
+    const ended = await lookAtBatch(this.#watcher, batch, { clock, signal, tell });
     this.#turns.end(ended, clock.now());
     if (ended.error === null) this.#warnAt = 0;
     else this.#warn(ended.error, batch.length);

@@ -14,7 +14,6 @@ export class LookGivenUp extends Error {
   override readonly name = "LookGivenUp";
 }
 
-/** What a look needs of the polling that makes it. */
 export interface LookSurroundings {
   readonly clock: Clock;
   /** Aborts when the polling stops. */

@@ -60,20 +60,19 @@ export function messageTask(
 ): TaskRecord {
   const { known, start, event, otherwise } = message;
   const payload = {
-    ...(known === undefined ? {} : { known }),
-    ...(life === undefined ? {} : { life }),
-    ...(parentLife === undefined ? {} : { parentLife }),
-    ...(start === undefined ? {} : { start: { ...start, input: toJson(start.input, "input") } }),
-    ...(event === undefined ? {} : { event: eventToJson(event) }),
-    ...(otherwise === undefined ? {} : { otherwise: { ...otherwise, event: eventToJson(otherwise.event) } }),
+    known,
+    life,
+    parentLife,
+    start: start && { ...start, input: toJson(start.input, "input") },
+    event: event && eventToJson(event),
+    otherwise: otherwise && { ...otherwise, event: eventToJson(otherwise.event) },
   };
-  const name = event?.type ?? "$start";
   return {
     id,
     instance,
     workflow: nameOf(workflow),
     kind: "message",
-    name,
+    name: event?.type ?? "$start",
     payload: JSON.stringify(payload),
     dueAt,
     limits:
@@ -86,16 +85,13 @@ export function messageKey(instance: string): string {
   return `message to ${instance}`;
 }
 
-/** The message that `messageTask` was given. */
 export function messageFromText(text: string): Message {
   const { start, event, otherwise, ...meant } = JSON.parse(text) as Message;
   return {
     ...meant,
-    ...(start === undefined ? {} : { start: { ...start, input: fromJson(start.input) } }),
-    ...(event === undefined ? {} : { event: eventFromJson(event) }),
-    ...(otherwise === undefined
-      ? {}
-      : { otherwise: { ...otherwise, event: eventFromJson(otherwise.event) } }),
+    ...(start && { start: { ...start, input: fromJson(start.input) } }),
+    ...(event && { event: eventFromJson(event) }),
+    ...(otherwise && { otherwise: { ...otherwise, event: eventFromJson(otherwise.event) } }),
   };
 }
 
@@ -110,7 +106,6 @@ export function delayedToText({ to, event }: Delayed): string {
   return JSON.stringify(to === undefined ? eventToJson(event) : { to, event: eventToJson(event) });
 }
 
-/** The delayed event that `delayedToText` was given. */
 export function delayedFromText(text: string): Delayed {
   const { to, event, type } = JSON.parse(text) as Partial<Delayed> & { readonly type?: string };
   // Every event has a type; what names a recipient has none.

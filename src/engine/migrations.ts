@@ -55,29 +55,9 @@ export type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateV
 export type CountableVersion =
   1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
 /** At the place of each countable version the one before it. */
-export type VersionBefore = readonly [
-  0,
-  0,
-  1,
-  2,
-  3,
-  4,
-  5,
-  6,
-  7,
-  8,
-  9,
-  10,
-  11,
-  12,
-  13,
-  14,
-  15,
-  16,
-  17,
-  18,
-  19,
-];
+export type VersionBefore<Before extends readonly number[] = []> = Before["length"] extends 20
+  ? readonly [0, ...Before]
+  : VersionBefore<[...Before, Before["length"]]>;
 
 /**
  * By the version that each leads away from, to the one after it. The last one answers a value and a context of the chart,

@@ -8,7 +8,6 @@ import type { Limit } from "../../storage/storage.ts";
  */
 export type OwnLimit<Params> = Limit | readonly Limit[] | ((params: Params) => Limit | readonly Limit[]);
 
-/** The limits of one effect with these params. */
 export function limitsFor<Params>(limit: OwnLimit<Params> | undefined, params: Params): readonly Limit[] {
   const given = typeof limit === "function" ? limit(params) : (limit ?? []);
   return "key" in given ? [given] : given;

@@ -6,55 +6,36 @@ const AWAKE = "awake";
 
 export class Pause {
   readonly #clock: Clock;
-  #isEnded = false;
+  /** Whether the next pause has been ended already. */
+  isEnded = false;
   #wake: () => void = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether the next pause has been ended already. */
-  get isEnded(): boolean {
-    return this.#isEnded;
-  }
-
   /** Ends the present pause, or the next one. */
   end(): void {
-    this.#isEnded = true;
+    this.isEnded = true;
     this.#wake();
   }
 
   /** The next pause is not ended by what came before this call. */
   reset(): void {
-    this.#isEnded = false;
+    this.isEnded = false;
   }
 
   /** Resolves after `ms`, when it is ended, or when the signal aborts. */
-  take(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#asleep(signal, (awake) => this.#clock.sleep(ms, awake));
-  }
-
-  /** Resolves when it is ended, or when the signal aborts. */
-  untilEnded(signal: AbortSignal): Promise<void> {
-    return this.#asleep(
-      signal,
-      (awake) =>
-        new Promise((resolve) => {
-          awake.addEventListener("abort", () => resolve(), { once: true });
-        }),
-    );
-  }
-
-  async #asleep(signal: AbortSignal, sleep: (awake: AbortSignal) => Promise<void>): Promise<void> {
-    if (!this.#isEnded && !signal.aborted) {
+  async take(ms: number, signal: AbortSignal): Promise<void> {
+    if (!this.isEnded && !signal.aborted) {
       const awake = new AbortController();
       const wake = (): void => awake.abort(AWAKE);
       this.#wake = wake;
       signal.addEventListener("abort", wake, { once: true });
-      await sleep(awake.signal);
+      await this.#clock.sleep(ms, awake.signal);
       signal.removeEventListener("abort", wake);
       this.#wake = () => {};
     }
-    this.#isEnded = false;
+    this.isEnded = false;
   }
 }

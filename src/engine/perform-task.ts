@@ -3,14 +3,7 @@ import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { BORN, childDone, childFailed } from "./chart.ts";
 import { deliverMessage } from "./deliver-message.ts";
-import {
-  endTask,
-  endTaskOrThrow,
-  throwRefusal,
-  type Refusal,
-  type TaskRun,
-  type TaskSurroundings,
-} from "./end-task.ts";
+import { endTask, endTaskOrThrow, throwRefusal, type Refusal, type TaskRun } from "./end-task.ts";
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
 import type { Hold } from "./hold.ts";
@@ -29,13 +22,9 @@ const MAX_LOOKS = 3;
  * Brings one claimed task to its end. Throws when it has to be tried again later, and `TaskMoved` when it is for processes
  * that have another version of its chart.
  */
-export async function performTask<W>(
-  around: TaskSurroundings<W>,
-  task: ClaimedTask,
-  hold: Hold,
-): Promise<void> {
+export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   try {
-    await withinTask(task, () => performed({ ...around, beganAt: around.clock.now() }, task, hold));
+    await withinTask(task, () => performed(around, task, hold));
   } catch (error) {
     // A handler may have sent to an instance of its own choice, in this storage or another: that moves no task of this one.
     const isOwn = error instanceof UnknownWorkflow && error.instance === task.instance;

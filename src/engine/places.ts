@@ -1,7 +1,6 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
 import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
-import type { Reservation } from "./hands.ts";
 import type { TasksInHand } from "./tasks-in-hand.ts";
 
 /** How many tasks this process may have in hand at once. */
@@ -12,8 +11,14 @@ export interface PlaceLimits {
   readonly limitedSlots: number;
 }
 
-/** Keeps no place. */
-export const NO_PLACES: Reservation = { taken: [], free: [], ending: undefined };
+/** Places of this process that are kept for tasks while the commit that arms them is on its way. */
+export interface Reservation {
+  /** The tasks that have a place. */
+  readonly taken: readonly TaskRecord[];
+  /** The queues of the places that were free. The one task more that may be taken has the place of the task `ending`. */
+  readonly free: readonly QueueName[];
+  readonly ending: string | undefined;
+}
 
 export class Places {
   readonly #limits: Readonly<Record<QueueName, number>>;
@@ -33,11 +38,6 @@ export class Places {
     return { steps: this.#free("steps"), free: this.#free("free"), limited: this.#free("limited") };
   }
 
-  /** The queues that have a free place. */
-  get open(): readonly QueueName[] {
-    return QUEUES.filter((queue) => this.#free(queue) > 0);
-  }
-
   get hasReserved(): boolean {
     return QUEUES.some((queue) => this.#reserved[queue] > 0);
   }
@@ -51,7 +51,7 @@ export class Places {
     }
   }
 
-  /** See `Hands.reserve`. */
+  /** See `Worker.reserve`. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     // A task leaves its place to one of its queue that follows from it, unless something else may be waiting for one.
     let inherited = due.length === 0 ? undefined : this.#inHand.queueOf(ending);

@@ -4,12 +4,24 @@ import type { PendingRecords, PendingTask, TaskAmendment, Write } from "../../st
 import { thrownText, withoutTraps } from "../thrown.ts";
 import { BORN, CannotArrive, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
 import { invocationName } from "./invocation-task.ts";
-import { MigrationFailed, type InstanceBefore, type Migrated, type MigrationStep } from "./migrations.ts";
+import {
+  MigrationFailed,
+  type AnyMigration,
+  type InstanceBefore,
+  type Migrated,
+  type MigrationStep,
+} from "./migrations.ts";
 import type { PlannedArrival, StepCommit, StepPlan } from "./plan-step.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
+
+/**
+ * So many timers, effects and invocations of one instance are read for its migration: a chart has a few at a time. Messages
+ * come from many, and only change their owner.
+ */
+export const MAX_MOVED = 10_000;
 
 /** An instance with everything that waits for it, and the version it goes on under. */
 export interface MigratingInstance {
@@ -23,8 +35,11 @@ export interface MigratingInstance {
 export function planMigration(migrating: MigratingInstance, plan: StepPlan): StepCommit[] {
   const { instance, workflow } = migrating;
   const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
+  if (migrating.pending.tasks.length === MAX_MOVED) {
+    throw new MigrationFailed(step, "tasks", `there are ${MAX_MOVED} or more, too many to migrate at once`);
+  }
   try {
-    return plan.arrive(new MovedInstance(migrating, step, plan));
+    return plan.arrive(new Moving(migrating, step, plan).arrival());
   } catch (thrown) {
     const error = withoutTraps(thrown);
     if (error instanceof MigrationFailed) throw error;
@@ -42,54 +57,43 @@ type Result = Required<Omit<Migrated, "writes">> & {
   readonly named: readonly string[];
 };
 
-/** An instance on its way. */
-class MovedInstance implements PlannedArrival {
-  readonly workflow: AnyWorkflow;
-  readonly instance: KnownInstance;
-  readonly before: ChartSnapshot;
-  readonly step: ArrivalStep;
-  readonly writes: readonly Write<never>[];
-  readonly amends: readonly TaskAmendment[];
-  readonly unwatches: PendingRecords["watches"];
+class Moving {
+  readonly #moving: MigratingInstance;
   readonly #step: MigrationStep;
-  readonly #tasks: readonly PendingTask[];
+  readonly #before: ChartSnapshot;
   readonly #at: number;
 
-  constructor(
-    { instance, workflow, snapshot, pending }: MigratingInstance,
-    step: MigrationStep,
-    plan: StepPlan,
-  ) {
-    this.workflow = workflow;
-    this.instance = instance;
-    this.before = { ...snapshot, runs: { ...snapshot.runs, ...plan.takenBy(instance.id) } };
-    this.unwatches = pending.watches;
+  constructor(moving: MigratingInstance, step: MigrationStep, plan: StepPlan) {
+    const { instance, snapshot } = moving;
+    this.#moving = moving;
     this.#step = step;
-    this.#tasks = pending.tasks;
+    this.#before = { ...snapshot, runs: { ...snapshot.runs, ...plan.takenBy(instance.id) } };
     this.#at = plan.at;
-    const result = this.#result(instance);
-    this.writes = result.writes;
-    const children = this.#renamed(result.children);
-    const timers = this.#names("timer");
-    const { value, context } = result;
+  }
+
+  arrival(): PlannedArrival {
+    const { instance, workflow, pending } = this.#moving;
+    const { value, context, timers, children, effects, writes, named } = this.#result();
     const arrived = workflow.chart.arrive({
-      before: { ...this.before, children },
+      before: { ...this.#before, children: this.#renamed(children) },
       value,
       context: context as ChartSnapshot["context"],
-      timers,
+      timers: this.#names("timer"),
     });
-    this.#checkTimers(arrived, result);
-    this.step = { ...arrived, actions: this.#timed(arrived, result.timers) };
-    this.amends = [
-      ...this.#amendedTimers(result.timers),
-      ...this.#amendedPromises(result.children, arrived.kept),
-      ...this.#amendedEffects(result.effects),
+    this.#checkTimers(arrived, named);
+    const amends = [
+      ...this.#amendedTimers(timers),
+      ...this.#amendedPromises(children, arrived.kept),
+      ...this.#amendedEffects(effects),
     ];
+    const step = { ...arrived, actions: this.#timed(arrived, timers) };
+    return { workflow, instance, before: this.#before, step, writes, amends, unwatches: pending.watches };
   }
 
   /** Hands the instance from version to version. */
-  #result(instance: KnownInstance): Result {
-    const { value, context } = this.before;
+  #result(): Result {
+    const { instance, workflow } = this.#moving;
+    const { value, context } = this.#before;
     let result: Result = {
       value: value as StateValue,
       context,
@@ -100,22 +104,17 @@ class MovedInstance implements PlannedArrival {
       named: [],
     };
     let isChanged = false;
-    for (let version = versionOf(instance.workflow); version < this.workflow.version; version++) {
-      const migration = this.workflow.migrations.get(version);
+    for (let version = versionOf(instance.workflow); version < workflow.version; version++) {
+      const migration = workflow.migrations.get(version);
       if (migration === undefined) throw this.#failed(`migrate.${version}`, "it is missing");
       if (migration === null) continue;
       isChanged = true;
-      const seen = this.#seen(version, result);
-      result = this.#taken(
-        version,
-        result,
-        this.#asked(version, () => migration(seen)),
-      );
+      result = this.#migrated(version, migration, result);
     }
-    if (!isChanged && instance.hash !== this.workflow.hash) {
+    if (!isChanged && instance.hash !== workflow.hash) {
       throw this.#failed(
         "migrate",
-        `the chart of ${this.workflow.name} has changed; give its migration in the options of its actor: actors: { name: { migrate } }`,
+        `the chart of ${workflow.name} has changed; give its migration in the options of its actor: actors: { name: { migrate } }`,
       );
     }
     return result;
@@ -124,7 +123,7 @@ class MovedInstance implements PlannedArrival {
   #seen(version: number, { value, context, timers, children, effects }: Result): InstanceBefore {
     const links = Object.entries(this.#renamed(children)).map(([id, { src }]) => [id, src]);
     return {
-      id: this.instance.id,
+      id: this.#moving.instance.id,
       version,
       value,
       context: context as InstanceBefore["context"],
@@ -135,38 +134,29 @@ class MovedInstance implements PlannedArrival {
     };
   }
 
-  #asked(version: number, migrate: () => unknown): Migrated<StateValue, object, never> {
-    let answer: unknown;
-    try {
-      answer = migrate();
-    } catch (error) {
-      throw this.#failed(`migrate.${version}`, `it threw: ${thrownText(error)}`, error);
-    }
-    if (typeof answer !== "object" || answer === null) {
-      throw this.#failed(`migrate.${version}`, "expected it to return an object, such as { value, context }");
-    }
-    const { context = {} } = answer as { readonly context?: unknown };
-    if (typeof context !== "object" || context === null) {
-      throw this.#failed(`migrate.${version}.context`, "expected an object");
-    }
-    return answer;
-  }
-
   /** What a function leaves out stays. Renamed twice, a thing has the later name. */
-  #taken(version: number, before: Result, after: Migrated<StateValue, object, never>): Result {
+  #migrated(version: number, migrate: AnyMigration, before: Result): Result {
+    const failed = (field: string, reason: string, cause?: unknown): MigrationFailed =>
+      this.#failed(`migrate.${version}${field}`, reason, cause);
+    let after: Migrated<StateValue, object, never>;
+    try {
+      after = migrate(this.#seen(version, before));
+    } catch (error) {
+      throw failed("", `it threw: ${thrownText(error)}`, error);
+    }
+    if (!isObject(after)) throw failed("", "expected it to return an object, such as { value, context }");
     const { value = before.value, context = before.context, timers = {}, writes = [] } = after;
-    const children = chained(before.children, after.children ?? {}, Object.keys(this.before.children ?? {}));
-    const effects = chained(before.effects, after.effects ?? {}, this.#names("effect"));
+    if (!isObject(context)) throw failed(".context", "expected an object");
     for (const [name, dueAt] of Object.entries(timers)) {
       if (Number.isSafeInteger(dueAt)) continue;
-      throw this.#failed(`migrate.${version}.timers.${name}`, "expected a time in whole milliseconds");
+      throw failed(`.timers.${name}`, "expected a time in whole milliseconds");
     }
     return {
       value,
       context,
       timers: { ...before.timers, ...timers },
-      children,
-      effects,
+      children: chained(before.children, after.children ?? {}, Object.keys(this.#before.children ?? {})),
+      effects: chained(before.effects, after.effects ?? {}, this.#names("effect")),
       writes: [...before.writes, ...writes],
       named: Object.keys(timers),
     };
@@ -174,7 +164,7 @@ class MovedInstance implements PlannedArrival {
 
   #renamed(children: Readonly<Record<string, string>>): Record<string, ChildLink> {
     return Object.fromEntries(
-      Object.entries(this.before.children ?? {}).map(([id, link]) => {
+      Object.entries(this.#before.children ?? {}).map(([id, link]) => {
         const renamed = children[id] ?? id;
         if (renamed !== id && link.run !== undefined) {
           throw this.#failed(
@@ -187,7 +177,7 @@ class MovedInstance implements PlannedArrival {
     );
   }
 
-  #checkTimers({ actions }: ArrivalStep, { named }: Result): void {
+  #checkTimers({ actions }: ArrivalStep, named: Result["named"]): void {
     const begun = actions.flatMap((action) => (action.kind === "arm" ? (action.timer ?? []) : []));
     const known = [...this.#names("timer"), ...begun];
     for (const name of named) {
@@ -215,15 +205,13 @@ class MovedInstance implements PlannedArrival {
 
   /** Promises that go on under another id, or another name of their logic. */
   #amendedPromises(renamed: Result["children"], kept: Readonly<Record<string, ChildLink>>): TaskAmendment[] {
-    return Object.entries(this.before.children ?? {}).flatMap(([old, { src, run }]) => {
+    return Object.entries(this.#before.children ?? {}).flatMap(([old, { src, run }]) => {
       const id = renamed[old] ?? old;
       const link = kept[id];
       if (id !== old && link === undefined) {
         throw this.#failed(`children.${old}`, `the state that it goes on in invokes no "${id}"`);
       }
-      const task = this.#tasks.find(
-        ({ kind, name }) => kind === "invocation" && name === invocationName(old),
-      );
+      const task = this.#ofKind("invocation").find(({ name }) => name === invocationName(old));
       if (run !== undefined || task === undefined || link === undefined) return [];
       if (id === old && link.src === src) return [];
       const payload = { ...(JSON.parse(task.payload) as object), id, src: link.src };
@@ -233,7 +221,7 @@ class MovedInstance implements PlannedArrival {
   }
 
   #amendedEffects(renamed: Result["effects"]): TaskAmendment[] {
-    const { effects, bodies, machine, key } = this.workflow;
+    const { effects, bodies, machine, key } = this.#moving.workflow;
     return this.#ofKind("effect").flatMap(({ id: task, name: old, payload, dueAt }) => {
       const name = renamed[old];
       if (name === undefined && old.startsWith(`${machine.id}.`) && !effects.has(old)) {
@@ -254,7 +242,7 @@ class MovedInstance implements PlannedArrival {
   }
 
   #ofKind(kind: PendingTask["kind"]): readonly PendingTask[] {
-    return this.#tasks.filter((task) => task.kind === kind && task.name !== BORN);
+    return this.#moving.pending.tasks.filter((task) => task.kind === kind && task.name !== BORN);
   }
 
   #names(kind: PendingTask["kind"]): string[] {
@@ -264,6 +252,10 @@ class MovedInstance implements PlannedArrival {
   #failed(path: string, reason: string, cause?: unknown): MigrationFailed {
     return new MigrationFailed({ ...this.#step, cause }, path, reason);
   }
+}
+
+function isObject(answer: unknown): boolean {
+  return typeof answer === "object" && answer !== null;
 }
 
 /** The names that things have after two renamings, by the names that they had at first. */

@@ -18,20 +18,19 @@ import {
   type ChartStep,
   type ParentLink,
   type StartedChild,
-  type UnbornChild,
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
-import { consequencesOf, inTurn, NOTHING, type Consequences } from "./consequences.ts";
-import { delayedToText, messageKey, messageTask } from "./messages.ts";
+import { consequencesOf, inTurn, type Consequences } from "./consequences.ts";
+import { messageTask } from "./messages.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
-import { stepOrFailure } from "./step-or-failure.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
 import type { StepFacts } from "./step-facts.ts";
 import type { TakenIds } from "./taken-ids.ts";
-import { eventToText, UnstorableValue, withStep } from "./values.ts";
+import { birthTask, heldFor, taskOfStep, unborn } from "./unborn-children.ts";
+import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** The parts of a commit that one step fills. */
@@ -224,11 +223,32 @@ export class StepPlan {
     const given = runs === undefined ? sent : { ...sent, $runs: runs };
     const { event, step } = isOwn
       ? { event: given, step: workflow.chart.step(before, given, true) }
-      : stepOrFailure(workflow, before, { event: given, workflows: this.#workflows });
+      : this.#stepOrFailure(workflow, before, given);
     if (step === null) return null;
     const facts = this.#following(instance, { workflow, before, step, event });
     const follows = event.type === BORN ? unborn(facts) : consequencesOf(facts);
     return this.#withChildren(facts, follows);
+  }
+
+  /**
+   * A child that throws ends with its error where its parent has an `onError` for it, as in XState. Any other error leaves the
+   * instance as it was. The event is told as the history has it: folded again, the same step comes of it.
+   */
+  #stepOrFailure(
+    { chart }: AnyWorkflow,
+    before: ChartSnapshot,
+    event: EventObject,
+  ): { readonly event: EventObject; readonly step: ChartStep | null } {
+    try {
+      return { event, step: chart.step(before, event) };
+    } catch (error) {
+      const { parent } = before;
+      if (parent === undefined || error instanceof UnstorableValue) throw error;
+      const above = this.#workflows.get(parent.workflow) ?? this.#workflows.successorOf(parent.workflow);
+      if (above?.catches.has(parent.id) !== true) throw error;
+      const failed = { ...event, $error: storableThrown(error) };
+      return { event: failed, step: chart.step(before, failed) };
+    }
   }
 
   /** The step behind this version of an instance. */
@@ -326,62 +346,9 @@ function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {
   ) as unknown as ChartSnapshot;
 }
 
-/** What is left of the step before: children that are still to begin, and what was sent to them. */
-function unborn({ id, before, step }: StepFacts): Consequences {
-  const left = (before?.unborn ?? []).map(({ told = [], ...child }) => {
-    // Another instance may have had the id of the run that was planned.
-    const run = step.after.children?.[child.id]?.run ?? child.run;
-    const instance = childInstance(id, child.id, run);
-    const limits = [{ key: messageKey(instance), atMost: 1 }];
-    return { child: { ...child, run }, told: told.map((task) => ({ ...task, instance, limits })) };
-  });
-  return {
-    ...NOTHING,
-    children: left.map(({ child }) => child),
-    arms: left.flatMap(({ told }) => told),
-  };
-}
-
-/** A message to a child that begins later is armed with the child: armed earlier, the message would find nobody. */
-function heldFor(
-  later: readonly StartedChild[],
-  parent: string,
-  arms: readonly TaskRecord[],
-): { readonly now: readonly TaskRecord[]; readonly held: readonly UnbornChild[] } {
-  if (later.length === 0) return { now: arms, held: [] };
-  const told = new Map<string, TaskRecord[]>(
-    later.map(({ id, run }) => [childInstance(parent, id, run), []]),
-  );
-  const now = arms.filter((task) => told.get(task.instance)?.push(task) === undefined);
-  const held = later.map((child) => {
-    const messages = told.get(childInstance(parent, child.id, child.run)) ?? [];
-    return messages.length === 0 ? child : { ...child, told: messages };
-  });
-  return { now, held };
-}
-
 /** Tells the parent that a child could not begin: its context or an entry action threw. */
 function notBegun(parent: ParentLink, error: unknown, task: Pick<TaskRecord, "id" | "dueAt">): TaskRecord {
   return messageTask(task, parent, { event: childFailed(parent.id, error, parent.run) });
-}
-
-/** Begins the children that one commit has no room for. */
-function birthTask(facts: StepFacts): TaskRecord {
-  const { id: instance, workflow } = facts;
-  return {
-    ...taskOfStep(facts, BORN),
-    instance,
-    workflow: workflow.key,
-    kind: "timer",
-    name: BORN,
-    payload: delayedToText({ event: { type: BORN } }),
-    limits: [],
-  };
-}
-
-/** A task that no action of the step has asked for. */
-function taskOfStep({ id, stamp, at }: StepFacts, name: string): Pick<TaskRecord, "id" | "dueAt"> {
-  return { id: `${id}:${stamp}:${name}`, dueAt: at };
 }
 
 /** In the store an instance takes events or it does not; the snapshot says how it ended. */

@@ -1,14 +1,9 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
-import type { EngineStorage } from "../../storage/storage.ts";
 import { KindPolling, type PollingSurroundings } from "./kind-polling.ts";
 import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
+import { Turns } from "./turns.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
-
-/** What polling needs. */
-type Surroundings = PollingSurroundings & {
-  readonly storage: Pick<EngineStorage, "watches">;
-};
 
 /** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
 const GLANCE_MS = 900;
@@ -18,32 +13,31 @@ const IDLE_GLANCE_MS = 3_600;
 /** The polling of every kind, from `run` to `stop` and again. */
 export class WatchPolling {
   readonly #watchers: Readonly<Record<string, Watcher>>;
-  readonly #around: Surroundings;
+  readonly #around: PollingSurroundings;
   readonly #pause: Pause;
   #stopping = new AbortController();
   /** Empty while it does not run. */
   #kinds: ReadonlyMap<string, KindPolling> = new Map();
   #loops: Promise<unknown> = Promise.resolve();
-  /** What was watched at the last glance. */
-  #watched: readonly string[] = [];
+  /** Kinds of which a watch was armed here since the last glance has begun. */
+  readonly #armed = new Set<string>();
+  readonly #turns = new Turns();
   #isIdle = false;
 
-  constructor(watchers: Readonly<Record<string, Watcher>>, around: Surroundings) {
+  constructor(watchers: Readonly<Record<string, Watcher>>, around: PollingSurroundings) {
     this.#watchers = watchers;
     this.#around = around;
     this.#pause = new Pause(around.clock);
   }
 
-  /** Begins to poll. */
   run(): void {
     const watchers = Object.entries(this.#watchers);
     if (this.#kinds.size > 0 || watchers.length === 0) return;
-    this.#kinds = new Map(
-      watchers.map(([kind, watcher]) => [kind, new KindPolling(kind, watcher, this.#around)]),
-    );
     this.#stopping = new AbortController();
+    const around = { ...this.#around, signal: this.#stopping.signal };
+    this.#kinds = new Map(watchers.map(([kind, watcher]) => [kind, new KindPolling(kind, watcher, around)]));
     const loops = [...this.#kinds.values()].map((kind) => kind.run());
-    this.#loops = Promise.all([...loops, this.#keepGlancing(this.#stopping.signal)]);
+    this.#loops = Promise.all([...loops, this.#keepGlancing(around.signal)]);
   }
 
   /** Waits up to `timeoutMs` for the looks under way, then gives up the shards; no look begins any more. */
@@ -52,7 +46,6 @@ export class WatchPolling {
     if (kinds.length === 0) return;
     this.#kinds = new Map();
     this.#stopping.abort();
-    for (const kind of kinds) kind.stop();
     const { clock } = this.#around;
     const impatient = new AbortController();
     const patience = clock.sleep(timeoutMs, impatient.signal);
@@ -62,13 +55,15 @@ export class WatchPolling {
 
   /** Looks at every watch of every kind, now; true when any instance moved because of it. */
   async pollOnce(): Promise<boolean> {
+    if (this.#kinds.size > 0) await this.#glance();
     const moved = await Promise.all([...this.#kinds.values()].map((kind) => kind.lookAtAll()));
     return moved.includes(true);
   }
 
   /** A watch of this kind was armed here: its polling need not wait to find it. */
   armed(kind: string): void {
-    this.#kinds.get(kind)?.wake();
+    this.#armed.add(kind);
+    this.#kinds.get(kind)?.follow(true);
   }
 
   /** Something is being done here, perhaps begun elsewhere: what is to be watched for it may be there as well. */
@@ -87,26 +82,29 @@ export class WatchPolling {
     const { clock } = this.#around;
     while (!signal.aborted) {
       const began = clock.now();
-      this.#isIdle = !(await this.#wakeWatched());
+      this.#isIdle = !(await this.#glance());
       await this.#pause.take(this.#isIdle ? IDLE_GLANCE_MS : GLANCE_MS, signal);
       // A pause that was ended early: not sooner than this all the same.
       await this.#pause.take(began + GLANCE_MS - clock.now(), signal);
     }
   }
 
-  /**
-   * Wakes the kinds of which there is any watch, and those of which there was one before: they give up their seats. False
-   * when there is none.
-   */
-  async #wakeWatched(): Promise<boolean> {
-    try {
-      const watched = await watchedKinds(this.#around.storage);
-      for (const kind of new Set([...watched, ...this.#watched])) this.#kinds.get(kind)?.wake();
-      this.#watched = watched;
-      return watched.some((kind) => this.#kinds.has(kind));
-    } catch (err) {
-      this.#around.log.warn({ err }, "the storage could not be asked what is watched");
-      return true;
-    }
+  /** Asks what is watched, and lets each kind know. False when nothing is that is polled here. */
+  #glance(): Promise<boolean> {
+    return this.#turns.take("glance", async () => {
+      this.#armed.clear();
+      try {
+        const watched = await watchedKinds(this.#around.storage);
+        const kinds = [...this.#kinds].map(([kind, polling]) => {
+          const isWatched = watched.includes(kind) || this.#armed.has(kind);
+          polling.follow(isWatched);
+          return isWatched;
+        });
+        return kinds.includes(true);
+      } catch (err) {
+        this.#around.log.warn({ err }, "the storage could not be asked what is watched");
+        return true;
+      }
+    });
   }
 }

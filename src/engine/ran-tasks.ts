@@ -38,23 +38,21 @@ const NOTABLE_MS = 1_000;
 const MAX_PENDING = 100;
 const ROWS_AT_ONCE = 200;
 
-/** What a row is made of. */
-export interface Ran {
+interface Ran {
   readonly storage: Pick<EngineStorage, "pending">;
   readonly task: ClaimedTask;
   readonly beganAt: number;
   readonly now: number;
 }
 
-/** Whether its end leaves a row. */
-export function isNotable({ task: { failures, crashes }, beganAt, now }: Omit<Ran, "storage">): boolean {
-  return failures > 0 || crashes > 0 || now - beganAt >= NOTABLE_MS;
-}
-
-/** The row of a task that is about to end. Never rejects: what it said last is left out where it cannot be read. */
-export async function ranTaskWrite(ran: Ran): Promise<RanTaskWrite> {
+/**
+ * The row of a task that is about to end; undefined for one that simply succeeds. Never rejects: what it said last is left out
+ * where it cannot be read.
+ */
+export async function ranTaskWrite(ran: Ran): Promise<RanTaskWrite | undefined> {
   const { task, beganAt, now } = ran;
   const { id, name, failures, crashes } = task;
+  if (failures === 0 && crashes === 0 && now - beganAt < NOTABLE_MS) return undefined;
   return {
     table: TABLE,
     insert: {

@@ -1,5 +1,5 @@
-/** The workflows that one engine has, found by key or by name. */
-import type { InstanceRecord } from "../../storage/storage.ts";
+/** The workflows that one engine has, found by key or by name, and those whose tasks it takes in hand. */
+import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 
@@ -47,13 +47,6 @@ export class ChangedChart extends Error {
   }
 }
 
-/** What a stored row says about its chart. */
-export interface ChartOfInstance {
-  readonly id: string;
-  readonly workflow: string;
-  readonly hash: string;
-}
-
 export class RegisteredWorkflows {
   readonly #byKey: ReadonlyMap<string, AnyWorkflow>;
   readonly #newest = new Map<string, AnyWorkflow>();
@@ -63,13 +56,16 @@ export class RegisteredWorkflows {
   readonly units: readonly AnyWorkflow[];
   /** By key: why a workflow is refused. One that is takes its parent and its child machines along. */
   readonly #refused = new Map<string, ChangedChart>();
-  #claims: readonly string[];
+  /** What tasks are stored under that this process can do, now or later. */
+  claims: readonly string[];
+  /** Those of which tasks are taken in hand; null for all. */
+  #only: ReadonlySet<string> | null = null;
 
   constructor(workflows: readonly AnyWorkflow[]) {
     this.units = workflows;
     const all = workflows.flatMap(withChildren);
     this.#byKey = new Map(all.map((each) => [each.key, each]));
-    this.#claims = claimsOf(workflows);
+    this.claims = claimsOf(workflows);
     for (const workflow of workflows) {
       if ((this.#newest.get(workflow.name)?.version ?? 0) < workflow.version) {
         this.#newest.set(workflow.name, workflow);
@@ -82,9 +78,24 @@ export class RegisteredWorkflows {
     }
   }
 
-  /** What tasks are stored under that this process can do. */
-  get claims(): readonly string[] {
-    return this.#claims;
+  /**
+   * From now on tasks of these workflows alone are taken in hand, of all for null. Those of others stay where they are: no
+   * claim asks the storage for them, and no commit leases one.
+   */
+  take(only: readonly AnyWorkflow[] | null): void {
+    this.#only = only === null ? null : new Set(claimsOf(only));
+  }
+
+  /** What tasks are stored under that are taken in hand. */
+  get taken(): readonly string[] {
+    const only = this.#only;
+    return only === null ? this.claims : this.claims.filter((key) => only.has(key));
+  }
+
+  /** Those of these tasks that may be taken in hand. */
+  takenAmong(tasks: readonly TaskRecord[]): readonly TaskRecord[] {
+    const only = this.#only;
+    return only === null ? tasks : tasks.filter(({ workflow }) => only.has(workflow));
   }
 
   /** Leaves everything alone that belongs to this chart, to its parent and to its child machines. */
@@ -93,10 +104,9 @@ export class RegisteredWorkflows {
       const keys = withChildren(unit).map(({ key }) => key);
       if (keys.includes(error.workflow)) for (const key of keys) this.#refused.set(key, error);
     }
-    this.#claims = claimsOf(this.units.filter(({ key }) => !this.#refused.has(key)));
+    this.claims = claimsOf(this.units.filter(({ key }) => !this.#refused.has(key)));
   }
 
-  /** Throws `ChangedChart` when the workflow is refused. */
   checkAccepted({ key }: Pick<AnyWorkflow, "key">): void {
     const error = this.#refused.get(key);
     if (error !== undefined) throw error;
@@ -127,7 +137,7 @@ export class RegisteredWorkflows {
    * The workflow that wrote the instance, or is to begin it. Throws `UnknownWorkflow` when it is not registered, or is
    * another chart, and `ChangedChart` when it is refused.
    */
-  of({ id, workflow: key, hash }: ChartOfInstance): AnyWorkflow {
+  of({ id, workflow: key, hash }: Pick<InstanceRecord, "id" | "workflow" | "hash">): AnyWorkflow {
     const workflow = this.#byKey.get(key);
     if (workflow !== undefined) this.checkAccepted(workflow);
     if (workflow === undefined || workflow.hash !== hash) {

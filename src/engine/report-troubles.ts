@@ -1,6 +1,5 @@
 /** Logs once what no process does: dead letters, and instances and overdue tasks of workflows that this process does not have. */
-import type { EngineStorage } from "../../storage/storage.ts";
-import type { Logger } from "../runtime.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { unknownInstances } from "./reading/troubles.ts";
 
 // More dead letters than these have one common cause; a longer log would not make it clearer.
@@ -8,25 +7,20 @@ const MAX_REPORTED = 100;
 // A process that has the workflow, and is not at its limit, has done the task long before.
 const OVERDUE_MS = 60_000;
 
-/** What reporting needs. */
-export interface ReportSurroundings {
-  readonly storage: Pick<EngineStorage, "tasks" | "list">;
-  readonly log: Logger;
-  /** The workflows that this process has, as `name@version`. */
-  readonly workflowKeys: readonly string[];
-}
-
 /** After a restart everything is logged once more, because it is still true. */
 export class TroubleReport {
-  readonly #around: ReportSurroundings;
+  readonly #process: EngineProcess;
+  /** The workflows that this process has, as `name@version`. */
+  readonly #known: () => readonly string[];
   #deadLetters: ReadonlySet<string> = new Set();
   #unknownWorkflows: ReadonlySet<string> = new Set();
   /** By workflow: when its instances were first seen here. */
   #strangers: ReadonlyMap<string, number> = new Map();
   readonly #reportedStrangers = new Set<string>();
 
-  constructor(around: ReportSurroundings) {
-    this.#around = around;
+  constructor(process: EngineProcess, known: () => readonly string[]) {
+    this.#process = process;
+    this.#known = known;
   }
 
   /** Reads the storage and logs what the call before did not see. Rejects when the storage cannot be read. */
@@ -37,7 +31,7 @@ export class TroubleReport {
   }
 
   async #reportDeadLetters(): Promise<void> {
-    const { storage, log } = this.#around;
+    const { storage, log } = this.#process;
     const dead = await storage.tasks({ order: "dead", limit: MAX_REPORTED });
     for (const { id, instance, workflow, name } of dead) {
       if (this.#deadLetters.has(id)) continue;
@@ -54,8 +48,8 @@ export class TroubleReport {
    * not done, that is what is logged.
    */
   async #reportStrangers(now: number): Promise<void> {
-    const { storage, log, workflowKeys } = this.#around;
-    const open = await unknownInstances(storage, workflowKeys);
+    const { storage, log } = this.#process;
+    const open = await unknownInstances(storage, this.#known());
     const before = this.#strangers;
     this.#strangers = new Map([...open.keys()].map((workflow) => [workflow, before.get(workflow) ?? now]));
     for (const [workflow, instances] of open) {
@@ -71,10 +65,11 @@ export class TroubleReport {
   }
 
   async #reportUnknownWorkflows(now: number): Promise<void> {
-    const { storage, log, workflowKeys } = this.#around;
+    const { storage, log } = this.#process;
+    const known = this.#known();
     const earliest = await storage.tasks({ order: "workflow" });
     const overdue = earliest.filter(
-      ({ workflow, visibleAt }) => visibleAt < now - OVERDUE_MS && !workflowKeys.includes(workflow),
+      ({ workflow, visibleAt }) => visibleAt < now - OVERDUE_MS && !known.includes(workflow),
     );
     for (const { workflow, visibleAt } of overdue) {
       if (this.#unknownWorkflows.has(workflow)) continue;

@@ -8,7 +8,9 @@ import type { Invocation } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
 
-/** How a promise ended. */
+/** Instances share no system: what runs finds nobody there. */
+const system = { get: () => undefined };
+
 export type PromiseEnd =
   { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
 
@@ -18,7 +20,6 @@ export async function runPromise(
   { id, input }: Invocation,
   run: EffectRun,
 ): Promise<PromiseEnd> {
-  const system = { get: () => undefined };
   // Code that asks an actor for its identity gets one that stays the same after a crash.
   const self = { id, sessionId: run.key, system };
   const scope = {
@@ -43,7 +44,6 @@ interface StoredScope extends Partial<LentContext> {
   readonly event: unknown;
 }
 
-/** One run of a body. */
 interface BodyRun {
   readonly run: EffectRun;
   /** Asked for a context that is too large to stand in the task. */
@@ -60,7 +60,6 @@ export async function runBody(
   const context = stamp === undefined ? fromJson(stored) : await contextOf(storage, instance, stamp);
   const sent: EventObject[] = [];
   let isOver = false;
-  const system = { get: () => undefined };
   const self = {
     id: instance,
     sessionId: instance,

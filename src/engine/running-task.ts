@@ -5,7 +5,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { TaskKind } from "../../storage/storage.ts";
 
-/** A task in hand. */
 export interface RunningTask {
   readonly id: string;
   readonly instance: string;

@@ -11,8 +11,7 @@ import type {
 import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import type { Voiced } from "./consequences.ts";
-import type { Hands } from "./hands.ts";
+import { together, type Consequences, type Voiced } from "./consequences.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { Meant } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
@@ -20,6 +19,7 @@ import type { RecentInstances } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
 import type { TakenIds } from "./taken-ids.ts";
+import type { Hands } from "./worker.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** What goes into the same commit as a step besides the step itself. */
@@ -53,7 +53,6 @@ export interface CommittedStep<W> {
 
 type CommitCompanions<W> = StepCompanions<W> & Pick<Commit<W>, "behind">;
 
-/** What making steps durable needs. */
 export interface CommitSurroundings<W> {
   readonly storage: Pick<EngineStorage, "load">;
   readonly queue: CommitQueue<W>;
@@ -83,7 +82,7 @@ export class StepCommits<W> {
   ): Promise<CommitResult> {
     // A step of thousands of children took its time, and to store it takes as long again.
     if (isTurnOver()) await nextTurn();
-    const { storage, queue, workflows, hands, takenIds, onCommitted } = this.#around;
+    const { storage, queue, workflows, hands, takenIds, recent, onCommitted } = this.#around;
     const { at } = plan;
     const { consumes, starts = [], arms: companionArms = [] } = companions;
     const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
@@ -91,7 +90,7 @@ export class StepCommits<W> {
       return plan.start({ workflow, id, input });
     });
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
-    const follows = together(parts);
+    const follows = together(parts.map((part) => part.follows));
     const arms = [...companionArms, ...follows.arms];
     const due = arms.filter((task) => task.dueAt <= at && queueOf(task) !== "limited");
     const reserved = hands.reserve(due, consumes?.task);
@@ -99,20 +98,20 @@ export class StepCommits<W> {
     const lease = { holder: hands.holder, until: at + hands.leaseMs };
     const armed = arms.map((task) => (taken.includes(task) ? { task, lease } : { task }));
     const commit = commitOf(parts, { ...follows, arms: armed }, companions);
-    let result: CommitResult;
-    try {
-      result = await queue.commit(commit);
-    } catch (error) {
+    const result = await queue.commit(commit).catch((error: unknown) => {
       hands.giveUp(reserved);
       throw error;
-    }
+    });
     if (!result.ok) {
       hands.giveUp(reserved);
       const isTaken = await takenIds.found(storage, parts, result);
       return isTaken ? { ok: false, conflict: "step" } : result;
     }
     takenIds.forget(parts);
-    for (const part of parts) this.#remember(part);
+    for (const { step: next, start, life, history } of parts) {
+      const made = next ?? start;
+      if (made !== null) recent.keep({ life, version: history.version, ...made });
+    }
     const { parked = [] } = result;
     const leased = taken.filter(({ id }) => !parked.includes(id));
     hands.fill(reserved, leased.map(asFirstClaim));
@@ -120,16 +119,11 @@ export class StepCommits<W> {
     onCommitted({ commit, voiced: follows.voiced });
     return result;
   }
-
-  #remember({ step, start, life, history: { version } }: StepCommit): void {
-    const made = step ?? start;
-    if (made !== null) this.#around.recent.keep({ life, version, ...made });
-  }
 }
 
 function commitOf<W>(
   parts: readonly StepCommit[],
-  follows: Omit<StepCommit["follows"], "arms"> & Required<Pick<Commit<W>, "arms">>,
+  follows: Omit<Consequences, "arms"> & Required<Pick<Commit<W>, "arms">>,
   { behind = [], consumes, writes = [], ran, cause }: CommitCompanions<W>,
 ): Commit<W> {
   const { arms, disarms, ends, watches, unwatches } = follows;
@@ -140,14 +134,13 @@ function commitOf<W>(
     disarms,
     watches,
     unwatches,
-    history: parts.flatMap(({ earlier, history }) =>
-      (earlier.length === 0 ? [history] : [...earlier, history]).map((row) => caused(row, cause)),
-    ),
+    history: parts.flatMap(({ earlier, history }) => [...earlier, history].map((row) => caused(row, cause))),
     // The caller's writes come first, so that a refusal's index counts in the caller's own list.
     writes: [
       ...writes,
-      ...((ran === undefined ? follows.writes : [...follows.writes, ran]) as readonly Write<W>[]),
-    ],
+      ...(follows.writes as readonly Write<W>[]),
+      ...(ran === undefined ? [] : [ran]),
+    ] as readonly Write<W>[],
     ...movesOf(parts),
     ...(ends.length === 0 ? {} : { ends }),
     ...(next === null ? {} : { step: next }),
@@ -174,22 +167,6 @@ function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryReco
   if (cause === undefined || row.cause !== null) return row;
   const { instance, version, stamp, at, event, value } = row;
   return { instance, version, stamp, at, event, value, cause: causeText(cause, instance) };
-}
-
-/** What follows from all parts of a commit. Nearly every commit has a single part, whose lists are handed on as they are. */
-function together(parts: readonly StepCommit[]): StepCommit["follows"] {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first.follows;
-  return {
-    arms: parts.flatMap(({ follows }) => follows.arms),
-    disarms: parts.flatMap(({ follows }) => follows.disarms),
-    ends: parts.flatMap(({ follows }) => follows.ends),
-    children: [],
-    voiced: parts.flatMap(({ follows }) => follows.voiced),
-    watches: parts.flatMap(({ follows }) => follows.watches),
-    unwatches: parts.flatMap(({ follows }) => follows.unwatches),
-    writes: parts.flatMap(({ follows }) => follows.writes),
-  };
 }
 
 /** Only first steps and arrivals in another version move tasks. */

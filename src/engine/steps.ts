@@ -8,17 +8,17 @@ import { FailedMigrations } from "./failed-migrations.ts";
 import { withLent } from "./lent-contexts.ts";
 import { messageFromText, messageKey, type Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
-import { planMigration } from "./plan-migration.ts";
+import { MAX_MOVED, planMigration } from "./plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
-import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
+import { UnknownWorkflow } from "./registered-workflows.ts";
 import { newMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText } from "./step-cause.ts";
 import { StepCommits, type CommitSurroundings, type StepCompanions } from "./step-commits.ts";
 import { TakenIds } from "./taken-ids.ts";
-import { TaskMoved } from "./task-moved.ts";
+import { TaskMoved } from "./tasks-in-hand.ts";
 import { Turns } from "./turns.ts";
 import { nameOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
@@ -46,18 +46,12 @@ const MAX_LOST_RACES = 1_000;
 const MAX_RUN = 256;
 const MIN_LONG = 16_384;
 
-// Timers, effects and invocations of one instance that a migration reads: a chart has a few at a time. Messages come from
-// many, and only change their owner.
-const MAX_MOVED = 10_000;
-
-/** What making steps needs. */
 export interface StepsSurroundings<W> extends Pick<
   CommitSurroundings<W>,
   "workflows" | "hands" | "onCommitted"
 > {
   readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
   readonly clock: Clock;
-  /** Makes stamps. */
   readonly random: Random;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
@@ -65,35 +59,29 @@ export interface StepsSurroundings<W> extends Pick<
   readonly isFollowed: (instance: string) => boolean;
 }
 
-/** The steps of all instances in this process. */
 export class Steps<W> {
-  readonly #storage: Pick<EngineStorage, "load" | "pending" | "tasks">;
+  readonly #around: StepsSurroundings<W>;
   readonly #queue: CommitQueue<W>;
   readonly #commits: StepCommits<W>;
-  readonly #workflows: RegisteredWorkflows;
   readonly #plan: () => StepPlan;
-  readonly #charts: StepsSurroundings<W>["charts"];
-  readonly #isFollowed: (instance: string) => boolean;
   readonly #turns = new Turns();
   readonly #recent = new RecentInstances();
   readonly #failed: FailedMigrations;
 
   constructor(around: StepsSurroundings<W>) {
-    const { storage, workflows, clock, random, charts, isFollowed } = around;
-    this.#storage = storage;
+    const { storage, workflows, clock, random } = around;
+    this.#around = around;
     this.#queue = new CommitQueue<W>(storage);
-    this.#workflows = workflows;
     const takenIds = new TakenIds();
     this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, takenIds);
     this.#commits = new StepCommits<W>({ ...around, queue: this.#queue, takenIds, recent: this.#recent });
-    this.#charts = charts;
-    this.#isFollowed = isFollowed;
     this.#failed = new FailedMigrations(clock);
   }
 
   /** Starts instances together with writes and the end of a task, in one commit. */
   async commit(companions: StepCompanions<W>): Promise<CommitResult> {
-    if (!this.#charts.isDone) await this.#charts.check();
+    const { charts } = this.#around;
+    if (!charts.isDone) await charts.check();
     for (;;) {
       const result = await this.#commits.commit([], companions, this.#plan());
       // It makes no step: ids of children were taken.
@@ -117,14 +105,13 @@ export class Steps<W> {
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
-  /** Throws `TaskMoved` when the storage says that the instance of the task has another workflow than the task. */
-  async checkMoved(task: ClaimedTask): Promise<void> {
-    const instance = await this.#storage.load(task.instance);
-    if (instance !== null && instance.workflow !== task.workflow) await this.#moved(task, instance.workflow);
-  }
-
-  /** Gives the tasks of the instance to the workflow that it has by now. Always throws `TaskMoved`. */
-  async #moved({ id, instance }: ClaimedTask, workflow: string): Promise<never> {
+  /**
+   * Where the storage says that the instance of the task has another workflow than the task: gives the tasks of the instance
+   * to that one, and throws `TaskMoved`.
+   */
+  async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
+    const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
+    if (workflow === before) return;
     await this.#queue.commit({ adopts: [{ instance, workflow }] });
     throw new TaskMoved(`${id} belongs to ${workflow} now`);
   }
@@ -134,14 +121,15 @@ export class Steps<W> {
    * to a process that has its successor only.
    */
   async #present(id: string): Promise<KnownInstance | null> {
+    const { storage, workflows } = this.#around;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const recent = this.#recent.get(id);
       if (recent !== undefined) return recent;
-      const instance = await this.#storage.load(id);
+      const instance = await storage.load(id);
       if (instance === null) return null;
-      const successor = this.#workflows.successorOf(instance.workflow);
+      const successor = workflows.successorOf(instance.workflow);
       if (successor === undefined || instance.status === "done") {
-        if (successor === undefined) this.#workflows.of(instance);
+        if (successor === undefined) workflows.of(instance);
         this.#recent.keep(instance);
         return instance;
       }
@@ -152,26 +140,15 @@ export class Steps<W> {
 
   /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
   async #migrate(instance: KnownInstance, workflow: AnyWorkflow): Promise<void> {
-    const step = {
-      instance: instance.id,
-      from: instance.workflow,
-      to: workflow.key,
-      version: instance.version,
-    };
+    const { storage } = this.#around;
+    const { id, workflow: from, version } = instance;
+    const step = { instance: id, from, to: workflow.key, version };
     this.#failed.throwRemembered(step);
-    const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
-    const stored = snapshotFromText(instance.snapshot);
-    const snapshot = await withLent(this.#storage, instance, stored);
+    const pending = await storage.pending(id, MAX_MOVED, "message");
+    const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
     const plan = this.#plan();
     let parts: readonly StepCommit[];
     try {
-      if (pending.tasks.length === MAX_MOVED) {
-        throw new MigrationFailed(
-          step,
-          "tasks",
-          `there are ${MAX_MOVED} or more, too many to migrate at once`,
-        );
-      }
       parts = planMigration({ instance, workflow, snapshot, pending }, plan);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
@@ -182,13 +159,14 @@ export class Steps<W> {
 
   async #sendNow(id: string, event: EventObject, companions: StepCompanions<W>): Promise<SendResult> {
     if (isTurnOver()) await nextTurn();
-    if (!this.#charts.isDone) await this.#charts.check();
+    const { storage, workflows, charts } = this.#around;
+    if (!charts.isDone) await charts.check();
     const { workflow: sentTo, meant } = companions;
-    if (sentTo !== undefined) this.#workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
+    if (sentTo !== undefined) workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
     let isAlone = companions.isMessage !== true;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const known = this.#recent.take(id);
-      const instance = known ?? (await this.#storage.load(id));
+      const instance = known ?? (await storage.load(id));
       if (instance === null) return { kind: "absent" };
       const snapshot = snapshotFromText(instance.snapshot);
       const isMixedUp = sentTo !== undefined && nameOf(instance.workflow) !== sentTo.name;
@@ -209,10 +187,10 @@ export class Steps<W> {
         return { kind: "refused", result: { ok: false, conflict: "step" } };
       }
       const plan = this.#plan();
-      const workflow = this.#workflows.of(instance);
+      const workflow = workflows.of(instance);
       // Only bodies of the chart are called with a context.
       const isLending = workflow.bodies.size > 0;
-      const lending = isLending ? await withLent(this.#storage, instance, snapshot) : snapshot;
+      const lending = isLending ? await withLent(storage, instance, snapshot) : snapshot;
       const waiting = isAlone ? [] : await this.#waiting(instance, snapshot, plan);
       const run = plan.run({ workflow, instance, snapshot: lending, event }, waiting);
       if (run === null) {
@@ -235,13 +213,14 @@ export class Steps<W> {
    * one commit had no room for begin. False where it takes the event now; else it has to be looked at again.
    */
   async #prepare(instance: KnownInstance, snapshot: ChartSnapshot): Promise<boolean> {
-    const successor = this.#workflows.successorOf(instance.workflow);
+    const { workflows } = this.#around;
+    const successor = workflows.successorOf(instance.workflow);
     if (successor !== undefined) await this.#migrate(instance, successor);
     else if (snapshot.unborn === undefined) return false;
     else {
       if (isTurnOver()) await nextTurn();
       const plan = this.#plan();
-      const workflow = this.#workflows.of(instance);
+      const workflow = workflows.of(instance);
       const step = plan.step({ workflow, instance, snapshot, event: { type: BORN } });
       await this.#commitAlone(step ?? [], plan);
     }
@@ -258,8 +237,8 @@ export class Steps<W> {
     { at }: StepPlan,
   ): Promise<WaitingMessage[]> {
     const { id, snapshot: text } = instance;
-    if (text.length < MIN_LONG || this.#isFollowed(id)) return [];
-    const tasks = await this.#storage.tasks({ order: "parked", key: messageKey(id), limit: MAX_RUN });
+    if (text.length < MIN_LONG || this.#around.isFollowed(id)) return [];
+    const tasks = await this.#around.storage.tasks({ order: "parked", key: messageKey(id), limit: MAX_RUN });
     const waiting = tasks.map((task) => ({ ...messageFromText(task.payload), ...task }));
     const isInRun = ({ start, event, dueAt, ...meant }: (typeof waiting)[number]): boolean =>
       start === undefined && event !== undefined && dueAt <= at && isMeant(meant, instance, snapshot);

@@ -4,8 +4,8 @@
  */
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
-import type { EngineStorage, InstanceRecord, Write } from "../../storage/storage.ts";
-import type { Logger } from "../runtime.ts";
+import type { InstanceRecord, Write } from "../../storage/storage.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { ChangedChart, type RegisteredWorkflows } from "./registered-workflows.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 import { chartDifferences } from "./xstate/chart-differences.ts";
@@ -18,13 +18,6 @@ export const storedCharts = engineOwnTable("paystateCharts", {
 
 type StoredChart = NonNullable<(typeof storedCharts)["row"]>;
 
-/** What checking needs. */
-export interface ChartCheckSurroundings {
-  readonly storage: Pick<EngineStorage, "find" | "commit" | "list" | "tasks">;
-  readonly workflows: RegisteredWorkflows;
-  readonly log: Logger;
-}
-
 // A race is lost to a process that has stored its own chart in between, once for each of them.
 const MAX_LOOKS = 100;
 const PAGE = 200;
@@ -33,11 +26,13 @@ const PAGE = 200;
 export class ChartCheck {
   /** Whether it has been done: from then on nothing has to be waited for. */
   isDone = false;
-  readonly #around: ChartCheckSurroundings;
+  readonly #process: Pick<EngineProcess, "storage" | "log">;
+  readonly #workflows: RegisteredWorkflows;
   #doing: Promise<void> | null = null;
 
-  constructor(around: ChartCheckSurroundings) {
-    this.#around = around;
+  constructor(process: Pick<EngineProcess, "storage" | "log">, workflows: RegisteredWorkflows) {
+    this.#process = process;
+    this.#workflows = workflows;
   }
 
   /**
@@ -54,7 +49,8 @@ export class ChartCheck {
   }
 
   async #check(): Promise<void> {
-    const { storage, workflows, log } = this.#around;
+    const { storage, log } = this.#process;
+    const workflows = this.#workflows;
     for (let look = 0; look < MAX_LOOKS; look++) {
       const rows = await storage.find<StoredChart>({ table: storedCharts });
       const stored = new Map(rows.map((row) => [row.id, row]));
@@ -90,7 +86,7 @@ export class ChartCheck {
 
   /** The id of an instance that another chart of this version has left something to do for, or null. */
   async #openInstance({ key, hash }: AnyWorkflow): Promise<string | null> {
-    const { storage } = this.#around;
+    const { storage } = this.#process;
     let page: readonly InstanceRecord[] = [];
     let isOwn = false;
     do {

@@ -1,28 +1,26 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
-import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../storage/storage.ts";
+import type { ClaimedTask, Commit, QueueName } from "../../storage/storage.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { taskEnded, type TaskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
-import { isTurnOver, nextTurn, type Clock, type Logger } from "../runtime.ts";
+import { isTurnOver, nextTurn } from "../runtime.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { Hold } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
-import { TaskMoved } from "./task-moved.ts";
 
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
 
-/** What doing tasks under a lease needs. */
-export interface InHandSurroundings {
-  readonly storage: Pick<EngineStorage, "release" | "heartbeat">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Names this process among the holders of leases. */
-  readonly holder: string;
-  readonly leaseMs: number;
+/** A task in hand belongs to another version of its chart by now: it is given back as if it had never been taken. */
+export class TaskMoved extends Error {
+  override readonly name = "TaskMoved";
+}
+
+export interface InHandSurroundings extends EngineProcess {
   /** Does one task. Throws when it has to be tried again later. */
   readonly perform: (task: ClaimedTask, hold: Hold) => Promise<void>;
   /** Called after each task has left the hand: done, or to be done again. */
@@ -66,13 +64,13 @@ export class TasksInHand {
 
   /** The queue of this task; undefined when it is not in hand. */
   queueOf(id: string | undefined): QueueName | undefined {
-    const held = id === undefined ? undefined : this.#inHand.get(id);
-    return held === undefined ? undefined : queueOf(held.task);
+    const held = this.#inHand.get(id ?? "");
+    return held && queueOf(held.task);
   }
 
   /** The end of this task is committed: its place is free, though it may still be in hand for a moment. */
   leavePlace(id: string | undefined): void {
-    const held = id === undefined ? undefined : this.#inHand.get(id);
+    const held = this.#inHand.get(id ?? "");
     if (held !== undefined) this.#leave(held);
   }
 
@@ -86,10 +84,7 @@ export class TasksInHand {
     this.#taken[queueOf(task)] += 1;
     this.#inHand.set(task.id, held);
     const begunAt = this.#around.clock.now();
-    held.done = this.#do(held).then((outcome) => {
-      this.#publishEnd(task, begunAt, outcome);
-      this.#ended(held, outcome === "done");
-    });
+    held.done = this.#do(held).then((outcome) => this.#ended(held, begunAt, outcome));
   }
 
   /** Aborts what a durable commit has disarmed of the invocations in hand. */
@@ -110,7 +105,6 @@ export class TasksInHand {
     return this.#release(task, this.#around.clock.now());
   }
 
-  /** Begins to keep leases alive. */
   keepLeases(): void {
     this.#isLettingGo = false;
     this.#leases = new AbortController();
@@ -168,8 +162,9 @@ export class TasksInHand {
     }
   }
 
-  #publishEnd(task: ClaimedTask, begunAt: number, outcome: TaskEnded["outcome"]): void {
-    const { clock } = this.#around;
+  #ended(held: InHand, begunAt: number, outcome: TaskEnded["outcome"]): void {
+    const { clock, onEnded } = this.#around;
+    const { task } = held;
     taskEnded.publish(() => ({
       workflow: task.workflow,
       kind: task.kind,
@@ -179,15 +174,11 @@ export class TasksInHand {
       durationMs: Math.max(0, clock.now() - begunAt),
       lateMs: Math.max(0, begunAt - task.dueAt),
     }));
-  }
-
-  #ended(held: InHand, isDone: boolean): void {
-    const { task } = held;
     if (this.#inHand.get(task.id) === held) this.#inHand.delete(task.id);
     this.#running -= 1;
     if (task.kind === "invocation") this.#invocations -= 1;
     this.#leave(held);
-    this.#around.onEnded(task, isDone);
+    onEnded(task, outcome === "done");
   }
 
   #leave(held: InHand): void {

@@ -85,7 +85,6 @@ export function storableThrown(thrown: unknown): unknown {
   }
 }
 
-/** The value that `toJson` was given. */
 export function fromJson(json: unknown): unknown {
   if (typeof json !== "object" || json === null || !Object.hasOwn(json, MARK)) return json;
   return parse(JSON.stringify((json as Record<string, unknown>)[MARK]), revivers);
@@ -104,7 +103,6 @@ export function fieldsToJson(fields: object, name: string): unknown {
   );
 }
 
-/** The object that `fieldsToJson` was given. */
 export function fieldsFromJson(json: unknown): unknown {
   const whole = fromJson(json);
   if (whole !== json || typeof json !== "object" || json === null || Array.isArray(json)) return whole;
@@ -129,12 +127,10 @@ export function eventToJson(event: object): unknown {
   return fieldsToJson(Object.fromEntries(defined), "event");
 }
 
-/** The event that `eventToText` was given. */
 export function eventFromText(text: string): EventObject {
   return eventFromJson(JSON.parse(text));
 }
 
-/** The event that `eventToJson` was given. */
 export function eventFromJson(json: unknown): EventObject {
   return fieldsFromJson(json) as EventObject;
 }

@@ -1,14 +1,8 @@
 /** The shards of one kind of watches that this process polls: a fair share of them, under named leases. */
-import type { EngineStorage } from "../../storage/storage.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { ALL_SHARDS, shardOf } from "./shards.ts";
 
-/** What sharing needs. */
-export interface SharingProcess {
-  readonly storage: Pick<EngineStorage, "lease">;
-  /** Names this process among the holders of leases. */
-  readonly holder: string;
-  readonly leaseMs: number;
-}
+type SharingProcess = Pick<EngineProcess, "storage" | "holder" | "leaseMs">;
 
 /**
  * Who polls a kind holds one of its seats, by which the others know how many there are. Each holder of a seat has a share of
@@ -17,23 +11,15 @@ export interface SharingProcess {
 export class WatchShare {
   readonly #kind: string;
   readonly #process: SharingProcess;
-  #shards: readonly number[] = [];
-  #isWhole = false;
+  /** The shards that this process holds, as of the last renewal. */
+  shards: readonly number[] = [];
+  /** False where others have yet to give up what this process is to have. */
+  isWhole = false;
   #isSeated = false;
 
   constructor(kind: string, process: SharingProcess) {
     this.#kind = kind;
     this.#process = process;
-  }
-
-  /** The shards that this process holds, as of the last renewal. */
-  get shards(): readonly number[] {
-    return this.#shards;
-  }
-
-  /** False where others have yet to give up what this process is to have. */
-  get isWhole(): boolean {
-    return this.#isWhole;
   }
 
   /** Renews what is held, gives up what is too much, and takes what is free. Nothing is written in most cases. */
@@ -47,13 +33,15 @@ export class WatchShare {
     const of = (name: string): string | undefined => seen.find((lease) => lease.name === name)?.holder;
     const held = ALL_SHARDS.filter((shard) => of(this.#name(shard)) === holder);
     const seats = ALL_SHARDS.map((place) => ({ place, holder: of(this.#seat(place)) }));
-    const seat = seats.find((each) => each.holder === holder) ?? firstFree(seats, holder);
+    // Beginning at a place that is another for most holders.
+    const free = rotated(seats, shardOf(holder)).find((each) => each.holder === undefined);
+    const seat = seats.find((each) => each.holder === holder) ?? free;
     const sharers = seats.flatMap((each) => each.holder ?? (each === seat ? holder : []));
     const { from, count } = shareOf(sharers, seat === undefined ? -1 : sharers.indexOf(holder));
     const kept = held.slice(0, count);
     // Each begins at another place, so that two who come at once do not reach for the same.
-    const free = rotated(ALL_SHARDS, from).filter((shard) => of(this.#name(shard)) === undefined);
-    const wanted = [...kept, ...free.slice(0, count - kept.length)];
+    const open = rotated(ALL_SHARDS, from).filter((shard) => of(this.#name(shard)) === undefined);
+    const wanted = [...kept, ...open.slice(0, count - kept.length)];
     const given = held.slice(count).map((shard) => this.#name(shard));
     if (given.length > 0) await storage.lease({ names: given, holder, now, leaseMs: 0 });
     const own = [
@@ -64,16 +52,16 @@ export class WatchShare {
     const taken = await storage.lease({ names: own, holder, now, leaseMs });
     const isMine = (name: string): boolean =>
       taken.some((lease) => lease.name === name && lease.holder === holder);
-    this.#shards = wanted.filter((shard) => isMine(this.#name(shard))).toSorted((a, b) => a - b);
-    this.#isWhole = this.#shards.length === count && own.every(isMine);
+    this.shards = wanted.filter((shard) => isMine(this.#name(shard))).toSorted((a, b) => a - b);
+    this.isWhole = this.shards.length === count && own.every(isMine);
   }
 
   /** Gives up everything. Rejects when the storage does. */
   async giveUp(now: number): Promise<void> {
     if (!this.#isSeated) return;
     const { storage, holder } = this.#process;
-    this.#shards = [];
-    this.#isWhole = false;
+    this.shards = [];
+    this.isWhole = false;
     const names = ALL_SHARDS.flatMap((each) => [this.#seat(each), this.#name(each)]);
     await storage.lease({ names, holder, now, leaseMs: 0 });
     this.#isSeated = false;
@@ -90,16 +78,6 @@ export class WatchShare {
 
 /** Holds nothing: a request of this name takes nothing, and tells who holds what. */
 const LOOKING = "";
-
-interface Seat {
-  readonly place: number;
-  readonly holder: string | undefined;
-}
-
-/** Beginning at a place that is another for most holders. */
-function firstFree(seats: readonly Seat[], holder: string): Seat | undefined {
-  return rotated(seats, shardOf(holder)).find((seat) => seat.holder === undefined);
-}
 
 /** How many shards the sharer at this place has, and where its part begins. */
 function shareOf(

@@ -2,7 +2,6 @@
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { KindWatching } from "./watcher.ts";
 
-/** How one watch stands. */
 interface Turn {
   /** `rest`: not due yet. `queue`: due. `look`: in the hands of a look. */
   at: "rest" | "queue" | "look";
@@ -25,16 +24,11 @@ export interface LookEnd {
   readonly isCutOff: boolean;
 }
 
-/** Before every time that a clock tells. */
-const AT_ONCE = 0;
-
 /** The queue of one kind: watches that no look has taken yet first, then those that were taken longest ago. */
 export class WatchTurns {
   readonly #intervalMs: number;
   readonly #turns = new Map<string, Turn>();
   #queue: WatchRecord[] = [];
-  /** Where the queue begins: what lies before was taken. */
-  #next = 0;
   #listing = 0;
   #lastTurn = 0;
 
@@ -52,16 +46,15 @@ export class WatchTurns {
       if (turn.at === "rest" && isDue(turn.dueAt)) this.#enqueue(turn, now);
       if (turn.at === "queue") queued.push({ watch, taken: turn.taken });
     }
-    if (this.#turns.size > watches.length) this.#forgetUnlisted();
+    if (this.#turns.size > watches.length) {
+      for (const [id, { listing }] of this.#turns) if (listing !== this.#listing) this.#turns.delete(id);
+    }
     this.#queue = queued.toSorted((a, b) => a.taken - b.taken).map(({ watch }) => watch);
-    this.#next = 0;
   }
 
   /** The next batch, now in the hands of a look; empty when nothing is due. */
   take(count: number, now: number): readonly WatchRecord[] {
-    const batch = this.#queue.slice(this.#next, this.#next + count);
-    this.#next += batch.length;
-    if (this.#next >= this.#queue.length) this.#emptyQueue();
+    const batch = this.#queue.splice(0, count);
     for (const watch of batch) {
       const turn = this.#turnOf(watch, now);
       turn.at = "look";
@@ -90,7 +83,6 @@ export class WatchTurns {
     }
   }
 
-  /** How the kind is followed. */
   standing(now: number): KindWatching {
     let oldest = now;
     for (const { seenAt } of this.#turns.values()) oldest = Math.min(oldest, seenAt);
@@ -102,7 +94,8 @@ export class WatchTurns {
     const id = idOf(watch);
     const known = this.#turns.get(id);
     if (known !== undefined) return known;
-    const fresh: Turn = { at: "rest", dueAt: AT_ONCE, taken: 0, seenAt: now, listing: this.#listing };
+    // Due at once: before every time that a clock tells.
+    const fresh: Turn = { at: "rest", dueAt: 0, taken: 0, seenAt: now, listing: this.#listing };
     this.#turns.set(id, fresh);
     return fresh;
   }
@@ -110,16 +103,6 @@ export class WatchTurns {
   #enqueue(turn: Turn, now: number): void {
     turn.at = "queue";
     turn.dueAt = now + this.#intervalMs;
-  }
-
-  /** Of a hundred thousand watches nothing is kept in memory but how they stand. */
-  #emptyQueue(): void {
-    this.#queue = [];
-    this.#next = 0;
-  }
-
-  #forgetUnlisted(): void {
-    for (const [id, { listing }] of this.#turns) if (listing !== this.#listing) this.#turns.delete(id);
   }
 }
 

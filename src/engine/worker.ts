@@ -1,14 +1,14 @@
 /** Finds due tasks and takes a bounded number of them in hand; rests exactly until there is more to do. */
 import { commitOne } from "../../storage/decided.ts";
-import type { ClaimedTask, Commit, EngineStorage, TaskRecord } from "../../storage/storage.ts";
+import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
-import { isTurnOver, nextTurn, type Clock, type Logger } from "../runtime.ts";
-import type { Hands, Reservation } from "./hands.ts";
+import { isTurnOver, nextTurn } from "../runtime.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
-import { NO_PLACES, Places, type PlaceLimits } from "./places.ts";
+import { Places, type PlaceLimits, type Reservation } from "./places.ts";
+import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { TroubleReport } from "./report-troubles.ts";
-import type { TakenWorkflows } from "./taken-workflows.ts";
 import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
@@ -19,24 +19,19 @@ export interface WorkerLimits extends PlaceLimits {
   readonly maxCrashes: number;
 }
 
-/** What a worker needs. */
-export interface WorkerSurroundings {
-  readonly storage: EngineStorage;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Names this process among the holders of leases. */
-  readonly holder: string;
-  /** Only tasks of these workflows are taken in hand. */
-  readonly taken: Pick<TakenWorkflows, "keys" | "known" | "among">;
-  readonly limits: WorkerLimits;
-  /** Does one task. Throws when it has to be tried again later. */
+export interface WorkerSurroundings extends EngineProcess {
+  readonly workflows: Pick<RegisteredWorkflows, "claims" | "taken" | "takenAmong">;
+  readonly limits: Omit<WorkerLimits, "leaseMs">;
   readonly perform: InHandSurroundings["perform"];
 }
 
 // A task becomes a dead letter only after several leases have ended: a minute more until it is logged does no harm.
 const REPORT_EVERY_MS = 60_000;
 
-export class Worker implements Hands {
+/** The hands of this process: a commit can lease the tasks that it makes due to the process that commits it. */
+export type Hands = Pick<Worker, "holder" | "leaseMs" | "reserve" | "fill" | "giveUp" | "dueAt">;
+
+export class Worker {
   readonly holder: string;
   readonly leaseMs: number;
   readonly #around: WorkerSurroundings;
@@ -52,37 +47,22 @@ export class Worker implements Hands {
   #working: Promise<unknown> = Promise.resolve();
   #stopped: Promise<void> = Promise.resolve();
   /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
-  #nextDue: number | null | "unknown" = "unknown";
+  #nextDue: number | "unknown" = "unknown";
   /** How often in a row something was due and was not there when it was claimed. */
   #missed = 0;
   /** Whether `#nextDue` leaves out tasks for which there was no place. */
   #isFull = false;
 
   constructor(around: WorkerSurroundings) {
-    const { storage, clock, log, holder, limits, perform } = around;
+    const { clock, holder, leaseMs, limits, workflows } = around;
     this.#around = around;
     this.holder = holder;
-    this.leaseMs = limits.leaseMs;
-    const onEnded = (task: ClaimedTask, isDone: boolean): void => this.#ended(task, isDone);
-    this.#inHand = new TasksInHand({
-      storage,
-      clock,
-      log,
-      holder,
-      leaseMs: limits.leaseMs,
-      perform,
-      onEnded,
-    });
+    this.leaseMs = leaseMs;
+    this.#inHand = new TasksInHand({ ...around, onEnded: (task, isDone) => this.#ended(task, isDone) });
     this.#places = new Places(limits, this.#inHand);
     this.#pause = new Pause(clock);
-    this.#outage = new AfterOutage(limits.leaseMs);
-    this.#troubles = new TroubleReport({
-      storage,
-      log,
-      get workflowKeys() {
-        return around.taken.known;
-      },
-    });
+    this.#outage = new AfterOutage(leaseMs);
+    this.#troubles = new TroubleReport(around, () => workflows.claims);
   }
 
   /** While it runs, again: there may be more that is taken in hand. */
@@ -124,11 +104,13 @@ export class Worker implements Hands {
     this.#inHand.disarm(commit);
   }
 
+  /** Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its own to one. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
-    if (this.#stopping === null) return NO_PLACES;
-    return this.#places.reserve(this.#around.taken.among(due), ending);
+    const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
+    return this.#places.reserve(takeable, ending);
   }
 
+  /** The commit is durable: the ending task leaves its place, the leased tasks are begun; no more than were reserved. */
   fill(reserved: Reservation, tasks: readonly ClaimedTask[]): void {
     this.#places.release(reserved);
     this.#inHand.leavePlace(reserved.ending);
@@ -139,6 +121,7 @@ export class Worker implements Hands {
     }
   }
 
+  /** The commit was refused, or failed. */
   giveUp(reserved: Reservation): void {
     this.#places.release(reserved);
     if (!this.#isFull || reserved.free.length === 0) return;
@@ -146,9 +129,10 @@ export class Worker implements Hands {
     this.wake();
   }
 
+  /** A task became due at this time and has no holder. */
   dueAt(time: number): void {
     if (this.#nextDue !== "unknown") {
-      if (this.#nextDue !== null && this.#nextDue <= time) return;
+      if (this.#nextDue <= time) return;
       this.#nextDue = time;
     }
     this.wake();
@@ -158,12 +142,8 @@ export class Worker implements Hands {
     // A task that is done leaves a place and nothing else; one given back, or room in its keys, makes others due, and
     // behind a suspect the next one waits.
     if (!isDone || limits.length > 0 || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
-    if (this.#mayBeDue() || this.#quietWaiters.length > 0) this.wake();
-  }
-
-  #mayBeDue(): boolean {
-    const next = this.#nextDue;
-    return next === "unknown" || (next !== null && next <= this.#around.clock.now());
+    const mayBeDue = this.#nextDue === "unknown" || this.#nextDue <= this.#around.clock.now();
+    if (mayBeDue || this.#quietWaiters.length > 0) this.wake();
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -208,12 +188,12 @@ export class Worker implements Hands {
       this.#places.claimed(free, []);
       return 0;
     }
-    const { storage, clock, holder, taken, limits } = this.#around;
+    const { storage, clock, holder, leaseMs, workflows, limits } = this.#around;
     const tasks = await storage.claim({
       holder,
       now: clock.now(),
-      leaseMs: limits.leaseMs,
-      workflows: taken.keys,
+      leaseMs,
+      workflows: workflows.taken,
       ...free,
       maxCrashes: limits.maxCrashes,
     });
@@ -229,17 +209,18 @@ export class Worker implements Hands {
 
   /** How long nothing will be due, as far as this process knows. */
   async #restMs(): Promise<number> {
-    const { storage, clock, taken, limits } = this.#around;
-    const { open } = this.#places;
+    const { storage, clock, workflows, limits } = this.#around;
+    const { free } = this.#places;
+    const open = QUEUES.filter((queue) => free[queue] > 0);
     this.#isFull = open.length < QUEUES.length;
     // What waits for a place says nothing of when the others are due.
     if (this.#isFull) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
-      const found = await storage.nextDue(taken.keys, open);
+      const found = await storage.nextDue(workflows.taken, open);
       if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
-      this.#nextDue = found;
+      this.#nextDue = found ?? Infinity;
     }
-    const wait = (this.#nextDue ?? Infinity) - clock.now();
+    const wait = this.#nextDue - clock.now();
     if (wait > 0) {
       this.#missed = 0;
       return Math.min(wait, limits.pollMs);

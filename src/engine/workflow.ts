@@ -1,4 +1,5 @@
 /** A workflow: a chart with everything the engine needs to run it, in one unit of registration. */
+import { createHash } from "node:crypto";
 import type {
   AnyStateMachine,
   EventFromLogic,
@@ -19,7 +20,6 @@ import type {
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
 import type { OwnLimit } from "./own-limit.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
-import { chartHash } from "./chart-hash.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/interpreter.ts";
 
@@ -225,15 +225,9 @@ export function workflow<M extends AnyStateMachine>(
   machine: M,
 ): <W = unknown, const V extends number = number>(options: WorkflowOptions<M, W, V>) => Workflow<M, W> {
   return (options) => {
-    const { version, migrate = {}, effects, actors = {}, watches = {}, project = () => [] } = options;
-    const parts: WorkflowParts = {
-      name: machine.id,
-      version,
-      migrate,
-      effects: effects as WorkflowParts["effects"],
-      actors,
-      watches,
-    };
+    const { version, migrate = {}, actors = {}, watches = {}, project = () => [] } = options;
+    const effects = options.effects as WorkflowParts["effects"];
+    const parts = { name: machine.id, version, migrate, effects, actors, watches };
     const registered = register(machine, parts, { interpreter: xstate5, within: [] });
     return { ...registered, machine, project: project as unknown as AnyWorkflow["project"] };
   };
@@ -258,9 +252,11 @@ export function workflowOf<Source extends ChartSource>(
   source: Source,
   { version }: Pick<WorkflowParts, "version">,
 ): AnyWorkflow {
-  const parts = { name: source.id, version, migrate: {}, effects: undefined, actors: {}, watches: {} };
-  return register(source, parts, { interpreter, within: [] });
+  return register(source, { ...BARE, name: source.id, version }, { interpreter, within: [] });
 }
+
+/** A chart that brings all its parts along. */
+const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {} };
 
 interface Reading<Source extends ChartSource> {
   readonly interpreter: ChartInterpreter<Source>;
@@ -273,10 +269,9 @@ function register<Source extends ChartSource>(
   parts: WorkflowParts,
   { interpreter, within }: Reading<Source>,
 ): AnyWorkflow {
-  const { name, version, migrate, watches } = parts;
+  const { name, version, migrate, effects = {}, watches } = parts;
   const read = interpreter.read(source);
   const { parts: shape } = read;
-  const effects = new Map(Object.entries(parts.effects ?? {}));
   const problems = registrationProblems(shape, parts);
   if (within.includes(source)) problems.push("it has itself among its actors");
   if (problems.length > 0) {
@@ -291,17 +286,15 @@ function register<Source extends ChartSource>(
     }
     // A child has the version of its parent, so it is migrated from each version that its parent is.
     const kept = Object.fromEntries(Object.keys(migrate).map((from) => [from, null]));
-    const child: WorkflowParts = {
-      name: `${name}/${src}`,
-      version,
-      migrate: { ...kept, ...ofChild },
-      effects: undefined,
-      actors: {},
-      watches: {},
-    };
+    const child = { ...BARE, name: `${name}/${src}`, version, migrate: { ...kept, ...ofChild } };
     const inside = { interpreter, within: [...within, source] };
     actors.set(src, { kind: "machine", workflow: register(actor.machine, child, inside) });
   }
+  // Where handlers are given, a body stands in `setup()` for the types alone, unless it is named as "setup"; `start` and
+  // `tell` are the engine's own then.
+  const bodies = [...shape.bodies].filter(
+    ([body]) => parts.effects === undefined || effects[body] === "setup",
+  );
   const key = workflowKey(name, version);
   const text = read.text();
   const migrations = new Map(Object.entries(migrate).map(([from, migration]) => [Number(from), migration]));
@@ -315,29 +308,20 @@ function register<Source extends ChartSource>(
     version,
     key,
     chartText: text,
-    hash: chartHash(text),
+    hash: createHash("sha256").update(text).digest("hex").slice(0, 16),
     claims: [key, name, ...older, ...inner],
     migrations,
     chart: read.open(),
-    effects: new Map([...effects].filter((entry): entry is [string, AnyEffect] => entry[1] !== "setup")),
-    bodies: new Map([...bodiesOf(shape, parts.effects), ...shape.inline]),
+    effects: new Map(
+      Object.entries(effects).filter((entry): entry is [string, AnyEffect] => entry[1] !== "setup"),
+    ),
+    bodies: new Map([...bodies, ...shape.inline]),
     actors,
     catches: shape.catches ?? new Set(),
     delaysEvents: shape.delaysEvents,
     watches,
     project: () => [],
   };
-}
-
-/**
- * The bodies that are run. Where handlers are given, a body stands in `setup()` for the types alone, unless it is named as
- * "setup"; `start` and `tell` are the engine's own then.
- */
-function bodiesOf(
-  { bodies }: ChartParts<ChartSource>,
-  effects: WorkflowParts["effects"],
-): readonly (readonly [string, ActionBody])[] {
-  return [...bodies].filter(([name]) => effects === undefined || effects[name] === "setup");
 }
 
 function registrationProblems(

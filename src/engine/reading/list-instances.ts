@@ -5,7 +5,6 @@ import { nameOf } from "../workflow-key.ts";
 import { stateMatches } from "./state-matches.ts";
 import { listedView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";
 
-/** What the reads ask of a storage. */
 export type ReadStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks">;
 
 type Query = Omit<InstanceQuery, "limit" | "failing" | "unknown"> & {
@@ -27,7 +26,6 @@ interface Section {
 
 const STATUSES: readonly Section["status"][] = ["active", "done"];
 
-/** A page over all instances. */
 export async function instancePage(storage: ReadStorage, query: Query): Promise<InstanceList> {
   const { status, workflow, limit, except = [] } = query;
   const cursor = cursorOf(query.after, 3);

@@ -28,11 +28,10 @@ export class EngineStopped extends Error {
 
 type StoredRun = Pick<InstanceRecord, "status" | "snapshot">;
 
-/** One call that waits. */
 class Waiter {
   readonly until: WaitTarget;
   /** The snapshot that was waited for, or the one after which none can come any more. */
-  #last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
+  last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
   readonly #pause: Pause;
 
   constructor(until: WaitTarget, clock: Clock) {
@@ -40,18 +39,14 @@ class Waiter {
     this.#pause = new Pause(clock);
   }
 
-  get last(): { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null {
-    return this.#last;
-  }
-
   /** Takes notice of a snapshot; of those after the last one none counts. */
   see({ status, snapshot: text }: StoredRun): void {
     const hasEnded = status === "done";
-    if (this.#last !== null || (this.until === "final" && !hasEnded)) return;
+    if (this.last !== null || (this.until === "final" && !hasEnded)) return;
     const snapshot = snapshotFromText(text);
     const isReached = this.until === "final" || stateMatches(snapshot.value, this.until.state);
     if (!isReached && !hasEnded) return;
-    this.#last = { snapshot, isReached };
+    this.last = { snapshot, isReached };
     this.#pause.end();
   }
 
@@ -95,7 +90,6 @@ export class Waiting {
     this.#stopping = new AbortController();
   }
 
-  /** See `Engine.waitFor`. */
   async waitFor(id: string, until: WaitTarget, given?: AbortSignal): Promise<ChartSnapshot> {
     const stopping = this.#stopping.signal;
     // A signal of its own: Node warns of a leak where many listen to one.

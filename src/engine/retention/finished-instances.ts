@@ -1,8 +1,8 @@
 /** Removes instances that ended long ago, with their history, and hands them to the archive first. */
 import { commitEach } from "../../../storage/decided.ts";
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
-import type { Clock } from "../../runtime.ts";
 import { childInstance } from "../child-instances.ts";
+import type { EngineProcess } from "../engine-process.ts";
 import { ranTaskRemovals } from "../ran-tasks.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
@@ -14,10 +14,7 @@ export interface ArchivedInstance extends InstanceRecord {
   readonly history: readonly HistoryRecord[];
 }
 
-/** What removing needs. */
-export interface FinishedParts {
-  readonly storage: Pick<EngineStorage, "list" | "load" | "history" | "pending" | "commit" | "find">;
-  readonly clock: Clock;
+export interface FinishedParts extends Pick<EngineProcess, "storage" | "clock"> {
   /** How long after its last step an instance is kept, in milliseconds. */
   readonly keepMs: number;
   readonly archive: Archive<ArchivedInstance> | null;

@@ -1,7 +1,7 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
-import type { Clock, Logger } from "../../runtime.ts";
 import { thrownText } from "../../thrown.ts";
+import type { EngineProcess } from "../engine-process.ts";
 
 /** Removes what one rule finds old enough. */
 export interface Sweep {
@@ -11,13 +11,8 @@ export interface Sweep {
   batches(): AsyncIterable<number>;
 }
 
-/** What a loop needs. */
-export interface KeepSurroundings {
+export interface KeepSurroundings extends Pick<EngineProcess, "clock" | "log" | "holder"> {
   readonly storage: Pick<EngineStorage, "lease">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Names this process among the holders of leases. */
-  readonly holder: string;
   /** Which removals exclude each other: loops of one name take turns, in whichever processes they are. */
   readonly name: string;
 }
@@ -42,7 +37,7 @@ const LEASE_MS = 180_000;
 export class KeepLoop {
   readonly #sweeps: readonly Sweep[];
   readonly #around: KeepSurroundings;
-  readonly #name: string;
+  /** Its own: what else this process holds is given up at other times. */
   readonly #holder: string;
   #running: AbortController | null = null;
   #passing: Promise<void> = Promise.resolve();
@@ -55,8 +50,6 @@ export class KeepLoop {
   constructor(sweeps: readonly Sweep[], around: KeepSurroundings) {
     this.#sweeps = sweeps;
     this.#around = around;
-    this.#name = `keep/${around.name}`;
-    // Its own: what else this process holds is given up at other times.
     this.#holder = `${around.holder} ${around.name}`;
   }
 
@@ -134,7 +127,6 @@ export class KeepLoop {
     return isFresh || this.#isMyTurn();
   }
 
-  /** Takes or extends the lease. */
   async #isMyTurn(): Promise<boolean> {
     const isMine = (await this.#lease(LEASE_MS)).some(({ holder }) => holder === this.#holder);
     if (isMine) this.#leasedAt = this.#around.clock.now();
@@ -142,7 +134,7 @@ export class KeepLoop {
   }
 
   #lease(leaseMs: number): Promise<readonly Lease[]> {
-    const { storage, clock } = this.#around;
-    return storage.lease({ names: [this.#name], holder: this.#holder, now: clock.now(), leaseMs });
+    const { storage, clock, name } = this.#around;
+    return storage.lease({ names: [`keep/${name}`], holder: this.#holder, now: clock.now(), leaseMs });
   }
 }

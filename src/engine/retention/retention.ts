@@ -1,7 +1,7 @@
 /** How long an engine keeps what has ended, and how much there is. */
-import type { EngineStorage } from "../../../storage/storage.ts";
+import type { EngineProcess } from "../engine-process.ts";
 import { finishedSweep, type FinishedParts } from "./finished-instances.ts";
-import { KeepLoop, type KeepStanding, type KeepSurroundings } from "./keep-loop.ts";
+import { KeepLoop, type KeepStanding } from "./keep-loop.ts";
 
 /** What is stored, and how long it stays. */
 export interface RetentionStanding extends KeepStanding {
@@ -13,35 +13,21 @@ export interface RetentionStanding extends KeepStanding {
   readonly bytes: number | null;
 }
 
-/** What retention needs. */
-export type RetentionParts = Omit<KeepSurroundings, "name"> &
-  Omit<FinishedParts, "keepMs" | "storage"> & {
-    readonly storage: EngineStorage;
-    readonly keepMs: number | null;
-  };
+export interface RetentionParts extends EngineProcess, Pick<FinishedParts, "archive"> {
+  readonly keepMs: number | null;
+}
 
-/** The removals of one engine. */
-export class Retention {
+export class Retention extends KeepLoop {
   readonly #parts: RetentionParts;
-  readonly #loop: KeepLoop;
 
   constructor(parts: RetentionParts) {
     const { keepMs } = parts;
+    super(keepMs === null ? [] : [finishedSweep({ ...parts, keepMs })], { ...parts, name: "finished" });
     this.#parts = parts;
-    const sweeps = keepMs === null ? [] : [finishedSweep({ ...parts, keepMs })];
-    this.#loop = new KeepLoop(sweeps, { ...parts, name: "finished" });
-  }
-
-  run(): void {
-    this.#loop.run();
-  }
-
-  stop(timeoutMs: number): Promise<void> {
-    return this.#loop.stop(timeoutMs);
   }
 
   /** Rejects when the storage does. */
-  async standing(): Promise<RetentionStanding> {
+  async standingWithStorage(): Promise<RetentionStanding> {
     const { storage, clock, keepMs } = this.#parts;
     const until = Number.MAX_SAFE_INTEGER;
     const [bytes, [oldest]] = await Promise.all([
@@ -49,6 +35,6 @@ export class Retention {
       storage.list({ order: "ended", until, after: null, limit: 1 }),
     ]);
     const oldestFinishedMs = oldest === undefined ? null : Math.max(0, clock.now() - oldest.updatedAt);
-    return { finishedMs: keepMs, oldestFinishedMs, bytes, ...this.#loop.standing() };
+    return { finishedMs: keepMs, oldestFinishedMs, bytes, ...this.standing() };
   }
 }

@@ -1,28 +1,18 @@
 /** What kind of actor a logic makes, and why some cannot be durable. */
 import { StateMachine, type AnyStateMachine } from "xstate";
-import type { ActorSource as ActorSourceOf, PromiseCreator } from "../chart-interpreter.ts";
-
-/** An actor that a chart may invoke or spawn. */
-export type ActorSource = ActorSourceOf<AnyStateMachine>;
-
-interface AnyLogic {
-  readonly config?: unknown;
-  readonly transition?: unknown;
-  readonly start?: unknown;
-  readonly getInitialSnapshot?: unknown;
-}
+import type { ActorSource, PromiseCreator } from "../chart-interpreter.ts";
 
 interface PromiseTransition {
   (snapshot: object, event: object, scope: object): { readonly status?: unknown; readonly output?: unknown };
 }
 
 /** The source that a logic is, or the reason why it cannot be durable, with the way out. */
-export function actorSource(logic: unknown): ActorSource | string {
+export function actorSource(logic: unknown): ActorSource<AnyStateMachine> | string {
   if (logic instanceof StateMachine) return { kind: "machine", machine: logic as unknown as AnyStateMachine };
   if (typeof logic !== "object" || logic === null || !("transition" in logic)) {
     return "it has no logic; give it in setup({ actors }) or with machine.provide({ actors })";
   }
-  const { config, transition, start } = logic as AnyLogic;
+  const { config, transition, start } = logic as Readonly<Record<string, unknown>>;
   if (typeof config === "function" && isPromise(transition)) {
     return { kind: "promise", create: config as PromiseCreator };
   }

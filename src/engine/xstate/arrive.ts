@@ -86,7 +86,6 @@ export class Arriving {
     this.runs = { ...before.runs };
     const { _nodes: nodes } = snapshot as unknown as { readonly _nodes: readonly Node[] };
     this.#end(nodes, timers);
-    this.#keepSpawned();
     for (const node of nodes) this.#begin(node, timers);
   }
 
@@ -98,27 +97,23 @@ export class Arriving {
     }
     const invoked = new Map(nodes.flatMap(({ invoke }) => invoke).map((each) => [each.id, each]));
     for (const [id, link] of Object.entries(this.#before)) {
-      if (link.isSpawned === true) continue;
-      const now = invoked.get(id);
-      if (now !== undefined && this.#goesOn(id, link, now.src)) {
-        this.kept[id] = { ...link, src: now.src };
-        continue;
-      }
-      this.#checkStoppable(id, link);
-      this.actions.push({
-        kind: "stopChild",
-        id,
-        src: link.src,
-        ...(link.run === undefined ? {} : { run: link.run }),
-      });
+      const src = link.isSpawned === true ? link.src : invoked.get(id)?.src;
+      if (src !== undefined && this.#goesOn(id, link, src)) this.kept[id] = { ...link, src };
+      else this.#stop(id, link);
     }
     Object.assign(this.children, this.kept);
   }
 
-  #goesOn(id: string, { src, run }: ChildLink, wanted: string): boolean {
-    const isMachine = this.#shape.actors.get(wanted)?.kind === "machine";
-    if (isMachine !== (run !== undefined)) return false;
-    if (isMachine && src !== wanted) {
+  #goesOn(id: string, { src, run, isSpawned }: ChildLink, wanted: string): boolean {
+    const kind = this.#shape.actors.get(wanted)?.kind;
+    if (kind !== (run === undefined ? "promise" : "machine")) {
+      if (isSpawned !== true) return false;
+      throw new CannotArrive(
+        `children.${id}`,
+        `"${src}" runs, and the chart has no such actor: keep it among the actors until the last one has ended`,
+      );
+    }
+    if (kind === "machine" && src !== wanted) {
       throw new CannotArrive(
         `children.${id}`,
         `the machine "${src}" runs, and the chart invokes "${wanted}" under this id: keep its name, or give the new one another id`,
@@ -128,27 +123,14 @@ export class Arriving {
   }
 
   /** A machine is stopped by the name of its chart, which this version has to know. */
-  #checkStoppable(id: string, { src, run }: ChildLink): void {
-    if (run === undefined || this.#shape.actors.get(src)?.kind === "machine") return;
-    throw new CannotArrive(
-      `children.${id}`,
-      `the machine "${src}" runs, and the chart has none: keep it among the actors until the last one has ended`,
-    );
-  }
-
-  #keepSpawned(): void {
-    for (const [id, link] of Object.entries(this.#before)) {
-      if (link.isSpawned !== true) continue;
-      const kind = this.#shape.actors.get(link.src)?.kind;
-      if (kind !== (link.run === undefined ? "promise" : "machine")) {
-        throw new CannotArrive(
-          `children.${id}`,
-          `"${link.src}" runs, and the chart has no such actor: keep it among the actors until the last one has ended`,
-        );
-      }
-      this.kept[id] = link;
-      this.children[id] = link;
+  #stop(id: string, { src, run }: ChildLink): void {
+    if (run !== undefined && this.#shape.actors.get(src)?.kind !== "machine") {
+      throw new CannotArrive(
+        `children.${id}`,
+        `the machine "${src}" runs, and the chart has none: keep it among the actors until the last one has ended`,
+      );
     }
+    this.actions.push({ kind: "stopChild", id, src, ...(run !== undefined && { run }) });
   }
 
   #begin({ after, invoke }: Node, timers: readonly string[]): void {

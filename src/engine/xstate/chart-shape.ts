@@ -1,7 +1,7 @@
 /** What a chart is made of: its effects, actors and watches, and what keeps it from being durable. Read once. */
 import type { AnyStateMachine, StateNode } from "xstate";
 import { thrownText } from "../../thrown.ts";
-import type { ActionBody } from "../chart-interpreter.ts";
+import type { ActionBody, ActorSource, ChartParts } from "../chart-interpreter.ts";
 import { fieldsToJson } from "../values.ts";
 import {
   askedOfSystem,
@@ -11,7 +11,7 @@ import {
   handsOverSelf,
   namedInSystem,
 } from "./function-texts.ts";
-import { actorSource, type ActorSource } from "./actor-logic.ts";
+import { actorSource } from "./actor-logic.ts";
 import { MAX_DELAY_MS } from "./whole-delay.ts";
 
 type AnyStateNode = StateNode<never, never>;
@@ -33,29 +33,15 @@ interface InvokeLike {
   readonly onSnapshot?: unknown;
 }
 
-/** The parts of a chart, by the names that are stored. */
-export interface ChartShape {
-  /** Named actions that are effects, whether `setup()` gives them a body or not. */
-  readonly effects: ReadonlySet<string>;
-  /** The bodies that `setup()` gives to named actions. */
-  readonly bodies: ReadonlyMap<string, ActionBody>;
-  /** The bodies written inline, each named by its place in the chart. */
-  readonly inline: ReadonlyMap<string, ActionBody>;
+/** The parts of a chart of XState, and what its steps have to know of them. */
+export interface ChartShape extends Required<ChartParts<AnyStateMachine>> {
   readonly inlineNames: ReadonlyMap<object, string>;
-  readonly actors: ReadonlyMap<string, ActorSource>;
   /** The names of logics that stand in the chart themselves instead of behind a name. */
   readonly actorNames: ReadonlyMap<object, string>;
   /** The ids of the actors that states invoke. */
   readonly invocations: ReadonlySet<string>;
-  readonly watches: ReadonlySet<string>;
-  /** The ids of children whose errors a state of it takes. */
-  readonly catches: ReadonlySet<string>;
   /** Whether actions of it begin children. */
   readonly spawns: boolean;
-  /** Whether it delays events of its own, besides `after`: those do not end with a state. */
-  readonly delaysEvents: boolean;
-  /** One sentence per fault, each naming the state. Empty for a chart that can be registered. */
-  readonly faults: readonly string[];
 }
 
 /**
@@ -80,7 +66,7 @@ class ShapeReader implements ChartShape {
   readonly bodies = new Map<string, ActionBody>();
   readonly inline = new Map<string, ActionBody>();
   readonly inlineNames = new Map<object, string>();
-  readonly actors = new Map<string, ActorSource>();
+  readonly actors = new Map<string, ActorSource<AnyStateMachine>>();
   readonly actorNames = new Map<object, string>();
   readonly invocations = new Set<string>();
   readonly watches = new Set<string>();

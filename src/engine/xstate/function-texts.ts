@@ -22,9 +22,7 @@ export function enqueuesFunction(text: string): boolean {
 
 /** The names of the actions that are enqueued by a name that stands in the text. */
 export function enqueuedNames(text: string): readonly string[] {
-  return [...text.matchAll(/\benqueue\w*\(\s*(?:\{\s*type:\s*)?["'`]([\w$.-]+)["'`]/g)].map(
-    ([, name = ""]) => name,
-  );
+  return found(text, /\benqueue\w*\(\s*(?:\{\s*type:\s*)?["'`]([\w$.-]+)["'`]/g);
 }
 
 /** Whether an actor goes into a value, as in `sender: self`: the stored event could not hold it. */
@@ -36,10 +34,14 @@ export function handsOverSelf(text: string): boolean {
 
 /** The names that are asked of the system of actors. */
 export function askedOfSystem(text: string): readonly string[] {
-  return [...text.matchAll(/\bsystem\s*\.\s*get\(\s*["'`]([^"'`]+)["'`]/g)].map(([, name = ""]) => name);
+  return found(text, /\bsystem\s*\.\s*get\(\s*["'`]([^"'`]+)["'`]/g);
 }
 
 /** The names that actors are given in the system. */
 export function namedInSystem(text: string): readonly string[] {
-  return [...text.matchAll(/\bsystemId\s*:\s*["'`]([^"'`]+)["'`]/g)].map(([, name = ""]) => name);
+  return found(text, /\bsystemId\s*:\s*["'`]([^"'`]+)["'`]/g);
+}
+
+function found(text: string, names: RegExp): readonly string[] {
+  return [...text.matchAll(names)].map(([, name = ""]) => name);
 }

@@ -47,44 +47,31 @@ export class InertActor {
   }
 }
 
-/** The system of actors as a step sees it: `get` finds the children that have a `systemId`. */
-export interface InertSystem {
-  readonly named: Map<string, unknown>;
-  get(systemId: string): unknown;
-  bookId(): string;
-  _bookId(): string;
-  _register(): void;
-  _unregister(): void;
-  _set(systemId: string, actor: unknown): void;
-  _sendInspectionEvent(): void;
-  inspect(): void;
-  readonly _snapshot: { readonly _scheduledEvents: object };
-  readonly _clock: object;
-  readonly _logger: () => void;
-}
-
 const nothing = (): void => {};
 
-/**
- * A system of its own for each step. `bookId` gives a name to a child that the chart has not named, `find` answers the actor
- * of a child from before the step.
- */
-export function inertSystem(bookId: () => string, find: (systemId: string) => unknown): InertSystem {
-  const named = new Map<string, unknown>();
-  return {
-    named,
-    get: (systemId) => named.get(systemId) ?? find(systemId),
-    bookId,
-    _bookId: bookId,
-    _register: nothing,
-    _unregister: nothing,
-    _set: (systemId, actor) => void named.set(systemId, actor),
-    _sendInspectionEvent: nothing,
-    inspect: nothing,
-    _snapshot: { _scheduledEvents: {} },
-    _clock: { setTimeout: nothing, clearTimeout: nothing },
-    _logger: nothing,
-  };
+/** The system of actors as a step sees it, one for each step: `get` finds the children that have a `systemId`. */
+export class InertSystem {
+  readonly named = new Map<string, unknown>();
+  readonly bookId: () => string;
+  readonly get: (systemId: string) => unknown;
+  readonly _bookId = (): string => this.bookId();
+  readonly _register = nothing;
+  readonly _unregister = nothing;
+  readonly _sendInspectionEvent = nothing;
+  readonly inspect = nothing;
+  readonly _snapshot = { _scheduledEvents: {} };
+  readonly _clock = { setTimeout: nothing, clearTimeout: nothing };
+  readonly _logger = nothing;
+
+  /** `bookId` gives a name to a child that the chart has not named, `find` answers the actor of a child from before the step. */
+  constructor(bookId: () => string, find: (systemId: string) => unknown) {
+    this.bookId = bookId;
+    this.get = (systemId) => this.named.get(systemId) ?? find(systemId);
+  }
+
+  _set(systemId: string, actor: unknown): void {
+    this.named.set(systemId, actor);
+  }
 }
 
 /** The children of a stored snapshot. Each is made when it is asked for: a step of a chart with thousands asks for few. */

@@ -21,7 +21,7 @@ import {
 } from "../chart.ts";
 import { Arriving, checkValue } from "./arrive.ts";
 import { readChartShape, type ChartShape } from "./chart-shape.ts";
-import { InertActor, inertChildren, inertSystem } from "./inert-actors.ts";
+import { InertActor, inertChildren, InertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
 import {
   NO_CHILDREN,
@@ -30,6 +30,7 @@ import {
   UNNAMED,
   type ChildNews,
   type EmittedAction,
+  type StepScope,
 } from "./step-actions.ts";
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
@@ -40,18 +41,11 @@ export function openChart(machine: AnyStateMachine, shape: ChartShape = readChar
   return new XStateChart(machine, shape);
 }
 
-/** What one step is computed in. */
-interface Scope extends ChildNews {
-  readonly self: InertActor;
-  readonly parent: InertActor | undefined;
+interface Scope extends StepScope {
   readonly emitted: EmittedAction[];
-  readonly runs: Record<string, number>;
-  /** The children of before the step, as XState wants them. */
   readonly actors: Record<string, InertActor>;
   /** The same scope, as XState wants it. */
   readonly inert: never;
-  /** Whether the lists of before may be changed. */
-  readonly isOwn: boolean;
 }
 
 interface Stepping extends Required<Pick<ChildNews, "absent">> {
@@ -123,7 +117,7 @@ class XStateChart implements Chart {
     if (resolved.status !== "active") {
       throw new CannotArrive("value", "it is final: migrate to a state that leads there");
     }
-    const history = this.#restoredHistory(this.#knownHistory(before.history));
+    const history = this.#restoredHistory(before.history);
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
     const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
@@ -148,7 +142,7 @@ class XStateChart implements Chart {
     const emitted: EmittedAction[] = [];
     const runs = isOwn ? before : { ...before };
     let booked = runs[UNNAMED] ?? 0;
-    const system = inertSystem(
+    const system: InertSystem = new InertSystem(
       () => `${SESSION_PREFIX}${(booked += 1)}`,
       (systemId) => actors[Object.keys(children).find((id) => children[id]?.systemId === systemId) ?? ""],
     );
@@ -197,19 +191,12 @@ class XStateChart implements Chart {
   }
 
   /** Without the states that this version of the chart does not have. */
-  #knownHistory(history: ChartSnapshot["history"]): ChartSnapshot["history"] {
-    const { idMap } = this.#machine as unknown as { readonly idMap: ReadonlyMap<string, unknown> };
-    return Object.fromEntries(
-      Object.entries(history ?? {}).filter(
-        ([id, states]) => idMap.has(id) && states.every((state) => idMap.has(state)),
-      ),
-    );
-  }
-
   #restoredHistory(history: ChartSnapshot["history"]): Record<string, unknown[]> {
+    const { idMap } = this.#machine as unknown as { readonly idMap: ReadonlyMap<string, unknown> };
     const nodes: Record<string, unknown[]> = {};
     for (const [id, states] of Object.entries(history ?? {})) {
-      nodes[id] = states.map((state) => this.#machine.getStateNodeById(state));
+      const isKnown = idMap.has(id) && states.every((state) => idMap.has(state));
+      if (isKnown) nodes[id] = states.map((state) => idMap.get(state));
     }
     return nodes;
   }
@@ -228,7 +215,6 @@ function isSpawned(children: NonNullable<ChartSnapshot["children"]>, id: string 
   return id !== undefined && children[id]?.isSpawned === true;
 }
 
-/** A step as the machine has made it. */
 interface Stepped {
   readonly before: AnyMachineSnapshot | null;
   readonly snapshot: AnyMachineSnapshot;

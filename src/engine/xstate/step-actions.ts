@@ -41,7 +41,7 @@ export interface ChildNews {
 }
 
 /** Who the chart is, as its actions refer to it. */
-interface StepScope extends ChildNews {
+export interface StepScope extends ChildNews {
   readonly self: InertActor;
   readonly parent: InertActor | undefined;
   readonly runs: Record<string, number>;
@@ -184,19 +184,14 @@ export class StepActions {
     }
     const { id, systemId } = actorRef;
     const isSpawned = !this.#shape.invocations.has(id);
-    const named = { ...(systemId !== undefined && { systemId }), ...(isSpawned && { isSpawned }) };
     const { runs } = this.#scope;
     this.#started.add(id);
     if (id === actorRef.sessionId) runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
-    if (source.kind === "promise") {
-      this.#changed()[id] = { src: name, ...named };
-      this.actions.push({ kind: "startChild", id, src: name, input });
-      return;
-    }
-    const run = (runs[id] ?? 0) + 1;
-    runs[id] = run;
-    this.#changed()[id] = { src: name, run, ...named };
-    this.actions.push({ kind: "startChild", id, src: name, input, run });
+    const logic = source.kind === "promise" ? { src: name } : { src: name, run: (runs[id] ?? 0) + 1 };
+    if (logic.run !== undefined) runs[id] = logic.run;
+    const named = { ...(systemId !== undefined && { systemId }), ...(isSpawned && { isSpawned }) };
+    this.#changed()[id] = { ...logic, ...named };
+    this.actions.push({ kind: "startChild", id, input, ...logic });
   }
 
   #stopChild(child: InertActor | undefined): void {

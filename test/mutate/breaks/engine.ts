@@ -190,7 +190,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "what was sent to a child that begins later finds it",
-    file: "src/engine/plan-step.ts",
+    file: "src/engine/unborn-children.ts",
     text: "told.get(task.instance)?.push(task) === undefined",
     replacement: "told.size > 0 || task.id !== ''",
     tests: ["engine/many-children.test.ts"],

@@ -28,15 +28,15 @@ export const START_BREAKS: readonly Break[] = [
   {
     property: "the first claim of an engine that runs some workflows asks for these alone",
     file: "src/engine/engine.ts",
-    text: "return storage.claim({ ...request, workflows: taken.keys });",
-    replacement: "return storage.claim({ ...request, workflows: taken.known });",
+    text: "return storage.claim({ ...request, workflows: workflows.taken });",
+    replacement: "return storage.claim({ ...request, workflows: workflows.claims });",
     tests: ["engine/run-only.test.ts"],
   },
   {
     property: "a commit leases no task of a workflow that does not run yet",
     file: "src/engine/worker.ts",
-    text: "this.#places.reserve(this.#around.taken.among(due), ending)",
-    replacement: "this.#places.reserve(due, ending)",
+    text: "this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);",
+    replacement: "this.#stopping === null ? [] : due;",
     tests: ["engine/run-only.test.ts"],
   },
   {

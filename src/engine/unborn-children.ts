@@ -1,0 +1,60 @@
+/** Children of a step that one commit has no room for: they begin in later commits, before the next event of their parent. */
+import type { TaskRecord } from "../../storage/storage.ts";
+import { BORN, type StartedChild, type UnbornChild } from "./chart.ts";
+import { childInstance } from "./child-instances.ts";
+import { together, type Consequences } from "./consequences.ts";
+import { delayedToText, messageKey } from "./messages.ts";
+import type { StepFacts } from "./step-facts.ts";
+
+/** What is left of the step before: children that are still to begin, and what was sent to them. */
+export function unborn({ id, before, step }: StepFacts): Consequences {
+  const left = (before?.unborn ?? []).map(({ told = [], ...child }) => {
+    // Another instance may have had the id of the run that was planned.
+    const run = step.after.children?.[child.id]?.run ?? child.run;
+    const instance = childInstance(id, child.id, run);
+    const limits = [{ key: messageKey(instance), atMost: 1 }];
+    return { child: { ...child, run }, told: told.map((task) => ({ ...task, instance, limits })) };
+  });
+  return {
+    ...together([]),
+    children: left.map(({ child }) => child),
+    arms: left.flatMap(({ told }) => told),
+  };
+}
+
+/** A message to a child that begins later is armed with the child: armed earlier, the message would find nobody. */
+export function heldFor(
+  later: readonly StartedChild[],
+  parent: string,
+  arms: readonly TaskRecord[],
+): { readonly now: readonly TaskRecord[]; readonly held: readonly UnbornChild[] } {
+  if (later.length === 0) return { now: arms, held: [] };
+  const told = new Map<string, TaskRecord[]>(
+    later.map(({ id, run }) => [childInstance(parent, id, run), []]),
+  );
+  const now = arms.filter((task) => told.get(task.instance)?.push(task) === undefined);
+  const held = later.map((child) => {
+    const messages = told.get(childInstance(parent, child.id, child.run)) ?? [];
+    return messages.length === 0 ? child : { ...child, told: messages };
+  });
+  return { now, held };
+}
+
+/** Begins the children that one commit has no room for. */
+export function birthTask(facts: StepFacts): TaskRecord {
+  const { id: instance, workflow } = facts;
+  return {
+    ...taskOfStep(facts, BORN),
+    instance,
+    workflow: workflow.key,
+    kind: "timer",
+    name: BORN,
+    payload: delayedToText({ event: { type: BORN } }),
+    limits: [],
+  };
+}
+
+/** A task that no action of the step has asked for. */
+export function taskOfStep({ id, stamp, at }: StepFacts, name: string): Pick<TaskRecord, "id" | "dueAt"> {
+  return { id: `${id}:${stamp}:${name}`, dueAt: at };
+}
