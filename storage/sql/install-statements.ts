@@ -59,18 +59,10 @@ function migration(table: AnyTable, { steps, before, dialect }: TableChange): re
     ...before.unique.map((field) => uniqueName(table.name, field)),
   ];
   const alter = `alter table ${quoted(table.name)}`;
-  const present = new Set(Object.keys(before.columns));
-  const changes = steps.flatMap(({ add = {}, drop = [] }, at) => {
-    const dropped = drop.filter((field) => present.delete(field));
-    const isKept = (field: string): boolean =>
-      field in table.columns && steps.slice(at + 1).every((later) => !(later.drop ?? []).includes(field));
-    const added = Object.entries(add).filter(([field]) => isKept(field));
-    for (const [field] of added) present.add(field);
-    return [
-      ...dropped.map((field) => `${alter} drop column ${quoted(field)}`),
-      ...added.map((column) => `${alter} add column ${adding(table, column, dialect)}`),
-    ];
-  });
+  const changes = steps.flatMap(({ add = {}, drop = [] }) => [
+    ...drop.map((field) => `${alter} drop column ${quoted(field)}`),
+    ...Object.entries(add).map((column) => `${alter} add column ${adding(table, column, dialect)}`),
+  ]);
   return [...indexes.map((index) => `drop index ${quoted(index)}`), ...changes, ...indexing(table, dialect)];
 }
 
