@@ -12,7 +12,7 @@ import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained, isAway, Unsent } from "./postgres/explain.ts";
 import { Hosts } from "./postgres/hosts.ts";
-import { Leases } from "./postgres/leases.ts";
+import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
@@ -167,7 +167,6 @@ interface StorageParts {
 function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): PostgresStorage {
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
-  const leases = new Leases(database, clock);
   const acts = tableActs(database);
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
@@ -196,7 +195,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       return isReleased;
     },
     nextDue: (...asked) => tasks.nextDue(...asked),
-    lease: (request) => leases.lease(request),
+    lease: (request) => leased(database, clock, request),
     ...instanceReads(acts.read, {
       usedBytes,
       inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),

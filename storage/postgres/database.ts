@@ -10,7 +10,6 @@ import {
   isLost,
   isOtherServer,
   isRace,
-  isSilent,
   lost,
   Unsent,
 } from "./explain.ts";
@@ -72,9 +71,6 @@ export class Database {
   readonly #servers: Servers;
   readonly #limits: Limits;
   readonly #head: string;
-  /** When connections were made, as a count of the servers that had fallen silent by then. */
-  readonly #madeAfter = new WeakMap<PostgresClient, number>();
-  #silences = 0;
   #reads: Read[] = [];
   /** The server that is written to, and its timeline; null until that is known, and where it cannot be read. */
   #server: string | null = null;
@@ -239,27 +235,20 @@ export class Database {
   }
 
   async #connect(): Promise<PostgresClient> {
-    for (;;) {
-      const client = await this.#servers.connect().catch((error: unknown) => {
-        throw isLost(error) ? new Unsent(error) : error;
-      });
-      if (!heard.has(client)) {
-        heard.add(client);
-        // What it says while nothing is asked of it is found out at the next question.
-        client.on("error", () => {});
-      }
-      const madeAfter = this.#madeAfter.get(client) ?? this.#silences;
-      this.#madeAfter.set(client, madeAfter);
-      if (madeAfter === this.#silences) return client;
-      // Each of them would be waited for as long as the first one.
-      client.release(true);
+    const client = await this.#servers.connect().catch((error: unknown) => {
+      throw isLost(error) ? new Unsent(error) : error;
+    });
+    if (!heard.has(client)) {
+      heard.add(client);
+      // What it says while nothing is asked of it is found out at the next question.
+      client.on("error", () => {});
     }
+    return client;
   }
 
   /** A message of several statements that fails is taken back by the server itself. */
   async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<void> {
     let isBroken = isLost(error);
-    if (isSilent(error)) this.#silences += 1;
     if (isAway(error)) this.#servers.leave?.(client);
     if (rollback !== undefined && !isBroken) {
       isBroken = await this.#query(client, rollback).then(

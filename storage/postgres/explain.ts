@@ -58,10 +58,6 @@ export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(
 export const isOtherServer = (error: unknown): error is Error =>
   codeOf(error instanceof StorageUnusable ? error.cause : error) === OTHER_SERVER;
 
-/** The server did not answer in time: its machine may be gone without a word, and with it all connections to it. */
-export const isSilent = (error: unknown): boolean =>
-  error instanceof Error && error.message === "Query read timeout";
-
 /** The connection went away before its answer came: what was asked has happened, or has not. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Error &&

@@ -110,13 +110,6 @@ const FAILOVER: readonly Break[] = [
     replacement: "error instanceof Unsent",
     tests: IN_FAILOVER,
   },
-  {
-    property: "a failover: connections to a host that has vanished are left together",
-    file: "storage/postgres/database.ts",
-    text: "if (isSilent(error)) this.#silences += 1;",
-    replacement: "",
-    tests: IN_FAILOVER,
-  },
 ];
 
 const ANSWERS_OF_POSTGRES: readonly Break[] = [
