@@ -292,7 +292,8 @@ export class StepPlan {
       stamp,
       workflow: workflow.key,
       hash: workflow.hash,
-      status: storedStatus(after),
+      // In the store an instance takes events or it does not; the snapshot says how it ended.
+      status: after.status === "active" ? ("active" as const) : ("done" as const),
       snapshot: snapshotToText(after),
     };
     const steps = earlier.length === 0 ? {} : { steps: earlier.length + 1 };
@@ -319,7 +320,8 @@ export class StepPlan {
       } catch (error) {
         // What cannot be stored is a fault of the chart that its author has to see.
         if (error instanceof UnstorableValue) throw error;
-        failed.push(notBegun(parent, error, taskOfStep(facts, `unborn:${failed.length}`)));
+        const event = childFailed(child, error, run);
+        failed.push(messageTask(taskOfStep(facts, `unborn:${failed.length}`), parent, { event }));
       }
     }
     return { born, failed };
@@ -344,14 +346,4 @@ function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {
   return Object.fromEntries(
     Object.entries(snapshot).filter((part) => !isEmpty(part)),
   ) as unknown as ChartSnapshot;
-}
-
-/** Tells the parent that a child could not begin: its context or an entry action threw. */
-function notBegun(parent: ParentLink, error: unknown, task: Pick<TaskRecord, "id" | "dueAt">): TaskRecord {
-  return messageTask(task, parent, { event: childFailed(parent.id, error, parent.run) });
-}
-
-/** In the store an instance takes events or it does not; the snapshot says how it ended. */
-function storedStatus({ status }: ChartSnapshot): InstanceRecord["status"] {
-  return status === "active" ? "active" : "done";
 }

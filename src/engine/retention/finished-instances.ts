@@ -44,9 +44,12 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
     });
     after = page.at(-1) ?? null;
     if (after === null) return;
-    const free = await keepOnly(page, (record) => isNeededByNone(storage, record));
-    const read = await Promise.all(free.map((record) => withHistory(storage, record)));
-    const records = read.filter(isOfOneLife);
+    const read = await Promise.all(
+      page.map(async (record) =>
+        (await isNeededByNone(storage, record)) ? withHistory(storage, record) : [],
+      ),
+    );
+    const records = read.flat().filter(isOfOneLife);
     await archived({ clock, deadlineMs: ARCHIVE_DEADLINE_MS }, archive, records);
     const removals = records.map(async ({ id, life }) => ({
       removes: [{ id, life }],
@@ -55,14 +58,6 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
     const results = await commitEach(storage, await Promise.all(removals));
     yield results.filter(({ ok }) => ok).length;
   }
-}
-
-async function keepOnly<R>(
-  records: readonly R[],
-  isWanted: (record: R) => Promise<boolean>,
-): Promise<readonly R[]> {
-  const wanted = await Promise.all(records.map(isWanted));
-  return records.filter((_, index) => wanted[index] === true);
 }
 
 /**
@@ -74,15 +69,12 @@ async function isNeededByNone(
   { id, snapshot }: InstanceRecord,
 ): Promise<boolean> {
   const { parent, children = {} } = snapshotFromText(snapshot);
-  const relatives = [
-    ...(parent === undefined ? [] : [parent.instance]),
-    ...Object.entries(children).flatMap(([child, { run }]) =>
-      run === undefined ? [] : [childInstance(id, child, run)],
-    ),
-  ];
   const { tasks, watches } = await storage.pending(id, 1);
   if (tasks.length > 0 || watches.length > 0) return false;
-  for (const relative of relatives) {
+  const living = Object.entries(children).flatMap(([child, { run }]) =>
+    run === undefined ? [] : childInstance(id, child, run),
+  );
+  for (const relative of [...(parent === undefined ? [] : [parent.instance]), ...living]) {
     if ((await storage.load(relative))?.status === "active") return false;
   }
   return true;

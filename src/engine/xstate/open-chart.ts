@@ -19,7 +19,7 @@ import {
   type ParentLink,
   type StateMeta,
 } from "../chart.ts";
-import { Arriving, checkValue } from "./arrive.ts";
+import { Arriving, checkValue, type Node } from "./arrive.ts";
 import { readChartShape, type ChartShape } from "./chart-shape.ts";
 import { InertActor, inertChildren, InertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
@@ -105,13 +105,15 @@ class XStateChart implements Chart {
       if (id === undefined || absent.includes(id)) throw error;
       return this.#stepped(before, seen, { ...stepping, absent: [...absent, id] });
     }
-    if (snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended)) return null;
+    // The end of a spawned child is a step also where the chart has nothing to do with it: the child leaves the snapshot.
+    const hasLeft = ended !== undefined && children[ended]?.isSpawned === true;
+    if (snapshot === restored && scope.emitted.length === 0 && !hasLeft) return null;
     return this.#chartStep({ before: restored, snapshot, scope, children, run: before });
   }
 
   arrive(arrival: Arrival): ArrivalStep {
     const { value, context, before } = arrival;
-    checkValue(this.#machine, value);
+    checkValue(this.#machine.root as unknown as Node, value);
     const scope = this.#scope({ runs: before.runs, parent: before.parent });
     const resolved = this.#machine.resolveState({ value: value as never, context });
     if (resolved.status !== "active") {
@@ -208,11 +210,6 @@ const UNSENT = /^Unable to send event to actor '(.*)' from machine '/s;
 /** The id of the child that XState found missing. It knows those that have ended, which a snapshot does not keep. */
 function unsentTo(error: unknown): string | undefined {
   return error instanceof Error ? UNSENT.exec(error.message)?.[1] : undefined;
-}
-
-/** The end of such a child is a step also where the chart has nothing to do with it: the child leaves the snapshot. */
-function isSpawned(children: NonNullable<ChartSnapshot["children"]>, id: string | undefined): boolean {
-  return id !== undefined && children[id]?.isSpawned === true;
 }
 
 interface Stepped {
