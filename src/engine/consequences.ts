@@ -16,7 +16,7 @@ import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
 import { shardOf } from "./shards.ts";
-import { taskIdOf, type StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepFacts } from "./step-facts.ts";
 import type { ProjectedStep } from "./workflow.ts";
 
 /** What a step logs and emits. Both happen after the step is durable. */
@@ -172,23 +172,19 @@ class Collector {
   }
 
   #tell(to: Recipient, message: Message, index: number): void {
-    const id = taskIdOf(this.#facts, index);
-    this.#arms.push(messageTask({ id, dueAt: this.#facts.at }, to, { known: true, ...message }));
+    this.#arms.push(messageTask(taskOfStep(this.#facts, index), to, { known: true, ...message }));
   }
 
   #armTimer({ timer, delayMs, event, to: address }: Action<"arm">, index: number): void {
-    const { id, workflow, at } = this.#facts;
     const to = address === "self" ? undefined : this.#recipient(address);
     if (to === null) return;
-    const taskId = taskIdOf(this.#facts, index);
+    const task = taskOfStep(this.#facts, index);
     this.#arms.push({
-      id: taskId,
-      instance: id,
-      workflow: workflow.key,
+      ...task,
       kind: "timer",
-      name: timer ?? taskId,
+      name: timer ?? task.id,
       payload: delayedToText(to === undefined ? { event } : { to, event }),
-      dueAt: at + delayMs,
+      dueAt: task.dueAt + delayMs,
       limits: [],
     });
   }

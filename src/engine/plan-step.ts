@@ -27,9 +27,9 @@ import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
-import type { StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepFacts } from "./step-facts.ts";
 import type { TakenIds } from "./taken-ids.ts";
-import { birthTask, heldFor, taskOfStep, unborn } from "./unborn-children.ts";
+import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 

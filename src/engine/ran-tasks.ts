@@ -80,7 +80,10 @@ async function lastErrorOf({ storage, task }: Ran): Promise<string | null> {
 
 /** Those that the steps of an instance have armed, as they were armed. */
 export async function ranTasksOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTask[]> {
-  return (await rowsOf(storage, instance)).map(({ id, ...row }) => ({ ...row, task: taskOf(id) }));
+  return (await rowsOf(storage, instance)).map(({ id, ...row }) => ({
+    ...row,
+    task: id.slice(0, id.lastIndexOf("@")),
+  }));
 }
 
 /** What goes with an instance that is removed. */
@@ -94,21 +97,21 @@ export async function ranTaskRemovals(
 async function rowsOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTaskRow[]> {
   const prefix = `${instance}:`;
   const found: RanTaskRow[] = [];
-  for (let after = prefix; ;) {
-    const limit = ROWS_AT_ONCE;
-    const page = await storage.find<RanTaskRow>({ table: ranTasks, index: "key", after: [after], limit });
-    const own = page.filter(({ id }) => id.startsWith(prefix));
+  let own: readonly RanTaskRow[];
+  do {
+    const after = [found.at(-1)?.id ?? prefix];
+    const page = await storage.find<RanTaskRow>({
+      table: ranTasks,
+      index: "key",
+      after,
+      limit: ROWS_AT_ONCE,
+    });
+    own = page.filter(({ id }) => id.startsWith(prefix));
     found.push(...own);
-    if (own.length < ROWS_AT_ONCE) break;
-    after = own.at(-1)?.id ?? prefix;
-  }
+  } while (own.length === ROWS_AT_ONCE);
   // The id of another instance may begin in the same way: `a` and `a:b`.
   return found.filter(({ id }) => OF_STEP.test(id.slice(prefix.length)));
 }
 
 /** The rest of an id: stamp and index, perhaps what came of it, and the time. */
 const OF_STEP = new RegExp(String.raw`^${STEP_PATTERN}:\d+(?::sent(?::\d+)?|:back)*@\d+$`);
-
-function taskOf(id: string): string {
-  return id.slice(0, id.lastIndexOf("@"));
-}
