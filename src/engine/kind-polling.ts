@@ -93,10 +93,7 @@ export class KindPolling {
     return this.#moves > before;
   }
 
-  /**
-   * Waits for the looks under way until `patience` ends; after that no event is handed over any more, and the shards are
-   * given up.
-   */
+  /** Waits for the looks under way until `patience` ends. Then no event is handed over any more, and the shards are given up. */
   async close(patience: Promise<void>): Promise<void> {
     await Promise.race([this.#ended(), patience]);
     this.#isClosed = true;

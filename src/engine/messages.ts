@@ -18,10 +18,7 @@ export interface Recipient {
 /** What tells the one instance that a message is for. */
 export type Meant = Pick<Recipient, "life" | "parentLife">;
 
-/**
- * What a message says: start its target when it is absent, then hand it an event. When the target has already ended,
- * `otherwise` goes back to the sender instead, so that the sender does not wait for an answer that cannot come.
- */
+/** Starts its target where absent, then hands it an event. Where that has ended, `otherwise` goes back to the sender, who waits. */
 export interface Message extends Meant {
   /**
    * Its target has been there: a parent, a child, a sender. Where that is absent now it was removed after its end, and the

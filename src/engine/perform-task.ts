@@ -18,10 +18,7 @@ import type { AnyEffect, AnyWorkflow, EffectHandler, EffectRun } from "./workflo
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
 
-/**
- * Brings one claimed task to its end. Throws when it has to be tried again later, and `TaskMoved` when it is for processes
- * that have another version of its chart.
- */
+/** Brings a task to its end. Throws when it is to be tried again, and `TaskMoved` when it is of another version of its chart. */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   try {
     await withinTask(task, () => performed(around, task, hold));
@@ -65,10 +62,7 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): 
   throwRefusal(refused);
 }
 
-/**
- * The workflow that does an effect. An instance that has ended is not migrated, and what it has asked for is done by the
- * version that came after, unless it is known by its place in the old chart only.
- */
+/** What an ended instance has asked for is done by the version after, unless known by its place in the old chart only. */
 function workflowOf(
   workflows: RegisteredWorkflows,
   { workflow: key, name }: ClaimedTask,

@@ -45,10 +45,7 @@ interface Ran {
   readonly now: number;
 }
 
-/**
- * The row of a task that is about to end; undefined for one that simply succeeds. Never rejects: what it said last is left out
- * where it cannot be read.
- */
+/** The row of a task about to end; undefined for one that simply succeeds. Never rejects: its last error may be left out. */
 export async function ranTaskWrite(ran: Ran): Promise<RanTaskWrite | undefined> {
   const { task, beganAt, now } = ran;
   const { id, name, failures, crashes } = task;

@@ -20,10 +20,7 @@ export class UnknownWorkflow extends Error {
 
 const MAX_DIFFERENCES = 10;
 
-/**
- * A chart was edited under an unchanged version while instances of that version are open. This process starts none of it
- * and does nothing for those that are there.
- */
+/** A chart was edited under an unchanged version while instances are open: this process starts none, and does nothing for them. */
 export class ChangedChart extends Error {
   override readonly name = "ChangedChart";
   /** The chart and its version, as `name@version`. */
@@ -78,10 +75,7 @@ export class RegisteredWorkflows {
     }
   }
 
-  /**
-   * From now on tasks of these workflows alone are taken in hand, of all for null. Those of others stay where they are: no
-   * claim asks the storage for them, and no commit leases one.
-   */
+  /** From now on only tasks of these workflows are taken in hand, of all for null: no claim asks for others, no commit leases one. */
   take(only: readonly AnyWorkflow[] | null): void {
     this.#only = only === null ? null : new Set(claimsOf(only));
   }
@@ -123,20 +117,14 @@ export class RegisteredWorkflows {
     return found;
   }
 
-  /**
-   * The workflow that instances of this older version are migrated to; undefined where they are not. Throws `ChangedChart`
-   * when that one is refused.
-   */
+  /** Where instances of this older version are migrated to; undefined where they are not. Throws `ChangedChart` when it is refused. */
   successorOf(key: string): AnyWorkflow | undefined {
     const successor = this.#successors.get(key);
     if (successor !== undefined) this.checkAccepted(successor);
     return successor;
   }
 
-  /**
-   * The workflow that wrote the instance, or is to begin it. Throws `UnknownWorkflow` when it is not registered, or is
-   * another chart, and `ChangedChart` when it is refused.
-   */
+  /** The workflow of an instance. Throws `UnknownWorkflow` for none, or for another chart, and `ChangedChart` when it is refused. */
   of({ id, workflow: key, hash }: Pick<InstanceRecord, "id" | "workflow" | "hash">): AnyWorkflow {
     const workflow = this.#byKey.get(key);
     if (workflow !== undefined) this.checkAccepted(workflow);

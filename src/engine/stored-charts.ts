@@ -37,11 +37,7 @@ export class ChartCheck {
     this.#workflows = workflows;
   }
 
-  /**
-   * Stores the charts that are not there yet, and refuses the workflows whose chart has changed. Where no instance of such a
-   * version is open, the new chart takes the place of the stored one. Rejects when the storage does; the next call tries
-   * again.
-   */
+  /** Stores charts that are new, or of which nothing is open, and refuses others that have changed. Rejects when the storage does. */
   async check(): Promise<void> {
     try {
       await (this.#doing ??= this.#check());

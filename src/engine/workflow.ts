@@ -243,10 +243,7 @@ interface WorkflowParts {
   readonly watches: AnyWorkflow["watches"];
 }
 
-/**
- * Registers a chart that another library has made, or another version of XState, with the bodies and actors that stand in
- * it. Throws as `workflow` does.
- */
+/** Registers a chart of another library, or of another XState, with the bodies and actors in it. Throws as `workflow` does. */
 export function workflowOf<Source extends ChartSource>(
   interpreter: ChartInterpreter<Source>,
   source: Source,

@@ -24,10 +24,7 @@ export interface FinishedParts extends Pick<EngineProcess, "storage" | "clock"> 
 const BATCH = 32;
 const HISTORY_PAGE = 1_000;
 
-/**
- * Each instance goes in a commit of its own, which the storage refuses while a task or a watch of it is left. Two
- * processes that do this at once archive twice and remove once.
- */
+/** A commit each, refused while a task or a watch is left. Two processes that do this at once archive twice and remove once. */
 export function finishedSweep(parts: FinishedParts): Sweep {
   return { name: "finished", batches: () => batches(parts) };
 }
@@ -60,10 +57,7 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
   }
 }
 
-/**
- * Whether nothing is left to be done for it, no living parent knows it, and no child of it lives. What has ended begins
- * nothing, so only a message or a dead letter may come before it is removed: the commit refuses that.
- */
+/** Whether nothing waits for it and no relative lives. Only a message or a dead letter may still come: the commit refuses that. */
 async function isNeededByNone(
   storage: Pick<EngineStorage, "load" | "pending">,
   { id, snapshot }: InstanceRecord,

@@ -3,10 +3,7 @@ import { FUNCTION } from "./chart-text.ts";
 
 type Config = Readonly<Record<string, unknown>>;
 
-/**
- * One sentence for each difference between two texts of `chartText`, in the order of the chart; at least one where the texts
- * differ. Each sentence is short, however long what it is about.
- */
+/** One short sentence for each difference, in the order of the chart; at least one where the texts differ. */
 export function chartDifferences(before: string, after: string): readonly string[] {
   if (before === after) return [];
   const charts = [JSON.parse(before) as Config, JSON.parse(after) as Config] as const;

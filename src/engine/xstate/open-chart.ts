@@ -277,10 +277,7 @@ function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }:
   return { after, metaBefore: null, metaAfter: { watches: [] }, actions: [] };
 }
 
-/**
- * The event as the chart may see it, or null when it is the end of a child that has been replaced: the chart has
- * stopped that one, and would take the news for that of its successor.
- */
+/** The event as the chart may see it; null when it is the end of a child that was stopped, and replaced by one of the same id. */
 function withoutRun(event: EventObject, { children }: ChartSnapshot): EventObject | null {
   if (!("$run" in event) && !("$runs" in event)) return event;
   const { $run: run, ...seen } = event as EngineFields;
