@@ -59,7 +59,7 @@ export default {
       "^src/engine/",
       "^src/engine/",
       "^src/(runtime|options|duration|redacting-log|diagnostics|thrown)\\.ts$",
-      "^storage/(storage|table|decided|with-tables|task-queues|share-places)\\.ts$",
+      "^storage/(storage|table|decided|storage-unusable|with-tables|task-queues)\\.ts$",
       npm("xstate", "p-retry", "zod", "devalue"),
     ),
     {

@@ -306,6 +306,12 @@ export const ERRORS = {
     }),
     header: RETRY_AFTER,
   },
+  STORAGE_UNAVAILABLE: {
+    status: 503,
+    message: "The database cannot be used now: send the same request again.",
+    details: z.object({ retryAfter }),
+    header: RETRY_AFTER,
+  },
   OUTCOME_UNKNOWN: {
     status: 503,
     message: "Whether this was done is not known yet: send the same request again.",

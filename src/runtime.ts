@@ -76,6 +76,15 @@ export function isTurnOver(): boolean {
   return now - turnBegan >= MAX_TURN_MS;
 }
 
+/** Resolves when the work ends, or after so long. */
+export async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, passed]).finally(() => clearTimeout(timer));
+}
+
 /** Resolves in a turn of the event loop that has time left, however many wait for one. */
 export async function nextTurn(): Promise<void> {
   do await new Promise(setImmediate);

@@ -12,9 +12,12 @@ export function unknown(error: unknown): CommitFailure {
   return { ok: false, conflict: "unknown", error };
 }
 
-/** Whether the database failed, and not the commit. A disk that is full for one may have room for another. */
+/**
+ * Whether the database was waited for in vain, which is not done once for each commit. A disk that is full for one may have
+ * room for another.
+ */
 export function isTrouble(answer: CommitAnswer): answer is CommitFailure {
   if (answer.ok) return false;
   if (answer.conflict !== "failed") return answer.conflict === "unknown";
-  return answer.error instanceof StorageUnusable && answer.error.code !== "disk_full";
+  return answer.error instanceof StorageUnusable && /^(unavailable|busy)$/.test(answer.error.code);
 }

@@ -1,41 +1,46 @@
 /** What the engine's own tables hold, in one place for all adapters: the kind of each field, and what identifies a row. */
-import type { CommitParts, HistoryRecord, InstanceRecord, Lease, WatchRecord } from "./storage.ts";
-import type { Column } from "./table.ts";
+import type { CommitParts, HistoryRecord, InstanceRecord, Lease, TaskKind, WatchRecord } from "./storage.ts";
+import type { Column, RowOf } from "./table.ts";
+
+const taskColumns = {
+  id: "text",
+  instance: "text",
+  workflow: "text",
+  kind: "text",
+  name: "text",
+  payload: "text",
+  dueAt: "integer",
+  /** The first key of its limits and how many tasks may have room in it, and the last key, which is the same where there is one. */
+  firstKey: "text?",
+  firstRoom: "integer?",
+  lastKey: "text?",
+  lastRoom: "integer?",
+  admission: "text?",
+  /** When it may next be claimed: its due time, or the end of its lease while it is held. */
+  visibleAt: "integer",
+  holder: "text?",
+  /** That of the latest claim, 0 before the first. */
+  token: "integer",
+  /** How often in a row its holder has vanished. */
+  crashes: "integer",
+  /** When its last holder was missed; null unless it is a suspect, or was one when it became a dead letter. */
+  crashedAt: "integer?",
+  failures: "integer",
+  lastError: "text?",
+  /** When it was due as it first failed; null while it has not. */
+  failingSince: "integer?",
+  /** When it was set aside as a dead letter. */
+  deadAt: "integer?",
+} as const;
 
 /** A task as it is kept, with its lease. */
-export interface StoredTask {
-  readonly id: string;
-  readonly instance: string;
-  readonly workflow: string;
-  readonly kind: "effect" | "timer" | "message" | "invocation";
-  readonly name: string;
-  readonly payload: string;
-  readonly dueAt: number;
-  /** The first key of its limits and how many tasks may have room in it, and the last key, which is the same where there is one. */
-  readonly firstKey: string | null;
-  readonly firstRoom: number | null;
-  readonly lastKey: string | null;
-  readonly lastRoom: number | null;
+export interface StoredTask extends Omit<RowOf<typeof taskColumns>, "kind" | "admission"> {
+  readonly kind: TaskKind;
   /**
    * Of a task with limits. `parked`: it waits for room. `admitted`: it has room in both keys. `paused`: it waits for its time,
    * for its turn among suspects, or for an operator, and has none.
    */
   readonly admission: "parked" | "admitted" | "paused" | null;
-  /** When it may next be claimed: its due time, or the end of its lease while it is held. */
-  readonly visibleAt: number;
-  readonly holder: string | null;
-  /** That of the latest claim, 0 before the first. */
-  readonly token: number;
-  /** How often in a row its holder has vanished. */
-  readonly crashes: number;
-  /** When its last holder was missed; null unless it is a suspect, or was one when it became a dead letter. */
-  readonly crashedAt: number | null;
-  readonly failures: number;
-  readonly lastError: string | null;
-  /** When it was due as it first failed; null while it has not. */
-  readonly failingSince: number | null;
-  /** When it was set aside as a dead letter. */
-  readonly deadAt: number | null;
 }
 
 /** The engine's own tables. */
@@ -84,29 +89,7 @@ export const engineTables: {
     lookups: ["workflow", "parent"],
   },
   tasks: {
-    columns: {
-      id: "text",
-      instance: "text",
-      workflow: "text",
-      kind: "text",
-      name: "text",
-      payload: "text",
-      dueAt: "integer",
-      firstKey: "text?",
-      firstRoom: "integer?",
-      lastKey: "text?",
-      lastRoom: "integer?",
-      admission: "text?",
-      visibleAt: "integer",
-      holder: "text?",
-      token: "integer",
-      crashes: "integer",
-      crashedAt: "integer?",
-      failures: "integer",
-      lastError: "text?",
-      failingSince: "integer?",
-      deadAt: "integer?",
-    },
+    columns: taskColumns,
     lookups: ["instance", "workflow", "firstKey"],
   },
   watches: {

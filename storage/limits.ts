@@ -4,6 +4,7 @@
  */
 import type { StoredTask } from "./engine-tables.ts";
 import type { Limit, TaskRecord } from "./storage.ts";
+import type { TaskRow, TaskRows } from "./task-rows.ts";
 
 /** The columns that say where a task stands in its limits. */
 type LimitColumns = Pick<StoredTask, "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission">;
@@ -22,7 +23,8 @@ const WITHOUT: LimitColumns = {
  * @throws TypeError when a limit is wrong, or the task is a timer.
  */
 export function limitColumns(
-  { id, kind, limits }: Pick<TaskRecord, "id" | "kind" | "limits">,
+  { id, kind }: Pick<TaskRecord, "id" | "kind">,
+  limits: readonly Limit[],
   admission: "parked" | "admitted",
 ): LimitColumns {
   const [first, last = first] = limits;
@@ -71,27 +73,17 @@ export function admitted<T extends StoredTask>(task: T): T {
   return task.firstKey === null ? task : { ...task, admission: "admitted" };
 }
 
-/** The tasks with limits, as far as admissions depend on them. Dead letters are not among them. */
-export interface LimitedTasks<T> {
-  /** How many are admitted under this first key. */
-  readonly admittedUnder: (firstKey: string) => number;
-  /** How many of them have this last key. */
-  readonly admittedIn: (firstKey: string, lastKey: string) => number;
-  /** Under a first key, the first parked task of each last key: those keys first that come after `after`. */
-  readonly heads: (firstKey: string, after: string) => Iterable<T>;
-}
-
 /** So many last keys of one first key are looked at for one admission. */
 export const MAX_HEADS = 64;
 
 /** Whether the keys of a task have room for it, or it has it already. */
 export function hasRoom(
   { firstKey, firstRoom, lastKey, lastRoom, admission }: StoredTask,
-  tasks: Pick<LimitedTasks<unknown>, "admittedUnder" | "admittedIn">,
+  tasks: Pick<TaskRows, "admitted">,
 ): boolean {
   if (firstKey === null || lastKey === null || admission === "admitted") return true;
-  if (tasks.admittedUnder(firstKey) >= Number(firstRoom)) return false;
-  return lastKey === firstKey || tasks.admittedIn(firstKey, lastKey) < Number(lastRoom);
+  if (tasks.admitted(firstKey) >= Number(firstRoom)) return false;
+  return lastKey === firstKey || tasks.admitted(firstKey, lastKey) < Number(lastRoom);
 }
 
 /**
@@ -99,12 +91,9 @@ export function hasRoom(
  * ask again until there is none. Only 64 last keys that are not full are looked at, behind the one that a task has left, so
  * that each has its turn where an account has thousands.
  */
-export function nextAdmitted<T extends StoredTask & { readonly seq: number }>(
-  tasks: LimitedTasks<T>,
-  { firstKey, after }: { readonly firstKey: string; readonly after: string },
-): T | undefined {
-  const under = tasks.admittedUnder(firstKey);
-  let next: T | undefined;
+export function nextAdmitted(tasks: TaskRows, firstKey: string, after: string): TaskRow | undefined {
+  const under = tasks.admitted(firstKey);
+  let next: TaskRow | undefined;
   let looked = 0;
   for (const head of tasks.heads(firstKey, after)) {
     const isOut = under >= Number(head.firstRoom);

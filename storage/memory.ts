@@ -1,8 +1,8 @@
 /** The reference adapter: everything in the memory of one process, with copies in and out and real rollback. */
 import { applyCommit } from "./apply-commit.ts";
 import { failed } from "./commit-answers.ts";
-import { Instances } from "./memory/instances.ts";
-import { Journal } from "./memory/table.ts";
+import { Records } from "./memory/instances.ts";
+import { Journal } from "./memory/rows.ts";
 import { Tables } from "./memory/tables.ts";
 import { MemoryTaskRows } from "./memory/task-rows.ts";
 import type { AnyCommit, AnyWrite, CommitAnswer, EngineStorage, Find } from "./storage.ts";
@@ -26,8 +26,12 @@ export function memoryStorage(): EngineStorage {
   const journal = new Journal();
   const tasks = new TaskQueue(new MemoryTaskRows(journal));
   const tables = new Tables(journal);
-  const instances = new Instances(journal, (id) => tasks.of(id, 1).length > 0);
-  const target = Object.assign(instances, { tasks, write: (write: AnyWrite) => tables.write(write) });
+  const records = new Records(journal);
+  const target = {
+    tasks,
+    write: (write: AnyWrite) => tables.write(write),
+    ...records.target((id) => tasks.of(id, 1).length > 0),
+  };
 
   /** Each on its own: one that holds a mistake fails alone. */
   const commit = (item: AnyCommit): CommitAnswer => {
@@ -53,11 +57,11 @@ export function memoryStorage(): EngineStorage {
     heartbeat: async (request) => journal.atomically(() => tasks.heartbeat(request)),
     release: async (request) => journal.atomically(() => tasks.release(request)),
     nextDue: async (...asked) => tasks.nextDue(...asked),
-    ...instances.reads,
+    ...records.reads,
     size: async () => null,
     pending: async (instance, limit, except) => ({
       tasks: tasks.of(instance, limit, except),
-      watches: instances.watchesOf(instance, limit),
+      watches: records.watchesOf(instance, limit),
     }),
     tasks: async (listing) => tasks.list(listing),
     onWake: () => () => {},

@@ -4,12 +4,13 @@
  * process that dies leaves the file as it was, or marked beside an empty target, or marked beside a whole one: the same
  * move, run again, goes on from each of them.
  */
-import { Database, lost } from "./postgres/database.ts";
+import { Database } from "./postgres/database.ts";
 import { openConnections } from "./postgres/open.ts";
 import { FilledSchema } from "./move/filled-schema.ts";
 import { HeldFile } from "./move/held-file.ts";
 import { type CopiedRows, type CopiedTable, isSameRow, placeOf, type StoredRow } from "./move/stored-rows.ts";
 import { codeOf, explained } from "./sqlite/explain.ts";
+import { lost } from "./postgres/explain.ts";
 import type { MoveMark } from "./sqlite/moved.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 
@@ -36,8 +37,6 @@ export interface Moved {
   /** An earlier run had copied everything and was cut off before it could say so. */
   readonly wasThere: boolean;
 }
-
-const ROWS_AT_ONCE = 250;
 
 /**
  * Copies an SQLite database into a new schema of a PostgreSQL database, reads every row back and compares it, and gives up
@@ -160,14 +159,14 @@ class Transfer {
       .again(() => this.#hasArrived(mark))
       .catch((error: unknown) => {
         throw new StorageUnusable(
-          "connection_lost",
+          "unavailable",
           `the connection was lost while ${mark.place} committed the copy, and it does not answer: ` +
             "no service begins on the file until the same move was run again",
           { cause: error },
         );
       });
     if (hasArrived) return;
-    this.#file.removeMark();
+    this.#file.setMark(null);
     throw cause;
   }
 
@@ -192,30 +191,20 @@ class Transfer {
   }
 
   async #send(filled: FilledSchema, table: CopiedTable): Promise<void> {
-    let after: StoredRow | null = null;
-    for (;;) {
-      const rows: readonly StoredRow[] = this.#file.page(table, { after, limit: ROWS_AT_ONCE });
-      const last: StoredRow | undefined = rows.at(-1);
-      if (last === undefined) break;
-      try {
-        await filled.add(table, rows);
-      } catch (error) {
-        throw refused(table, error);
-      }
-      after = last;
+    let last: StoredRow | undefined;
+    for (const { after, rows } of this.#file.pages(table)) {
+      last = after;
+      if (rows.length > 0) await filled.add(table, rows);
     }
-    if (after !== null) await filled.continueAfter(table, after);
-    await filled.analyze(table);
+    await filled.finish(table, last);
   }
 
   /** Both are read in the same order: what is missing, too much or different shows in the first page that has it. */
   async #readBack(filled: FilledSchema, table: CopiedTable): Promise<CopiedRows> {
     const sums: Record<string, bigint> = Object.fromEntries(table.amounts.map((column) => [column, 0n]));
     let count = 0;
-    let after: StoredRow | null = null;
-    for (;;) {
-      const rows: readonly StoredRow[] = this.#file.page(table, { after, limit: ROWS_AT_ONCE });
-      const found = await filled.page(table, { after, limit: ROWS_AT_ONCE });
+    for (const { after, rows } of this.#file.pages(table)) {
+      const found = await filled.page(table, after);
       rows.forEach((row, index) => {
         const back = found[index];
         if (back === undefined || !isSameRow(table, row, back)) throw differs(table, row);
@@ -223,24 +212,18 @@ class Transfer {
           sums[column] = (sums[column] ?? 0n) + BigInt(String(back[column] ?? 0));
         }
       });
-      if (found.length !== rows.length) throw differs(table, found.at(-1) ?? null);
+      if (found.length !== rows.length) throw differs(table, found.at(-1));
       count += rows.length;
-      const last: StoredRow | undefined = rows.at(-1);
-      if (last === undefined) return { table: table.name, rows: count, sums };
-      after = last;
     }
+    return { table: table.name, rows: count, sums };
   }
 }
 
-const differs = (table: CopiedTable, row: StoredRow | null): StorageUnusable =>
+const differs = (table: CopiedTable, row: StoredRow | undefined): StorageUnusable =>
   new StorageUnusable(
     "copy_differs",
-    `${table.name}: the row ${row === null ? "" : placeOf(table, row)} is not read back as it lies in the file; nothing was moved`,
+    `${table.name}: the row ${row === undefined ? "" : placeOf(table, row)} is not read back as it lies in the file; nothing was moved`,
   );
-
-/** A text with a NUL character is the one thing that SQLite keeps and PostgreSQL does not. */
-const refused = ({ name }: CopiedTable, error: unknown): unknown =>
-  error instanceof TypeError ? new TypeError(`${name}: ${error.message}`, { cause: error }) : error;
 
 const goneElsewhere = ({ place, state }: MoveMark): StorageUnusable =>
   new StorageUnusable(

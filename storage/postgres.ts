@@ -1,18 +1,17 @@
 /** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
-import type { AnyCommit, EngineStorage, Find } from "./storage.ts";
-import type { Table } from "./table.ts";
+import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
 import { Commits } from "./postgres/commits.ts";
 import { Database } from "./postgres/database.ts";
-import { watchStatements } from "./sql/instance-statements.ts";
+import { GivenTables } from "./sql/given-tables.ts";
+import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained } from "./postgres/explain.ts";
-import { instanceReads } from "./postgres/instances.ts";
 import { Leases } from "./postgres/leases.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
-import { Tables } from "./postgres/tables.ts";
+import { tableActs } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeCalls } from "./postgres/wake-calls.ts";
 
@@ -98,6 +97,19 @@ export async function postgresStorage(
   });
 }
 
+/** With their indexes and long values. */
+const usedBytes = statement<object, { bytes: number }>(
+  `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint as bytes
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = current_schema() and c.relkind = 'r'`,
+);
+
+/** Watches of a kind in some shards. */
+const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
+  `select * from watches where kind = {kind} and shard = any(string_to_array(nullif({shards}, ''), ',')::bigint[])
+    order by key, instance`,
+);
+
 const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`);
 
 interface StorageParts {
@@ -110,8 +122,9 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
   const leases = new Leases(database, clock);
-  const tables = new Tables(database);
-  const commits = new Commits(database, tables.given, clock);
+  const acts = tableActs(database);
+  const tables = new GivenTables(acts);
+  const commits = new Commits(database, tables, clock);
   return {
     async time(now) {
       const given = clock.now(now);
@@ -120,8 +133,8 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       return row?.now ?? now;
     },
     install: (wanted) => tables.install(wanted),
-    get: <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as Promise<R | null>,
-    find: <R extends object>(query: Find<R>) => tables.find(query) as Promise<unknown> as Promise<R[]>,
+    get: (table, key) => tables.get(table, key),
+    find: (query) => tables.find(query),
     tally: (query) => tables.tally(query),
     async commit(items) {
       const answers = await commits.commit(items);
@@ -137,7 +150,10 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
     },
     nextDue: (...asked) => tasks.nextDue(...asked),
     lease: (request) => leases.lease(request),
-    ...instanceReads(database),
+    ...instanceReads(acts.read, {
+      usedBytes,
+      inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),
+    }),
     async pending(instance, limit, except) {
       // Asked for in one turn, so of one moment.
       const ofTasks = tasks.of(instance, limit, except);

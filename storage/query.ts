@@ -1,10 +1,14 @@
 /** What a read asks for, checked against the table and taken apart: the same for every adapter. */
-import type { Comparable } from "./storage.ts";
+import type { Comparable, Find } from "./storage.ts";
 import { checked, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
 
 /** A read of any table. */
-export type AnyQuery = Parameters<typeof selectionOf>[1];
+export type AnyQuery = Omit<Find<object>, "table" | "equals"> & {
+  readonly table: AnyTable;
+  readonly equals?: object;
+  readonly sum?: string;
+};
 
 /** A read of one table, apart from how far it goes. */
 export type Selection = ReturnType<typeof selectionOf>;
@@ -32,16 +36,7 @@ const WHOLE: Index = { on: [], where: {}, present: [] };
  */
 export function selectionOf(
   table: AnyTable,
-  query: {
-    readonly table: AnyTable;
-    readonly index?: string;
-    readonly equals?: object;
-    readonly after?: readonly Comparable[];
-    readonly beyond?: string;
-    readonly order?: "asc" | "desc";
-    readonly limit?: number;
-    readonly sum?: string;
-  },
+  query: AnyQuery,
 ): {
   /** What only rows of the index have. */
   readonly index: Index;

@@ -87,7 +87,7 @@ function describe(value: unknown): string {
  * ```
  */
 export function copyRow<R extends object>(table: { readonly columns: object }, row: R): R {
-  return copyOf(fieldsOf(table), row) as R;
+  return mapped(fieldsOf(table), row, copied) as R;
 }
 
 /**
@@ -107,17 +107,23 @@ export function copyChanges<R extends object>(
   table: { readonly columns: object },
   changes: Partial<R>,
 ): Partial<R> {
-  return copyOf(
-    fieldsOf(table).filter(({ name }) => name in changes),
-    changes,
-  );
+  return mapped(givenFields(table, changes), changes, copied) as Partial<R>;
 }
 
-function copyOf(fields: readonly Field[], from: object): object {
-  const values = from as Readonly<Record<string, unknown>>;
-  const copy: Record<string, unknown> = {};
-  for (const each of fields) copy[each.name] = copied(checked(each, values[each.name]));
-  return copy;
+/** Those fields that are given. */
+export const givenFields = (table: Described, changes: object): readonly Field[] =>
+  fieldsOf(table).filter(({ name }) => name in changes);
+
+/** What becomes of these fields of a record, each of them checked. */
+export function mapped<V>(
+  fields: readonly Field[],
+  record: object,
+  map: (value: unknown, field: Field) => V,
+): Record<string, V> {
+  const values = record as Readonly<Record<string, unknown>>;
+  const made: Record<string, V> = {};
+  for (const each of fields) made[each.name] = map(checked(each, values[each.name]), each);
+  return made;
 }
 
 function copied(value: unknown): unknown {

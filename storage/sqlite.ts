@@ -1,15 +1,17 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
-import type { AnyWrite, EngineStorage, Find } from "./storage.ts";
-import type { Table } from "./table.ts";
+import type { AnyWrite, EngineStorage } from "./storage.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
-import { instanceReads, instanceTarget } from "./sqlite/instances.ts";
+import { FileGuard } from "./sqlite/file-guard.ts";
+import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
-import { Tables } from "./sqlite/tables.ts";
-import { SqliteTaskRows } from "./sqlite/task-rows.ts";
-import { watchStatements } from "./sql/instance-statements.ts";
+import { isWritten, tableActs } from "./sqlite/tables.ts";
+import { sqliteTaskRows } from "./sqlite/task-rows.ts";
+import { GivenTables } from "./sql/given-tables.ts";
+import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
+import type { Read } from "./sql/statement.ts";
 import { TaskQueue } from "./task-queue.ts";
 
 export { backupSqlite, type SqliteBackup } from "./sqlite/backup.ts";
@@ -32,7 +34,8 @@ const sinceProcessStart = (): number => performance.now();
  * are applied first.
  *
  * Several processes may use one file. A lock held by another is waited for up to five seconds without blocking the
- * event loop; `onWake` never calls.
+ * event loop; `onWake` never calls. Where the file of a path is deleted or replaced while it is open, every call rejects
+ * with `replaced` from then on, a read within a second.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
  *
@@ -52,13 +55,15 @@ export async function sqliteStorage(
   { elapsed = sinceProcessStart }: SqliteOptions = {},
 ): Promise<EngineStorage> {
   assertInstalledLoadable();
-  const handle = typeof database === "string" ? await openDatabase(database) : database;
+  const { handle, file } =
+    typeof database === "string" ? await openDatabase(database) : { handle: database, file: null };
   const close = (): void => {
     if (typeof database === "string") handle.close();
   };
   try {
     await prepareDatabase(handle);
-    return storageOn(new Connection(handle), elapsed, close);
+    const guard = file === null ? null : new FileGuard(file, elapsed);
+    return storageOn(new Connection(handle, guard), elapsed, close);
   } catch (error) {
     close();
     throw error;
@@ -68,7 +73,7 @@ export async function sqliteStorage(
 /**
  * Opens a database file for reading alone, such as a copy to be looked at after an incident: the file and its folder stay
  * as they are. While no process uses it, a private copy of it in the system's folder for temporary files is read, which
- * `close` removes. Whatever would write rejects with `StorageUnusable`, code `read_only`; `install` does so for a table that
+ * `close` removes. Whatever would write rejects with `StorageUnusable`, code `unwritable`; `install` does so for a table that
  * is not there as described.
  *
  * @throws StorageUnusable for a file that is absent, not paystate's, of a newer schema, locked or cut off.
@@ -94,16 +99,17 @@ function storageOn(
   elapsed: () => number,
   close: () => void | Promise<void>,
 ): EngineStorage {
-  const tasks = new TaskQueue(new SqliteTaskRows(connection));
-  const tables = new Tables(connection);
-  const target = { tasks, write: (write: AnyWrite) => tables.write(write), ...instanceTarget(connection) };
+  const read: Read = (statement, values) => connection.read(() => connection.all(statement, values));
+  const tasks = new TaskQueue(sqliteTaskRows(connection));
+  const tables = new GivenTables(tableActs(connection, read));
+  const write = (each: AnyWrite): boolean => isWritten(connection, tables, each);
+  const target = { tasks, write, ...instanceTarget(connection) };
   const commits = new Commits(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),
-    get: <R extends object>(table: Table<R>, key: string) =>
-      connection.read(() => tables.get(table, key) as R | null),
-    find: <R extends object>(query: Find<R>) => connection.read(() => tables.find(query) as R[]),
-    tally: (query) => connection.read(() => tables.tally(query)),
+    get: (table, key) => tables.get(table, key),
+    find: (query) => tables.find(query),
+    tally: (query) => tables.tally(query),
     commit: (items) => commits.commit(items),
     // Writes nothing, and does not ask for the write lock, while nothing is due.
     claim: async (request) =>
@@ -114,7 +120,11 @@ function storageOn(
       request.tasks.length === 0 ? [] : connection.writeUnsynced(() => tasks.heartbeat(request)),
     release: (request) => connection.write(() => tasks.release(request)),
     nextDue: (...asked) => connection.read(() => tasks.nextDue(...asked)),
-    ...instanceReads(connection),
+    ...instanceReads(read, {
+      usedBytes,
+      inShards: (kind, shards) => connection.read(() => watchesIn(connection, kind, shards)),
+    }),
+    lease: (request) => leased(connection, request),
     pending: (instance, limit, except) =>
       connection.snapshot(() => ({
         tasks: tasks.of(instance, limit, except),

@@ -1,4 +1,8 @@
-/** Why a storage could not be opened or used, in a sentence that says what to do. */
+/**
+ * Why a storage could not be opened or used. While it is used: `unavailable`, it cannot be reached, or takes no writes for
+ * now, as a server that fails over; `busy`, a lock, a connection or a statement was waited for too long; `disk_full`;
+ * `unwritable`, the disk or the file refuses; `replaced`, the file was deleted or replaced in use; `damaged`; `no_rights`.
+ */
 export type StorageUnusableCode =
   | "driver_missing"
   | "driver_unusable"
@@ -8,10 +12,11 @@ export type StorageUnusableCode =
   | "no_rights"
   | "server_too_old"
   | "wrong_encoding"
-  | "connection_lost"
-  | "read_only"
+  | "unavailable"
+  | "unwritable"
   | "not_a_database"
   | "damaged"
+  | "replaced"
   | "foreign_database"
   | "newer_schema"
   | "old_schema"

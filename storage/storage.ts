@@ -60,10 +60,7 @@ export interface TaskRecord {
   /** `instance:stamp:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
-  /**
-   * The workflow of its instance, as `name@version`, or only `name` for a message whose target is not there yet. Only
-   * holders that know it claim the task.
-   */
+  /** That of its instance, as `name@version`, or `name` for a message whose target is not there yet: whoever knows it claims. */
   readonly workflow: string;
   readonly kind: TaskKind;
   /** An effect's action, a timer's or an invocation's id in the chart, a message's event type. */
@@ -72,13 +69,11 @@ export interface TaskRecord {
   readonly payload: string;
   readonly dueAt: number;
   /**
-   * Of effects, invocations and messages: none, one, or two of which the second lies within the first, as the webhooks of an account
-   * do. A second key is counted beneath its first, so two accounts may use one name. While a key has no room the task is *parked*: no claim sees it until a commit, or a claim,
-   * that ends another task of the key gives it the room, in the order of arming. Room belongs to what can be claimed or is in
-   * hand, from the arming on; a task in its pause, in the line of suspects or set aside has none.
+   * Of effects, invocations and messages: none, one, or two of which the second is counted within the first, as the webhooks
+   * of an account. While a key has no room the task is *parked*: no claim sees it until another of the key ends, in the order
+   * of arming. What can be claimed or is in hand has room; a task in its pause, in the line of suspects or set aside has none.
    *
-   * Messages keep their order: one that is admitted has the room until it is consumed, dropped or set aside, through its
-   * pauses too, so none of its key passes it.
+   * A message that is admitted has its room until it is consumed, dropped or set aside, so none of its key passes it.
    */
   readonly limits: readonly Limit[];
 }
@@ -86,10 +81,7 @@ export interface TaskRecord {
 /** A task of an instance, with what became of it so far. */
 export interface PendingTask extends TaskRecord {
   readonly crashes: number;
-  /**
-   * Its last holder vanished, with this task or another to blame: until it ends or fails in the normal way, its holder sends
-   * a heartbeat after all, or for an hour, it is handed out only while no other suspect is held.
-   */
+  /** Its last holder vanished: until it ends, fails in the normal way or is kept by a heartbeat, or for an hour, it is handed out only while no other suspect is held. */
   readonly isSuspect: boolean;
   readonly failures: number;
   /** What its last failure said, without secrets. */
@@ -176,8 +168,8 @@ export interface ClaimedTask extends TaskRecord {
 }
 
 /**
- * A lease taken in the very commit that arms the task, which saves the claim. Its token is 1. Of tasks with limits only a
- * message gets it, and only where no other of its key is still to be done: see `parked` of the result.
+ * A lease taken in the commit that arms the task, with the token 1. Of tasks with limits only a message gets it, where no
+ * other of its key is still to be done: see `parked` of the result.
  */
 export interface ArmLease {
   readonly holder: string;
@@ -185,8 +177,8 @@ export interface ArmLease {
 }
 
 /**
- * A task that goes on under another name and payload, as a new version of its chart knows it. Its id stays. What a present
- * holder brings back is refused, and it can be claimed at `dueAt`, unless it is a dead letter.
+ * A task that goes on under another name and payload, as a new version of its chart knows it. What a present holder brings
+ * back is refused, and it can be claimed at `dueAt`, unless it is a dead letter.
  */
 export interface TaskAmendment {
   readonly task: string;
@@ -306,37 +298,22 @@ export type Removal<W> = {
 /** A write to one of the caller's tables inside a commit: one closed union over the tables of `W`. */
 export type Write<W> = Insert<W> | Update<W> | Expectation<W> | Removal<W>;
 
-/** An insert whose table the compiler does not know: what adapters are given, and check by the description. */
-export interface AnyInsert {
-  readonly table: string;
-  readonly insert: unknown;
-  readonly atMost?: Capacity;
-}
+/** Tables that the compiler does not know: adapters check what is written to them by their descriptions. */
+type AnyRows = Readonly<Record<string, unknown>>;
 
-/** An update of the same kind. */
-export interface AnyUpdate {
-  readonly table: string;
-  readonly id: string;
-  readonly set: unknown;
-  readonly expectedVersion?: number;
-  readonly unexpired?: Unexpired;
-}
+/** An insert into any table. */
+export type AnyInsert = Insert<AnyRows>;
 
-/** An expectation of the same kind. */
-export interface AnyExpectation {
-  readonly table: string;
-  readonly id: string;
-  readonly expectVersion: number;
-}
+/** An update of any table. */
+export type AnyUpdate = Omit<Update<AnyRows>, "unexpired"> & { readonly unexpired?: Unexpired };
 
-/** A removal of the same kind. */
-export interface AnyRemoval {
-  readonly table: string;
-  readonly remove: string;
-  readonly expected?: object;
-}
+/** An expectation of a row of any table. */
+export type AnyExpectation = Expectation<AnyRows>;
 
-/** A write of the same kind. */
+/** A removal from any table. */
+export type AnyRemoval = Removal<AnyRows>;
+
+/** A write to any table. */
 export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
 
 /** What a field that rows are found by may be. */
@@ -396,39 +373,27 @@ export interface CommitParts {
   /** New instances, at version 1; their stamp is their life. Refused when the id exists. */
   readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt" | "life">[];
   /**
-   * The task this commit brings to its end. Refused unless the token is that of its latest claim, and by nothing else: a
-   * lease that ran out and was not taken again still counts, and so does that of a task which was given back or set aside
-   * as a dead letter since.
+   * The task this commit brings to its end. Refused unless the token is that of its latest claim, and by nothing else: that of
+   * a lease which ran out, or of a task which was given back or set aside since, still counts.
    */
   readonly consumes?: { readonly task: string; readonly token: number };
-  /**
-   * Messages that are parked in the key of the consumed task, and that this commit brings to their end as well: those
-   * behind it, without a gap. Refused with `token` when one is gone, or is not parked there any more.
-   */
+  /** Messages parked in the key of the consumed task, which end with it: those behind it, without a gap. Refused with `token` when one is not there. */
   readonly behind?: readonly string[];
   /**
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
-   * tasks that wait after a failure. Refused with `token` when one is gone, leased, or neither of the two.
+   * tasks that wait after a failure. Refused with `token` when one is neither.
    */
   readonly retries?: readonly { readonly task: string; readonly dueAt: number }[];
   /** Dead letters, and messages that wait after a failure, to remove by an operator's command. Refused with `token` when one is neither. */
   readonly drops?: readonly string[];
   /**
-   * Ended instances to remove with their history, by an operator's command or because they are old enough; their ids are
-   * free again. Refused with `step` when one is absent or of another life, is active, has a child that is, or still has a
-   * task or a watch, a dead letter and a message that waits for it among them. Of racing commits that remove one instance
-   * one is carried out.
+   * Ended instances to remove with their history; their ids are free again. Refused with `step` when one is absent or of
+   * another life, is active or has a child that is, or still has a watch or a task, a dead letter or a message too.
    */
   readonly removes?: readonly Pick<InstanceRecord, "id" | "life">[];
-  /**
-   * Tasks to arm. A message belongs to its target: where that is there, the task takes over the workflow of the target,
-   * not the one in its record.
-   */
+  /** Tasks to arm. A message takes over the workflow of its target, where that is there. */
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
-  /**
-   * Instances that were started, or moved to another version of their chart: all their tasks belong to this workflow from
-   * now on. Leases, tokens and counts stay as they are.
-   */
+  /** Instances all of whose tasks belong to this workflow from now on. Leases, tokens and counts stay as they are. */
   readonly adopts?: readonly { readonly instance: string; readonly workflow: string }[];
   /** Tasks that go on in another form. An absent one is no error. */
   readonly amends?: readonly TaskAmendment[];
@@ -442,13 +407,12 @@ export interface CommitParts {
 }
 
 /**
- * How one commit of a batch ended: durable, or refused whole. `step`: the instance is absent or has made another step,
- * or one to remove cannot be. `exists`: `starts[index]` is there already. `token`: the task is gone or has another holder, or a task to retry or
- * to drop cannot be. `write`:
- * `writes[index]` was refused. Checked in this order: token, step, exists, write.
+ * How one commit of a batch ended: durable, or refused whole. Checked in this order: `token`, a task is gone, has another
+ * holder, or cannot be retried or dropped; `step`, the instance is absent or has made another step, or one to remove cannot
+ * be; `exists`, `starts[index]` is there already; `write`, `writes[index]` was refused.
  */
 export type CommitResult =
-  /** `parked`: tasks of `arms` whose lease was not given, since they have limits; a message gets its lease where no other of its key is still to be done. */
+  /** `parked`: tasks of `arms` whose lease was not given: see `ArmLease`. */
   | { readonly ok: true; readonly parked?: readonly string[] }
   | { readonly ok: false; readonly conflict: "step" | "token" }
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
@@ -477,10 +441,7 @@ export interface ClaimRequest {
   readonly steps: number;
   readonly free: number;
   readonly limited: number;
-  /**
-   * A task whose holders vanished this often in a row, each time but the first with no other suspect in hand, is set aside
-   * as a dead letter instead of being claimed. With 1, all that a vanished holder had in hand is.
-   */
+  /** A task whose holders vanished this often in a row is set aside as a dead letter. With 1, all that a vanished holder had in hand is. */
   readonly maxCrashes: number;
 }
 
@@ -529,20 +490,18 @@ export interface EngineStorage {
    */
   commit(items: readonly AnyCommit[]): Promise<readonly CommitAnswer[]>;
   /**
-   * Leases due tasks, earliest first within each of the three budgets and in the order they were armed in where they are
-   * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4).
-   * A task whose lease has ended with its holder has crashed and is a suspect. Of all suspects in the database one at a time
-   * is leased, first in the answer, within the budget of its queue and the room of its keys: those first that have crashed
-   * least, then timers and messages. So one that ends its process is found, and only it counts further crashes. A suspect
-   * whose last crash is an hour ago is one no longer.
+   * Leases due tasks, earliest first within each of the three budgets, then as armed: those never claimed, released, or whose
+   * lease has ended. Of racing callers each task goes to one (G4). A task whose lease has ended with its holder has crashed
+   * and is a suspect for an hour. Of all suspects in the database one at a time is leased, first in the answer, within the
+   * budget of its queue and the room of its keys: those first that have crashed least, then timers and messages. So one that
+   * ends its process is found, and only it counts further crashes.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**
    * Extends the leases still held, all in one act; answers the ids of those that are lost. A lease that has ended is held
    * until a claim comes upon it. A task that such a claim made a suspect, and that was given to no one since, goes back to
-   * this holder, also where its keys have no room, and beside another suspect that is held: who sends a heartbeat has not
-   * vanished, so the crash is taken back, and without any it is a suspect no longer. A dead letter stays one, and what was
-   * given back stays so until a claim has put it into the line of suspects again.
+   * this holder, also where its keys have no room and beside another held suspect: who sends a heartbeat has not vanished, so
+   * the crash is taken back. A dead letter stays one.
    */
   heartbeat(request: {
     readonly holder: string;
@@ -551,9 +510,8 @@ export interface EngineStorage {
     readonly leaseMs: number;
   }): Promise<readonly string[]>;
   /**
-   * Gives a task back undone, due again at `dueAt`. With `error` it counts as a failure, and it is no suspect any longer;
-   * without, as nothing at all.
-   * False when the token is no longer the latest, or the task was set aside as a dead letter.
+   * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer. False when the
+   * token is no longer the latest, or the task was set aside as a dead letter.
    */
   release(request: {
     readonly id: string;
@@ -564,9 +522,8 @@ export interface EngineStorage {
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
   /**
-   * When the earliest task of these workflows becomes claimable, null when there is none: a held task at the end of its
-   * lease, a suspect not before the end of the lease of another. Parked tasks are left out. With `queues`, only their tasks
-   * count: a holder that has no place for the others asks so. Default: all.
+   * When the earliest task of these workflows, and queues, becomes claimable: a held task at the end of its lease, a suspect
+   * not before the end of the lease of another. Parked tasks are left out. Null when there is none.
    */
   nextDue(workflows: readonly string[], queues?: readonly QueueName[]): Promise<number | null>;
   /** Committed steps of an instance, oldest first, from version `after + 1`. */
@@ -575,10 +532,10 @@ export interface EngineStorage {
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly HistoryRecord[]>;
   /**
-   * Who holds each of these names and until when, in their order; a name that nobody holds is left out. Takes those that are
-   * free or have ended, and extends the holder's own once no more than half of `leaseMs` is left, all in one act: of racing
-   * callers each name goes to one. A lease that would last longer than it was given for has ended: the clock was set back.
-   * With `leaseMs` 0 nothing is taken, and the holder's own are given up. Writes nothing where nothing changes.
+   * Who holds each of these names and until when, in their order, but for names that nobody holds. Takes those that are free
+   * or have ended, and extends the holder's own once no more than half of `leaseMs` is left, all in one act: of racing callers
+   * each name goes to one. A lease that would last longer than it was given for has ended: the clock was set back. With
+   * `leaseMs` 0 the holder's own are given up.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
   watches(listing: WatchListing): Promise<readonly WatchRecord[]>;
@@ -592,15 +549,9 @@ export interface EngineStorage {
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks of all instances, known workflows or not. */
   tasks(listing: TaskListing): Promise<readonly PendingTask[]>;
-  /**
-   * What the clock says by which `unexpired` and leases are judged, where that is the database's own: processes whose clocks
-   * differ agree on it. `now` is the caller's time. Left out where the caller's is the only clock.
-   */
+  /** What the database's own clock says when the caller's says `now`, where `unexpired` and leases are judged by that one. */
   time?: (now: number) => Promise<number>;
-  /**
-   * Calls back when another process may have made work due sooner. A hint and nothing more: adapters without one
-   * never call, and polling stays authoritative. Returns the way to stop listening.
-   */
+  /** Calls back when another process may have made work due sooner: a hint, which an adapter need not give. Returns the way to stop listening. */
   onWake(listener: () => void): () => void;
   /** Releases what the adapter opened itself. What it was handed stays open. */
   close(): Promise<void>;

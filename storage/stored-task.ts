@@ -1,6 +1,14 @@
 /** A task as it is kept: with its lease, its token and its counts. */
-import type { ArmLease, ClaimRequest, PendingTask, TaskAmendment, TaskRecord } from "./storage.ts";
+import type {
+  ArmLease,
+  ClaimedTask,
+  ClaimRequest,
+  PendingTask,
+  TaskAmendment,
+  TaskRecord,
+} from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
+import type { TaskRow } from "./task-rows.ts";
 import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
 
 /**
@@ -9,16 +17,10 @@ import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
  * @throws TypeError when a limit is no whole number from 1 (the key would let no task in, or each adapter another number),
  * or has no key, or is that of a timer.
  */
-export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
+export function storedTask({ limits, ...task }: TaskRecord, lease: ArmLease | undefined): StoredTask {
   return {
-    id: task.id,
-    instance: task.instance,
-    workflow: task.workflow,
-    kind: task.kind,
-    name: task.name,
-    payload: task.payload,
-    dueAt: task.dueAt,
-    ...limitColumns(task, lease === undefined ? "parked" : "admitted"),
+    ...task,
+    ...limitColumns(task, limits, lease === undefined ? "parked" : "admitted"),
     visibleAt: lease?.until ?? task.dueAt,
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,
@@ -37,6 +39,12 @@ export function taskRecord(task: StoredTask): TaskRecord {
   return { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
 }
 
+/** What a claim hands out. */
+export function claimedTask(task: StoredTask): ClaimedTask {
+  const { token, crashes, failures } = task;
+  return { ...taskRecord(task), token, crashes, failures };
+}
+
 /** The task under its other name and payload, taken from its holder. */
 export function amended<T extends StoredTask>(task: T, { name, payload, dueAt }: TaskAmendment): T {
   return paused({ ...task, name, payload, dueAt, visibleAt: dueAt, holder: null, token: task.token + 1 });
@@ -45,20 +53,17 @@ export function amended<T extends StoredTask>(task: T, { name, payload, dueAt }:
 /** A task of an instance as the port shows it. */
 export function pendingTask(task: StoredTask): PendingTask {
   const { crashes, crashedAt, failures, lastError, visibleAt, holder, failingSince, deadAt } = task;
-  const isSuspect = crashedAt !== null && deadAt === null;
-  const isHeld = holder !== null;
-  const isParked = task.admission === "parked";
   return {
     ...taskRecord(task),
     crashes,
-    isSuspect,
     failures,
     lastError,
     visibleAt,
-    isHeld,
-    isParked,
     failingSince,
     deadAt,
+    isSuspect: crashedAt !== null && deadAt === null,
+    isHeld: holder !== null,
+    isParked: task.admission === "parked",
   };
 }
 
@@ -100,9 +105,4 @@ export function retried<T extends StoredTask>(task: T, dueAt: number): T | null 
 }
 
 /** By the time they may be claimed, equal ones in the order in which they were armed. */
-export function earliestFirst(
-  a: { readonly visibleAt: number; readonly seq: number },
-  b: { readonly visibleAt: number; readonly seq: number },
-): number {
-  return a.visibleAt - b.visibleAt || a.seq - b.seq;
-}
+export const earliestFirst = (a: TaskRow, b: TaskRow): number => a.visibleAt - b.visibleAt || a.seq - b.seq;

@@ -3,7 +3,7 @@
  * keys. The rules are pure functions, in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; here they meet the rows.
  */
 import { compareTexts } from "./compare-texts.ts";
-import { admitted, hasRoom, type LimitedTasks, nextAdmitted } from "./limits.ts";
+import { admitted, hasRoom, nextAdmitted } from "./limits.ts";
 import type {
   AnyCommit,
   ArmLease,
@@ -20,12 +20,12 @@ import type {
 import {
   amended,
   claimed,
+  claimedTask,
   earliestFirst,
   pendingTask,
   released,
   retried,
   storedTask,
-  taskRecord,
 } from "./stored-task.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "./suspects.ts";
 import { QUEUES, queueOfRow } from "./task-queues.ts";
@@ -62,17 +62,11 @@ const CLAIMED: { readonly [Q in QueueName]: TaskLine } = {
  */
 export class TaskQueue {
   readonly #rows: TaskRows;
-  readonly #limited: LimitedTasks<TaskRow>;
   /** First keys in which something has changed since `settle`, each with the last key that a task has left. */
   readonly #changed = new Map<string, string>();
 
   constructor(rows: TaskRows) {
     this.#rows = rows;
-    this.#limited = {
-      admittedUnder: (firstKey) => rows.admitted(firstKey),
-      admittedIn: (firstKey, lastKey) => rows.admitted(firstKey, lastKey),
-      heads: (firstKey, after) => rows.heads(firstKey, after),
-    };
   }
 
   /** Removes the task that is done, and those behind it. False when its token is not that of the latest claim. */
@@ -139,23 +133,21 @@ export class TaskQueue {
   /** Admits what has room now, under each first key in which a task has come or gone. */
   settle(): void {
     for (const [firstKey, after] of this.#changed) {
-      let next = nextAdmitted(this.#limited, { firstKey, after });
-      while (next !== undefined) {
-        this.#rows.put(admitted(next), next);
-        next = nextAdmitted(this.#limited, { firstKey, after });
-      }
+      const next = (): TaskRow | undefined => nextAdmitted(this.#rows, firstKey, after);
+      for (let task = next(); task !== undefined; task = next()) this.#rows.put(admitted(task), task);
     }
     this.#changed.clear();
   }
 
   /** Whether a claim may find anything, or has anything to change. */
   isDue(request: ClaimRequest): boolean {
-    const isAny = request.workflows.some((workflow) =>
-      QUEUES.some(
-        (queue) => request[queue] > 0 && this.#due(request, { queue, workflow, limit: 1 }).length > 0,
-      ),
+    const isAny = (queue: QueueName): boolean =>
+      request[queue] > 0 && this.#due(queue, request, 1).next().done !== true;
+    return (
+      QUEUES.some(isAny) ||
+      this.#suspect(request) !== undefined ||
+      this.#unsettled(request, 1).next().done !== true
     );
-    return isAny || this.#suspect(request) !== undefined || this.#unsettled(request, 1).next().done !== true;
   }
 
   claim(request: ClaimRequest): ClaimedTask[] {
@@ -171,42 +163,31 @@ export class TaskQueue {
   }
 
   #lease(tasks: readonly TaskRow[], request: ClaimRequest): ClaimedTask[] {
-    return tasks.map((task) => {
-      const leased = claimed(task, request);
-      this.#rows.put(leased, task);
-      const { token, crashes, failures } = leased;
-      return { ...taskRecord(leased), token, crashes, failures };
-    });
+    const leased = tasks.map((task) => this.#put(task, () => claimed(task, request)));
+    return leased.filter((task) => task !== null).map(claimedTask);
   }
 
   /** What gets a place, once all suspects among it are in their line and the dead set aside: they took places of others. */
   #unsuspected(request: ClaimRequest): readonly TaskRow[] {
     for (;;) {
-      const due = QUEUES.flatMap((queue) => this.#chosen(queue, request)).toSorted(earliestFirst);
+      const due = QUEUES.flatMap((queue) => this.#earliest(queue, request)).toSorted(earliestFirst);
       const changed = due.filter((task) => this.#change(task, () => suspected(task, request)));
       if (changed.length === 0) return due;
       this.settle();
     }
   }
 
-  #chosen(queue: QueueName, request: ClaimRequest): readonly TaskRow[] {
+  #earliest(queue: QueueName, request: ClaimRequest): readonly TaskRow[] {
     const limit = request[queue];
     if (limit < 1) return [];
-    return [...new Set(request.workflows)]
-      .flatMap((workflow) => this.#due(request, { queue, workflow, limit }))
-      .toSorted(earliestFirst)
-      .slice(0, limit);
+    return [...this.#due(queue, request, limit)].toSorted(earliestFirst).slice(0, limit);
   }
 
-  #due(
-    { now }: ClaimRequest,
-    {
-      queue,
-      workflow,
-      limit,
-    }: { readonly queue: QueueName; readonly workflow: string; readonly limit: number },
-  ): readonly TaskRow[] {
-    return this.#rows.due({ line: CLAIMED[queue], workflow, until: now, limit });
+  /** So many of each workflow. */
+  *#due(queue: QueueName, { workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
+    for (const workflow of new Set(workflows)) {
+      yield* this.#rows.due({ line: CLAIMED[queue], workflow, until: now, limit });
+    }
   }
 
   /** What asks for room, since its pause is over; and what has room and is claimed by nobody. Of any workflow, so many of each. */
@@ -221,19 +202,14 @@ export class TaskQueue {
   /** The suspect whose turn it is. */
   #suspect(request: ClaimRequest): TaskRow | undefined {
     const inTurn = suspectsInTurn(this.#rows.suspects(request.workflows), request);
-    return inTurn.find((task) => hasRoom(task, this.#limited));
+    return inTurn.find((task) => hasRoom(task, this.#rows));
   }
 
   /** Extends leases; answers the ids of those that are lost. */
   heartbeat({ tasks, ...beat }: Parameters<EngineStorage["heartbeat"]>[0]): string[] {
-    const lost = tasks.filter(({ id, token }) => {
-      const task = this.#claimed(id, token);
-      const kept = task === undefined ? null : extended(task, beat);
-      if (task === undefined || kept === null) return true;
-      this.#rows.put(kept, task);
-      return false;
-    });
-    return lost.map(({ id }) => id);
+    const isKept = ({ id, token }: (typeof tasks)[number]): boolean =>
+      this.#put(this.#claimed(id, token), (task) => extended(task, beat)) !== null;
+    return tasks.filter((task) => !isKept(task)).map(({ id }) => id);
   }
 
   /** Gives a task back; false when the token is no longer the latest, or the task was set aside. */
@@ -251,7 +227,7 @@ export class TaskQueue {
       .flatMap((workflow) => lines.map((line) => this.#first(line, workflow)?.visibleAt))
       .concat(this.#nextSuspectAt(workflows, queues))
       .filter((at) => at !== undefined);
-    return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   #first(line: TaskLine, workflow: string): TaskRow | undefined {
@@ -311,11 +287,15 @@ export class TaskQueue {
 
   /** False where there is no such task, or it stays as it is. */
   #change(task: TaskRow | undefined, change: (task: TaskRow) => TaskRow | null): boolean {
+    const next = this.#put(task, change);
+    if (next !== null) this.#touch(next);
+    return next !== null;
+  }
+
+  #put(task: TaskRow | undefined, change: (task: TaskRow) => TaskRow | null): TaskRow | null {
     const next = task === undefined ? null : change(task);
-    if (task === undefined || next === null) return false;
-    this.#rows.put(next, task);
-    this.#touch(next);
-    return true;
+    if (task !== undefined && next !== null) this.#rows.put(next, task);
+    return next;
   }
 
   /** Only a task that had room leaves some to others. */

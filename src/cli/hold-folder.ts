@@ -16,7 +16,7 @@ export async function holdFolder(folder: string, lockFile: string): Promise<() =
 
 /** As `holdFolder`; null when another process holds it. */
 export async function tryToHoldFolder(lockFile: string): Promise<(() => void) | null> {
-  const lock = await openDatabase(lockFile);
+  const { handle: lock } = await openDatabase(lockFile);
   try {
     lock.prepare("begin exclusive").run();
   } catch (cause) {

@@ -128,7 +128,7 @@ async function hasTables(storage: EngineStorage, tables: readonly AnyTable[]): P
     await storage.install(tables);
     return true;
   } catch (error) {
-    if (error instanceof StorageUnusable && error.code === "read_only") return false;
+    if (error instanceof StorageUnusable && error.code === "unwritable") return false;
     throw error;
   }
 }

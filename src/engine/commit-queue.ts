@@ -1,10 +1,18 @@
 /** Group commit: commits asked for in one turn of the event loop share one physical transaction. */
 import { decided } from "../../storage/decided.ts";
-import { isTurnOver, nextTurn } from "../runtime.ts";
-import type { Commit, CommitResult, EngineStorage } from "../../storage/storage.ts";
+import { isTurnOver, nextTurn, within } from "../runtime.ts";
+import { StorageUnusable } from "../../storage/storage-unusable.ts";
+import type { Commit, CommitParts, CommitResult, EngineStorage } from "../../storage/storage.ts";
 
 // More would make the first of a batch wait for the last; fewer would pay for more physical transactions.
 const MAX_BATCH = 256;
+
+/** Behind a batch that storage has not answered for so long the next ones are sent: each has a deadline of its own there. */
+const SLOW_MS = 1_000;
+
+/** While storage is away no more than these wait for it, and no more characters of snapshots and payloads. */
+const MAX_WAITING = 10_000;
+const MAX_CHARACTERS = 64 * 1_048_576;
 
 interface Waiting<W> {
   readonly item: Commit<W>;
@@ -17,19 +25,31 @@ export class CommitQueue<W> {
   readonly #storage: Pick<EngineStorage, "commit">;
   #waiting: Waiting<W>[] = [];
   #isFlushing = false;
+  /** Commits that wait or are on their way, and what they weigh. */
+  #pending = 0;
+  #characters = 0;
 
   constructor(storage: Pick<EngineStorage, "commit">) {
     this.#storage = storage;
   }
 
   /** Durable or refused when it resolves. Throws `CommitUnknown`, or why nothing has happened. It is never carried out twice. */
-  commit(item: Commit<W>): Promise<CommitResult> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
-      if (this.#isFlushing) return;
-      this.#isFlushing = true;
-      setImmediate(() => void this.#flush());
-    });
+  async commit(item: Commit<W>): Promise<CommitResult> {
+    const characters = charactersOf(item);
+    if (this.#pending >= MAX_WAITING || this.#characters + characters > MAX_CHARACTERS) throw tooMany();
+    this.#pending += 1;
+    this.#characters += characters;
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.push({ item, resolve, reject });
+        if (this.#isFlushing) return;
+        this.#isFlushing = true;
+        setImmediate(() => void this.#flush());
+      });
+    } finally {
+      this.#pending -= 1;
+      this.#characters -= characters;
+    }
   }
 
   async #flush(): Promise<void> {
@@ -38,9 +58,10 @@ export class CommitQueue<W> {
       if (isTurnOver()) await nextTurn();
       const batch = this.#waiting.slice(0, MAX_BATCH);
       this.#waiting = this.#waiting.slice(MAX_BATCH);
-      await this.#commitTogether(batch).catch((error: unknown) => {
+      const answered = this.#commitTogether(batch).catch((error: unknown) => {
         for (const { reject } of batch) reject(error);
       });
+      await within(SLOW_MS, answered);
     }
     this.#isFlushing = false;
   }
@@ -56,3 +77,17 @@ export class CommitQueue<W> {
     });
   }
 }
+
+/** How long its texts are that may be long. */
+function charactersOf({ step, starts = [], arms = [] }: CommitParts): number {
+  let sum = step?.snapshot.length ?? 0;
+  for (const { snapshot } of starts) sum += snapshot.length;
+  for (const { task } of arms) sum += task.payload.length;
+  return sum;
+}
+
+const tooMany = (): StorageUnusable =>
+  new StorageUnusable(
+    "busy",
+    "too many commits wait for the database: see why it does not answer, or ask less of it",
+  );

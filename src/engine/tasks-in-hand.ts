@@ -1,6 +1,7 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
 import type { ClaimedTask, Commit, QueueName } from "../../storage/storage.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
+import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { taskEnded, type TaskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
@@ -141,6 +142,11 @@ export class TasksInHand {
       // Of an end whose answer was lost nothing is known: the token decides whether the task is still there.
       if (error instanceof TaskMoved || error instanceof CommitUnknown || hold.isLost) {
         await this.giveBack(task);
+        return "given_back";
+      }
+      if (error instanceof StorageUnusable) {
+        // What waits for the database has not failed.
+        await this.#release(task, clock.now() + FIRST_BACKOFF_MS);
         return "given_back";
       }
       const { id, name, instance, failures } = task;

@@ -1,4 +1,5 @@
 /** Finds due tasks and takes a bounded number of them in hand; rests exactly until there is more to do. */
+import { commitOne } from "../../storage/decided.ts";
 import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
@@ -167,11 +168,14 @@ export class Worker {
     }
   }
 
-  /** How long nothing may be claimed yet after an outage. It is asked by a read whether that is over. */
+  /**
+   * How long nothing may be claimed yet after an outage. Only a commit tells that it is over: a standby that is not promoted
+   * yet answers reads.
+   */
   async #outageMs(): Promise<number> {
-    const { storage, clock, workflows } = this.#around;
+    const { storage, clock } = this.#around;
     if (this.#outage.isOut) {
-      await storage.nextDue(workflows.taken);
+      await commitOne(storage, {});
       this.#outage.answered(clock.now());
     }
     return this.#outage.restMs(clock.now());

@@ -3,6 +3,7 @@ import { ERRORS, type ErrorKind } from "../error-table.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
+import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { Logger } from "../runtime.ts";
 import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
 import type { WholeAnswer } from "./whole-answer.ts";
@@ -21,13 +22,13 @@ export interface BegunAnswer {
   readonly headers: Headers;
 }
 
-/** A database that did not answer for half a minute may be back in a few seconds. */
+/** A database that was waited for in vain may be back in a few seconds. */
 const RETRY_SECONDS = 5;
 
 /**
  * The answer to a request that threw: the API's error body with the request's id in `details`; the headers that belong to
- * the error are added to those of the begun answer. Anything but a `PaymentError`, `LedgerUnavailable` and `CommitUnknown`
- * is `INTERNAL_ERROR`, a constant sentence.
+ * the error are added to those of the begun answer. Anything but a `PaymentError`, `LedgerUnavailable`,
+ * `StorageUnusable` and `CommitUnknown` is `INTERNAL_ERROR`, a constant sentence.
  */
 export function errorAnswer(thrown: unknown, { label, headers }: BegunAnswer, log: Logger): WholeAnswer {
   const error = known(thrown, label, log);
@@ -47,6 +48,10 @@ function known(thrown: unknown, label: RequestLabel, log: Logger): PaymentError 
   if (thrown instanceof LedgerUnavailable) {
     log.warn({ ...label, err: thrown }, "the ledger could not be asked");
     return new PaymentError("UPSTREAM_ERROR", {});
+  }
+  if (thrown instanceof StorageUnusable) {
+    log.error({ ...label, err: thrown }, "the database could not be used");
+    return new PaymentError("STORAGE_UNAVAILABLE", { retryAfter: RETRY_SECONDS });
   }
   if (thrown instanceof CommitUnknown) {
     log.error({ ...label, err: thrown }, "the database did not say whether a request was carried out");

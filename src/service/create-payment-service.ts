@@ -83,12 +83,13 @@ function lifeOf(
   parts: ServiceParts,
   named: NamedMints,
 ): Methods<"workflows" | "start" | "stop" | "settled" | "health" | "subscribe" | typeof Symbol.asyncDispose> {
-  const { context, observed, engine, workflows, notices, retention, countMatters, disputed } = parts;
+  const { context, observed, commits, engine, workflows, notices, retention, countMatters, disputed } = parts;
   const { storage, clock } = context;
   const life = new ServiceLife(parts, named);
   const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
   const health = new HealthReader({
     storage,
+    commits,
     ledger: observed,
     clock,
     countMatters,

@@ -10,6 +10,8 @@ import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChainStanding } from "./chain-comparison.ts";
+import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
+import type { CommitStanding } from "./commit-standing.ts";
 import { SharedQuestion } from "./shared-question.ts";
 
 /** How many endpoints must agree and how many answer, and whether an operator has set that number. */
@@ -23,11 +25,12 @@ export interface Health {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
    * or too few endpoints answer or are asked for, endpoints differ, a part of the host does not answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
-   * long for a look that found something out. `down`: the storage is silent, or the chain that answers is not that of this
-   * database, so nothing can be taken at all.
+   * long for a look that found something out. `down`: the storage is silent or takes no commits, or the chain that answers is
+   * not that of this database, so nothing can be taken at all.
    */
   readonly status: "ok" | "degraded" | "down";
-  readonly storage: "ok" | "unreachable";
+  /** What became of the last commit of this process, or of a probe after one that failed: the class of the failure, or `ok`. */
+  readonly storage: "ok" | StorageUnusableCode;
   /** Whether this process may act on the chain: a start goes on while the chain is silent, and holds back what needs it. */
   readonly chain: ChainStanding;
   /** The newest finalized slot, null while no endpoint answers within 2 s. */
@@ -79,6 +82,7 @@ const NO_TROUBLES: Troubles = { deadLetters: 0, failingTasks: 0, unknownInstance
 /** What health is read from. */
 export interface HealthParts {
   readonly storage: PaymentStorage;
+  readonly commits: CommitStanding;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly workflowKeys: readonly string[];
@@ -99,12 +103,14 @@ export interface HealthParts {
 export class HealthReader {
   readonly #parts: HealthParts;
   readonly #stored: SharedQuestion<StoredHealth>;
+  readonly #taking: SharedQuestion<Health["storage"]>;
   readonly #position: SharedQuestion<NonNullable<Health["ledger"]>>;
   readonly #witnesses: SharedQuestion<WitnessCount>;
 
   constructor(parts: HealthParts) {
-    const { ledger } = parts;
+    const { ledger, storage, commits } = parts;
     this.#parts = parts;
+    this.#taking = new SharedQuestion(() => commits.look(storage));
     this.#stored = new SharedQuestion(() => readStored(parts));
     this.#position = new SharedQuestion(() => ledger.position());
     this.#witnesses = new SharedQuestion(() => ledger.witnesses());
@@ -115,11 +121,12 @@ export class HealthReader {
    * for 2 s is not there.
    */
   async read(): Promise<Health> {
-    const { clock, watching } = this.#parts;
+    const { clock, watching, commits } = this.#parts;
     const silent = this.#parts.silentParts().map(({ part }) => part);
     const parts = silent.length === 0 ? {} : { silentParts: silent };
-    const [stored, position, answering] = await Promise.all([
+    const [stored, , position, answering] = await Promise.all([
       this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),
+      this.#taking.answerWithin(clock, MAX_STORAGE_WAIT_MS),
       this.#position.answerWithin(clock, MAX_LEDGER_WAIT_MS),
       this.#witnesses.answerWithin(clock, MAX_LEDGER_WAIT_MS),
     ]);
@@ -131,7 +138,8 @@ export class HealthReader {
     if (stored === null) {
       const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, disputes, attention: 0 };
       const unknown = { ...nothing, ...parts, watches: watching(), retention: null };
-      return { status: "down", storage: "unreachable", ...chain, ...unknown };
+      const storage = commits.standing === "ok" ? "unavailable" : commits.standing;
+      return { status: "down", storage, ...chain, ...unknown };
     }
     const { unprovable, troubles, attention, retention, due } = stored;
     const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
@@ -147,10 +155,11 @@ export class HealthReader {
       troubles.deadLetters > 0 ||
       unprovable > 0 ||
       Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
-    const isRefused = chain.chain.state === "refused";
-    const status = isRefused ? "down" : isLate ? "degraded" : "ok";
+    const storage = commits.standing;
+    const isDown = chain.chain.state === "refused" || storage !== "ok";
+    const status = isDown ? "down" : isLate ? "degraded" : "ok";
     const counted = { unprovable, overdueMs, ...troubles, disputes, ...parts, attention };
-    return { status, storage: "ok", ...chain, ...counted, watches, retention };
+    return { status, storage, ...chain, ...counted, watches, retention };
   }
 }
 

@@ -36,6 +36,7 @@ import { Disputes } from "../ledger/disputes.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
 import { ChainGate } from "./chain-gate.ts";
+import { CommitStanding } from "./commit-standing.ts";
 import { LedgerCalls } from "./ledger-calls.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
@@ -63,6 +64,8 @@ export interface ServiceParts extends OperatorParts {
   readonly gate: ChainGate;
   /** The ledger in force before the gate: it tells how the chain is, also while nothing may be believed of it. */
   readonly observed: Ledger;
+  /** Whether the database takes commits. */
+  readonly commits: CommitStanding;
   /** What tasks have asked the ledger, once an inspector wants to know. */
   readonly calls: LedgerCalls;
   readonly chain: ChainBinding;
@@ -94,7 +97,7 @@ type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing
 export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const gate = new ChainGate();
   const calls = new LedgerCalls(options.clock);
-  const { observed, ...context } = contextOf(options, { gate, calls });
+  const { observed, commits, ...context } = contextOf(options, { gate, calls });
   const { storage, ledger, clock, assets } = context;
   const { masterSecrets } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets });
@@ -135,6 +138,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     context,
     gate,
     observed,
+    commits,
     calls,
     chain,
     ...charts,
@@ -154,16 +158,18 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
 function contextOf(
   options: CheckedServiceOptions,
   { gate, calls }: Pick<ServiceParts, "gate" | "calls">,
-): ServiceContext & Pick<ServiceParts, "observed"> {
+): ServiceContext & Pick<ServiceParts, "observed" | "commits"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
-  const storage = paymentStorage(options.storage);
+  const commits = new CommitStanding(random);
+  const storage = commits.hearing(paymentStorage(options.storage));
   const observed = ledgerInForce(options.ledger, { storage, clock });
   return {
     storage,
     clock,
     random,
     observed,
+    commits,
     ledger: gate.guard(calls.recorded(observed)),
     assets: assetsWith(options.stablecoins),
     disputes: new Disputes(clock),

@@ -2,17 +2,17 @@
 import { isAsExpected } from "../expected-fields.ts";
 import { definitionOf, NotInstalled, planInstall } from "../install-plan.ts";
 import { type AnyQuery, selectionOf, type Selection } from "../query.ts";
-import { copyChanges } from "../row.ts";
+import { copyChanges, copyRow } from "../row.ts";
 import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
 import type { AnyTable, Migration } from "../table.ts";
-import { by, compare } from "./order.ts";
-import { type Journal, MemoryTable } from "./table.ts";
+import { by, compare, type Journal, Rows } from "./rows.ts";
 
+/** With its place in the order in which rows were inserted. */
 type AnyRow = Readonly<Record<string, unknown>>;
 
 interface Installed {
   readonly table: AnyTable;
-  readonly rows: MemoryTable<AnyRow>;
+  readonly rows: Rows<AnyRow>;
   readonly definition: string;
   readonly migrations: number;
 }
@@ -20,6 +20,7 @@ interface Installed {
 export class Tables {
   readonly #journal: Journal;
   readonly #installed = new Map<string, Installed>();
+  #inserted = 0;
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -32,25 +33,25 @@ export class Tables {
   }
 
   #bring(table: AnyTable, plan: ReturnType<typeof planInstall>): void {
-    const before = this.#installed.get(table.name);
-    const rows = before?.rows ?? new MemoryTable<AnyRow>(shapeOf(table), this.#journal);
-    const made = plan === "keep" ? rows : new MemoryTable<AnyRow>(shapeOf(table), this.#journal);
-    if (typeof plan === "object") {
-      for (const row of rows.all()) made.insert(plan.steps.reduce(migrated, row));
+    const before = this.#installed.get(table.name)?.rows;
+    const rows =
+      before !== undefined && plan === "keep" ? before : new Rows<AnyRow>(shapeOf(table), this.#journal);
+    if (before !== undefined && typeof plan === "object") {
+      for (const row of before.all()) rows.put(plan.steps.reduce(migrated, row));
     }
     const stored = { definition: definitionOf(table), migrations: table.migrations.length };
-    this.#installed.set(table.name, { table, rows: made, ...stored });
+    this.#installed.set(table.name, { table, rows, ...stored });
   }
 
   get({ name }: AnyTable, key: string): AnyRow | null {
-    const { rows } = this.#of(name);
+    const { table, rows } = this.#of(name);
     const row = rows.get(key);
-    return row === undefined ? null : rows.copy(row);
+    return row === undefined ? null : copyRow(table, row);
   }
 
   find(query: AnyQuery): AnyRow[] {
     const { table, rows } = this.#of(query.table.name);
-    return select(table, rows, query).map((row) => rows.copy(row));
+    return select(table, rows, query).map((row) => copyRow(table, row));
   }
 
   tally(query: AnyQuery): Tallied {
@@ -62,7 +63,7 @@ export class Tables {
   /** Carries out one write; false when it is refused. */
   write(change: AnyWrite): boolean {
     const { table, rows } = this.#of(change.table);
-    if ("insert" in change) return insert(rows, table, change);
+    if ("insert" in change) return insert(rows, table, { ...change, seq: (this.#inserted += 1) });
     if ("remove" in change) return remove(rows, table, change);
     if ("set" in change) return update(rows, table, change);
     return isAsExpected(table, rows.get(change.id) ?? null, change);
@@ -75,15 +76,14 @@ export class Tables {
   }
 }
 
-/** Rows are looked up by the first field of an index, unless all rows of it have the same there. */
+/** No column of a caller is called so. */
+const SEQ = "seq";
+
+/** Rows are looked up by unique fields, and by the first field of an index. */
 function shapeOf({ columns, key, unique, indexes, group }: AnyTable) {
   const firsts = [...Object.values(indexes).map(({ on }) => on), group?.by ?? []];
-  return {
-    columns,
-    key: [key],
-    unique,
-    lookups: [...new Set(firsts.flatMap((fields) => fields.slice(0, 1)))],
-  };
+  const lookups = new Set([...unique, ...firsts.flatMap((fields) => fields.slice(0, 1))]);
+  return { columns: { ...columns, [SEQ]: "integer" }, key: [key], lookups: [...lookups] };
 }
 
 /** A row of before, as the table has rows after one of its migrations. */
@@ -93,17 +93,15 @@ function migrated(row: AnyRow, { add = {}, drop = [] }: Migration): AnyRow {
 }
 
 /** The rows that a read asks for, in their order. */
-function select(table: AnyTable, rows: MemoryTable<AnyRow>, query: AnyQuery): readonly AnyRow[] {
+function select(table: AnyTable, rows: Rows<AnyRow>, query: AnyQuery): readonly AnyRow[] {
   const { order = "asc", beyond, limit = Infinity } = query;
   const selection = selectionOf(table, query);
   const [first] = selection.equals;
-  const candidates = (first === undefined ? null : rows.gathered(first[0].name, first[1])) ?? rows.all();
-  const fields = selection.order.map(
-    ({ name }) =>
-      (row: AnyRow) =>
-        row[name],
-  );
-  const inOrder = by<AnyRow>(...fields, (row) => rows.placeOf(row));
+  // Reads by the key, and by the order of insertion, have no lookup.
+  const isGathered = first !== undefined && query.index !== "key";
+  const candidates = isGathered ? rows.under(first[0].name, first[1]) : rows.all();
+  const fields = [...selection.order.map(({ name }) => name), SEQ];
+  const inOrder = by(...fields.map((field) => (row: AnyRow) => row[field]));
   const found = candidates
     .filter((row) => isIn(row, selection) && isAfter(row, selection, order))
     .toSorted(order === "asc" ? inOrder : (a, b) => inOrder(b, a));
@@ -130,21 +128,32 @@ function isAfter(row: AnyRow, { after }: Selection, order: "asc" | "desc"): bool
   return after.length === 0;
 }
 
-function remove(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyRemoval): boolean {
+function remove(rows: Rows<AnyRow>, table: AnyTable, change: AnyRemoval): boolean {
   const row = rows.get(change.remove) ?? null;
   const isExpected = isAsExpected(table, row, change);
   if (row !== null && isExpected) rows.remove(row);
   return isExpected;
 }
 
-function insert(rows: MemoryTable<AnyRow>, table: AnyTable, { insert: given, atMost }: AnyInsert): boolean {
-  const row = rows.copy(given as AnyRow);
-  return (atMost === undefined || hasRoom(rows, table, { row, atMost })) && rows.insert(row);
+function insert(
+  rows: Rows<AnyRow>,
+  table: AnyTable,
+  { insert: given, atMost, seq }: AnyInsert & { readonly seq: number },
+): boolean {
+  const row = { ...copyRow(table, given as AnyRow), [SEQ]: seq };
+  const hasPlace = atMost === undefined || hasRoom(rows, table, { row, atMost });
+  return hasPlace && !isTaken(rows, table, row) && rows.insert(row);
 }
+
+/** Null is no value: any number of rows may have it. */
+const isTaken = (rows: Rows<AnyRow>, { key, unique }: AnyTable, row: AnyRow): boolean =>
+  unique.some(
+    (field) => row[field] !== null && rows.under(field, row[field]).some((other) => other[key] !== row[key]),
+  );
 
 /** Whether the group of a row has room for it. What has left the window of the group is removed. */
 function hasRoom(
-  rows: MemoryTable<AnyRow>,
+  rows: Rows<AnyRow>,
   { name, group }: AnyTable,
   { row, atMost }: { readonly row: AnyRow; readonly atMost: NonNullable<AnyInsert["atMost"]> },
 ): boolean {
@@ -156,7 +165,7 @@ function hasRoom(
   const { since = -Infinity } = atMost;
   const isOld = (other: AnyRow): boolean => "since" in group && Number(other[group.since]) <= since;
   const isCounted = (other: AnyRow): boolean => !("open" in group) || other[group.open] === null;
-  const gathered = rows.gathered(first, row[first]) ?? [];
+  const gathered = rows.under(first, row[first]);
   const members = gathered.filter((other) => group.by.every((field) => other[field] === row[field]));
   for (const old of members.filter(isOld)) rows.remove(old);
   const counted = members.filter((other) => !isOld(other) && isCounted(other));
@@ -167,10 +176,13 @@ function hasRoom(
 const totalOf = (rows: readonly AnyRow[], field: string): bigint =>
   rows.reduce((total, row) => total + ((row[field] as bigint | null) ?? 0n), 0n);
 
-function update(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyUpdate): boolean {
+function update(rows: Rows<AnyRow>, table: AnyTable, change: AnyUpdate): boolean {
   const row = rows.get(change.id) ?? null;
   const changes = copyChanges(table, change.set as AnyRow);
   if (!isAsExpected(table, row, change)) return false;
   const version = "version" in table.columns ? { version: Number(row?.["version"]) + 1 } : {};
-  return rows.put({ ...row, ...changes, ...version, [table.key]: change.id });
+  const changed = { ...row, ...changes, ...version, [table.key]: change.id };
+  if (isTaken(rows, table, changed)) return false;
+  rows.put(changed);
+  return true;
 }

@@ -5,15 +5,15 @@ import type { QueueName, TaskKind } from "../storage.ts";
 import { earliestFirst } from "../stored-task.ts";
 import { queueOfRow } from "../task-queues.ts";
 import type { TaskLine, TaskRow, TaskRows } from "../task-rows.ts";
-import { type Journal, MemoryTable } from "./table.ts";
+import { type Journal, Rows } from "./rows.ts";
 
 export class MemoryTaskRows implements TaskRows {
-  readonly #tasks: MemoryTable<TaskRow>;
+  readonly #tasks: Rows<TaskRow>;
   #armed = 0;
 
   constructor(journal: Journal) {
     const { columns, lookups = [] } = engineTables.tasks;
-    this.#tasks = new MemoryTable({ columns: { ...columns, seq: "integer" }, lookups }, journal);
+    this.#tasks = new Rows({ columns: { ...columns, seq: "integer" }, lookups }, journal);
   }
 
   get(id: string): TaskRow | undefined {
@@ -37,7 +37,7 @@ export class MemoryTaskRows implements TaskRows {
   consume(id: string, token: number): TaskRow | undefined {
     const task = this.#tasks.get(id);
     if (task === undefined || token < 1 || task.token !== token) return undefined;
-    this.#tasks.remove(task);
+    this.remove(id);
     return task;
   }
 
@@ -90,21 +90,27 @@ export class MemoryTaskRows implements TaskRows {
   }
 
   heads(firstKey: string, after: string): TaskRow[] {
-    const parked = this.#under(firstKey).filter(({ admission }) => admission === "parked");
-    const heads = new Map(
-      parked.toSorted((a, b) => b.seq - a.seq).map((task): [string, TaskRow] => [task.lastKey ?? "", task]),
-    );
+    const lastFirst = this.#parked(firstKey).toReversed();
+    const heads = new Map(lastFirst.map((task): [string, TaskRow] => [task.lastKey ?? "", task]));
     const inOrder = [...heads].toSorted(([a], [b]) => compareTexts(a, b));
-    const isBehind = ([key]: readonly [string, TaskRow]): boolean => compareTexts(key, after) > 0;
-    const inTurn = [...inOrder.filter(isBehind), ...inOrder.filter((head) => !isBehind(head))];
-    return inTurn.map(([, head]) => head);
+    const turn = Math.max(
+      0,
+      inOrder.findIndex(([key]) => compareTexts(key, after) > 0),
+    );
+    return [...inOrder.slice(turn), ...inOrder.slice(0, turn)].map(([, head]) => head);
   }
 
   parked(key: string, limit: number): TaskRow[] {
-    return this.#under(key)
-      .filter(({ admission, lastKey }) => admission === "parked" && lastKey === key)
-      .toSorted((a, b) => a.seq - b.seq)
+    return this.#parked(key)
+      .filter(({ lastKey }) => lastKey === key)
       .slice(0, limit);
+  }
+
+  /** As they were armed. */
+  #parked(firstKey: string): TaskRow[] {
+    return this.#under(firstKey)
+      .filter(({ admission }) => admission === "parked")
+      .toSorted((a, b) => a.seq - b.seq);
   }
 
   dead(limit: number): TaskRow[] {

@@ -5,9 +5,9 @@ import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { MOVES } from "../sqlite/moved.ts";
 import type { Ask } from "../postgres/database.ts";
 import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
-import { literal } from "../postgres/text.ts";
-import { listed, quoted } from "../sql/statement.ts";
-import type { CopiedTable, RowPage, StoredRow } from "./stored-rows.ts";
+import { bound, literal } from "../postgres/text.ts";
+import { listed, quoted, type SqlValue } from "../sql/statement.ts";
+import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
 /** Within one transaction. */
 export class FilledSchema {
@@ -53,37 +53,24 @@ export class FilledSchema {
   }
 
   /** Adds rows as they lie in the source, places in the order of insertion included. */
-  async add(table: CopiedTable, rows: readonly StoredRow[]): Promise<void> {
-    const values = rows.map(
-      (row) => `(${table.columns.map((column) => literal(row[column] ?? null)).join(", ")})`,
-    );
-    await this.#ask(
-      `insert into ${quoted(table.name)} (${listed(table.columns)}) overriding system value values ${values.join(", ")}`,
-    );
+  async add({ name, columns }: CopiedTable, rows: readonly StoredRow[]): Promise<void> {
+    const into = `insert into ${quoted(name)} (${listed(columns)}) overriding system value`;
+    const values = rows.map((row) => `(${columns.map((column) => kept(name, row[column])).join(", ")})`);
+    await this.#ask(`${into} values ${values.join(", ")}`);
   }
 
-  /** Lets the planner know how large the table is. */
-  async analyze({ name }: CopiedTable): Promise<void> {
+  /** What is inserted from now on stands behind this row, the last; and the planner knows how large the table is. */
+  async finish({ name }: CopiedTable, last: StoredRow | undefined): Promise<void> {
+    if (last !== undefined && "seq" in last) {
+      const seq = literal(last["seq"] ?? null);
+      await this.#ask(`select setval(pg_get_serial_sequence(${literal(quoted(name))}, 'seq'), ${seq})`);
+    }
     await this.#ask(`analyze ${quoted(name)}`);
   }
 
-  /** What is inserted from now on stands behind this row. */
-  async continueAfter({ name }: CopiedTable, last: StoredRow): Promise<void> {
-    if (!("seq" in last)) return;
-    await this.#ask(
-      `select setval(pg_get_serial_sequence(${literal(quoted(name))}, 'seq'), ${literal(last["seq"] ?? null)})`,
-    );
-  }
-
-  async page(
-    { name, columns, order }: CopiedTable,
-    { after, limit }: RowPage,
-  ): Promise<readonly StoredRow[]> {
-    const values = order.map((column) => literal(after?.[column] ?? null)).join(", ");
-    const beyond = after === null ? "" : `where (${listed(order)}) > (${values})`;
-    const [rows = []] = await this.#ask(
-      `select ${listed(columns)} from ${quoted(name)} ${beyond} order by ${listed(order)} limit ${limit}`,
-    );
+  async page(table: CopiedTable, after: StoredRow | undefined): Promise<readonly StoredRow[]> {
+    const { statement, values } = pageOf(table, after);
+    const [rows = []] = await this.#ask(bound(statement, values));
     return rows as readonly StoredRow[];
   }
 
@@ -95,5 +82,14 @@ export class FilledSchema {
         values (1, gen_random_uuid()::text, ${literal(from)}, 'arrived') returning "copy"`,
     );
     return (rows[0] as { readonly copy: string }).copy;
+  }
+}
+
+/** A text with a NUL character is the one thing that SQLite keeps and PostgreSQL does not. */
+function kept(table: string, value: SqlValue | undefined): string {
+  try {
+    return literal(value ?? null);
+  } catch (error) {
+    throw new TypeError(`${table}: ${(error as TypeError).message}`, { cause: error });
   }
 }

@@ -1,27 +1,40 @@
 /** An SQLite database that this process alone has open: what is moved away must not change, and no service may begin on it. */
 import { existsSync } from "node:fs";
-import { Kysely, SqliteDialect } from "kysely";
 import type { Definition } from "../install-plan.ts";
 import type { InstalledTable } from "../sql/install-statements.ts";
-import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent } from "../sql/migrations/index.ts";
+import { Connection } from "../sqlite/connection.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
-import { loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
+import type { SqliteDatabase } from "../sqlite/driver.ts";
+import { isOurs, openExisting } from "../sqlite/existing.ts";
 import { moveMarkOf, type MoveMark, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import { listed, quoted } from "../sql/statement.ts";
-import type { CopiedTable, RowPage, StoredRow } from "./stored-rows.ts";
+import { statement } from "../sql/statement.ts";
+import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
 /** What is made in every database anew, or is about this file alone. */
 const OWN = new Set(["paystateMigrations", "paystateMigrationLock", MOVES]);
 
+const allInstalled = statement<object, InstalledTable>(`select name, definition from "paystateTables"`);
+const allTables = statement<object, { name: string }>(
+  `select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name`,
+);
+const columnsOf = statement<{ name: string }, { name: string; pk: number }>(
+  "select name, pk from pragma_table_info({name})",
+);
+
+const marking = statement<MoveMark>(
+  `insert into "${MOVES}" (id, "copy", place, state) values (1, {copy}, {place}, {state})`,
+);
+
 export class HeldFile {
   readonly path: string;
   readonly #database: SqliteDatabase;
+  readonly #connection: Connection;
 
   private constructor(path: string, database: SqliteDatabase) {
     this.path = path;
     this.#database = database;
+    this.#connection = new Connection(database);
   }
 
   /**
@@ -31,12 +44,10 @@ export class HeldFile {
    */
   static async open(path: string): Promise<HeldFile> {
     if (!existsSync(path)) throw new StorageUnusable("cannot_open", `there is no file ${path}`);
-    const Driver = await loadDriver();
-    const database = open(() => new Driver(path, { timeout: 0, fileMustExist: true }), path);
+    const database = await openExisting(path);
     try {
       hold(database, path);
-      const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
-      if (!(await isCurrent(db, sqliteSchema))) {
+      if (!(await isOurs(database))) {
         throw new StorageUnusable("foreign_database", `${path} holds none of paystate's tables`);
       }
       return new HeldFile(path, database);
@@ -48,77 +59,56 @@ export class HeldFile {
 
   /** The caller's tables, by their names, as they were installed. */
   installed(): ReadonlyMap<string, Definition> {
-    const rows = this.#database.prepare(`select name, definition from "paystateTables"`).all();
-    const parsed = (rows as readonly InstalledTable[]).map(({ name, definition }): [string, Definition] => [
-      name,
-      JSON.parse(definition) as Definition,
-    ]);
-    return new Map(parsed);
+    const rows = this.#connection.all(allInstalled, {});
+    return new Map(rows.map(({ name, definition }) => [name, JSON.parse(definition) as Definition]));
   }
 
   /** All tables with rows to be copied. */
   tables(): readonly CopiedTable[] {
     const installed = this.installed();
-    const named = this.#database
-      .prepare(
-        `select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name`,
-      )
-      .all() as readonly { readonly name: string }[];
-    return named
+    return this.#connection
+      .all(allTables, {})
       .filter(({ name }) => !OWN.has(name))
       .map(({ name }) => this.#described(name, installed.get(name)));
   }
 
   #described(name: string, definition: Definition | undefined): CopiedTable {
-    const found = this.#database.prepare("select name, pk from pragma_table_info(?)").all(name) as readonly {
-      readonly name: string;
-      readonly pk: number;
-    }[];
-    const order = found.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
+    const columns = this.#connection.all(columnsOf, { name });
+    const order = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
     const kinds = Object.entries(definition?.columns ?? {});
     return {
       name,
-      columns: found.map((column) => column.name),
+      columns: columns.map((column) => column.name),
       order: order.map((column) => column.name),
       amounts: kinds.filter(([, kind]) => kind.startsWith("amount")).map(([column]) => column),
     };
   }
 
-  /** Rows of a table in its order, as they lie there. */
-  page({ name, columns, order }: CopiedTable, { after, limit }: RowPage): readonly StoredRow[] {
-    const beyond = after === null ? "" : `where (${listed(order)}) > (${order.map(() => "?").join(", ")})`;
-    return this.#database
-      .prepare(`select ${listed(columns)} from ${quoted(name)} ${beyond} order by ${listed(order)} limit ?`)
-      .all(...(after === null ? [] : order.map((column) => after[column])), limit) as readonly StoredRow[];
+  /** The rows of a table in pages, each with the row before it; the last page is empty. */
+  *pages(table: CopiedTable): Generator<{ readonly after?: StoredRow; readonly rows: readonly StoredRow[] }> {
+    let after: StoredRow | undefined;
+    for (;;) {
+      const page = pageOf(table, after);
+      const rows: readonly StoredRow[] = this.#connection.all(page.statement, page.values);
+      yield { ...(after && { after }), rows };
+      after = rows.at(-1);
+      if (after === undefined) return;
+    }
   }
 
   mark(): MoveMark | null {
     return moveMarkOf(this.#database);
   }
 
-  /** Durable when it returns: from then on no service begins on this file. */
-  setMark({ copy, place, state }: MoveMark): void {
-    this.#change(() => {
-      this.#database
-        .prepare(
-          `create table if not exists "${MOVES}" (id integer primary key, "copy" text not null, place text not null, state text not null) strict`,
-        )
-        .run();
-      this.#database
-        .prepare(`insert or replace into "${MOVES}" (id, "copy", place, state) values (1, ?, ?, ?)`)
-        .run(copy, place, state);
-    });
-  }
-
-  /** The copy is known not to be there: the file can be used as before. */
-  removeMark(): void {
-    this.#change(() => this.#database.prepare(`delete from "${MOVES}"`).run());
-  }
-
-  #change(act: () => void): void {
-    this.#database.prepare("begin immediate").run();
+  /** Durable when it returns: from then on no service begins on this file. Null where the copy is known not to be there. */
+  setMark(mark: MoveMark | null): void {
     try {
-      act();
+      this.#database.prepare("begin immediate").run();
+      this.#connection.change(
+        `create table if not exists "${MOVES}" (id integer primary key, "copy" text not null, place text not null, state text not null) strict`,
+      );
+      this.#connection.change(`delete from "${MOVES}"`);
+      if (mark !== null) this.#connection.run(marking, mark);
       this.#database.prepare("commit").run();
     } catch (error) {
       if (this.#database.inTransaction) this.#database.prepare("rollback").run();
@@ -135,14 +125,6 @@ export class HeldFile {
       // A service sets it as well when it opens the file.
     }
     this.#database.close();
-  }
-}
-
-function open(make: () => SqliteDatabase, path: string): SqliteDatabase {
-  try {
-    return make();
-  } catch (error) {
-    throw explained(error, path);
   }
 }
 

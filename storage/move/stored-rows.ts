@@ -1,5 +1,5 @@
 /** Tables as a copy sees them: names, columns, an order that tells all rows apart, and rows as they lie there. */
-import type { SqlValue } from "../sql/statement.ts";
+import { type Bound, listed, quoted, type SqlValue } from "../sql/statement.ts";
 
 /** A table, whatever it is for. */
 export interface CopiedTable {
@@ -13,11 +13,17 @@ export interface CopiedTable {
 
 export type StoredRow = Readonly<Record<string, SqlValue>>;
 
-/** The part of a table that is read at once. */
-export interface RowPage {
-  /** The last row of the page before; null for the first page. */
-  readonly after: StoredRow | null;
-  readonly limit: number;
+const ROWS_AT_ONCE = 250;
+
+/** Some rows of a table in its order, as they lie there: those behind one, or the first. */
+export function pageOf(
+  { name, columns, order }: CopiedTable,
+  after: StoredRow | undefined,
+): Bound<StoredRow> {
+  const place = order.map((column) => `{${column}}`).join(", ");
+  const beyond = after === undefined ? "" : `where (${listed(order)}) > (${place})`;
+  const text = `select ${listed(columns)} from ${quoted(name)} ${beyond} order by ${listed(order)} limit ${ROWS_AT_ONCE}`;
+  return { statement: { text }, values: { ...after } };
 }
 
 /** What was copied of a table, counted while it was read back. */

@@ -1,15 +1,26 @@
 /** Commits to PostgreSQL: a group is one round trip and one transaction, and each item is kept or taken back on its own. */
 import pRetry from "p-retry";
-import type { GivenTables } from "../sql/given-table.ts";
+import type { GivenTables } from "../sql/given-tables.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
 import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
-import { type Database, lost } from "./database.ts";
+import { StorageUnusable } from "../storage-unusable.ts";
+import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { explained, isAnswered, isGivenUp, isHeldUp, isLocked, isLost, isRefusal } from "./explain.ts";
+import {
+  explained,
+  isAnswered,
+  isAway,
+  isGivenUp,
+  isHeldUp,
+  isLocked,
+  isLost,
+  isRefusal,
+  lost,
+} from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { areApart, joined, type Run, runOf } from "./runs.ts";
-import { type Writer, Writers } from "./writers.ts";
+import { type Writer, WriterGone, Writers } from "./writers.ts";
 
 /** So many items share one transaction: enough to share its cost, few enough that others do not wait long for its locks. */
 const MAX_GROUP = 128;
@@ -17,8 +28,14 @@ const MAX_GROUP = 128;
 /** So many have a subtransaction each: PostgreSQL keeps 64 of a session where others can look them up quickly. */
 const MAX_SEPARATE = 48;
 
+/** How a server is asked again that is away, and may be back soon. */
+const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
+
+/** How long a group that nothing has happened of waits for the server; with the last try it is 15 s at most. */
+const WAITING_MS = 10_000;
+
 /** How long is asked after a lost answer, in milliseconds. */
-const ASKING_MS = 30_000;
+const ASKING_MS = 15_000;
 
 /** A group as it is sent, but for how its items are put together. */
 interface Group {
@@ -76,6 +93,7 @@ export class Commits {
       return await this.#carryOut(group, group.runs.slice(0, MAX_SEPARATE));
     } catch (error) {
       if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
+      if (isUnavailable(error)) return group.items.map(() => failed(error));
       if (group.items.length === 1) return [refusal(error) ?? failed(error)];
       return this.#alone(items.slice(0, group.items.length));
     }
@@ -86,7 +104,8 @@ export class Commits {
     try {
       return await this.#carryOut(group, [joined(group.runs)]);
     } catch (error) {
-      if (group.items.length === 1 || isHeldUp(error) || !isAnswered(error)) throw error;
+      const isOfServer = isHeldUp(error) || isUnavailable(error) || !isAnswered(error);
+      if (group.items.length === 1 || isOfServer) throw error;
       return null;
     }
   }
@@ -107,32 +126,58 @@ export class Commits {
    * Whether the server takes no commit at all, not even one that nothing can be in the way of: it is not waited for once for
    * each item. Else only this one met a lock or took too long.
    */
-  async #isAway({ conflict }: CommitFailure): Promise<boolean> {
-    return conflict === "unknown" || (await this.#group([{}])).some(isTrouble);
+  async #isAway({ conflict, error }: CommitFailure): Promise<boolean> {
+    if (conflict === "unknown" || isUnavailable(error)) return true;
+    return (await this.#group([{}])).some(isTrouble);
   }
 
-  /** Sends the group until it is known to have happened, and never twice. Throws `AnswerLost` where that cannot be found out. */
+  /**
+   * Sends the group until it is known to have happened, and never twice. A server that is away is waited for: nothing has
+   * happened then. Throws `AnswerLost` where what has happened cannot be found out.
+   */
   async #carryOut({ items, needs }: Group, runs: readonly Run[]): Promise<CommitAnswer[]> {
-    let writer = await this.#writers.take();
-    try {
-      for (;;) {
-        writer.number += 1;
-        const { id, number } = writer;
-        try {
-          const request = { ...needs, runs, writer: id, number };
-          const told = await this.#database.raced(() => this.#database.call(functionNames.commit, request));
-          return answersFor(items, told as ToldGroup);
-        } catch (error) {
-          if (isGivenUp(error)) writer = await this.#writers.take();
-          else if (!isLost(error)) throw explained(error);
-          else {
-            const known = await this.#outcome(writer);
-            if (known !== null) return answersFor(items, JSON.parse(known) as ToldGroup);
-          }
-        }
+    for (;;) {
+      const sent = await this.#sent({ ...needs, runs });
+      if (!("lost" in sent)) return answersFor(items, sent);
+      try {
+        const known = await this.#outcome(sent.lost);
+        if (known !== null) return answersFor(items, JSON.parse(known) as ToldGroup);
+      } finally {
+        this.#writers.giveBack(sent.lost);
       }
-    } finally {
+    }
+  }
+
+  /** The answer of the database, or the writer of the group whose answer was lost. */
+  async #sent(request: object): Promise<ToldGroup | { readonly lost: Writer }> {
+    const isAgain = (error: unknown): boolean => isAway(error) || isGivenUp(error);
+    try {
+      return await this.#send(request);
+    } catch (error) {
+      if (!isAgain(error)) throw explained(error);
+    }
+    return pRetry(() => this.#send(request), {
+      ...SOON,
+      maxRetryTime: WAITING_MS,
+      shouldRetry: ({ error }) => isAgain(error),
+    }).catch((error: unknown) => {
+      throw explained(error);
+    });
+  }
+
+  async #send(request: object): Promise<ToldGroup | { readonly lost: Writer }> {
+    const writer = await this.#writers.take();
+    writer.number += 1;
+    const { id, number } = writer;
+    const numbered = { ...request, writer: id, number };
+    try {
+      const told = await this.#database.raced(() => this.#database.call(functionNames.commit, numbered));
       this.#writers.giveBack(writer);
+      return told as ToldGroup;
+    } catch (error) {
+      if (isLost(error) && !isAway(error)) return { lost: writer };
+      if (!isGivenUp(error)) this.#writers.giveBack(writer);
+      throw error;
     }
   }
 
@@ -140,16 +185,13 @@ export class Commits {
   async #outcome(writer: Writer): Promise<string | null> {
     try {
       return await pRetry(() => this.#writers.outcome(writer), {
-        retries: Infinity,
-        factor: 1.5,
-        minTimeout: 20,
-        maxTimeout: 500,
-        randomize: true,
+        ...SOON,
         maxRetryTime: ASKING_MS,
-        shouldRetry: ({ error }) => isLost(error) || isLocked(error),
+        shouldRetry: ({ error }) =>
+          !(error instanceof WriterGone) && (isLost(error) || isAway(error) || isLocked(error)),
       });
     } catch (error) {
-      throw new AnswerLost(lost(error));
+      throw new AnswerLost(error instanceof WriterGone ? error : lost(error));
     }
   }
 
@@ -172,6 +214,10 @@ export class Commits {
     return { items: items.slice(0, runs.length), runs, fault, needs: { statements, names, rows } };
   }
 }
+
+/** The server was away for as long as it is waited for. */
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof StorageUnusable && error.code === "unavailable";
 
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
 type Told = string | { readonly code: string; readonly message: string };

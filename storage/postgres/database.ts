@@ -1,9 +1,8 @@
 /** Transactions on PostgreSQL: each is one message and one round trip, with its own limits and no state left in the session. */
 import pRetry from "p-retry";
 import type { Statement } from "../sql/statement.ts";
-import { StorageUnusable } from "../storage-unusable.ts";
 import type { PostgresClient, PostgresPool, PostgresQuery } from "./driver.ts";
-import { explained, isLost, isRace } from "./explain.ts";
+import { explained, isLost, isRace, lost, Unsent } from "./explain.ts";
 import { bound, jsonLiteral } from "./text.ts";
 
 /** What every transaction is held to. */
@@ -163,7 +162,9 @@ export class Database {
   }
 
   async #connect(): Promise<PostgresClient> {
-    const client = await this.#pool.connect();
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw isLost(error) ? new Unsent(error) : error;
+    });
     if (!heard.has(client)) {
       heard.add(client);
       // What it says while nothing is asked of it is found out at the next question.
@@ -196,17 +197,6 @@ const READ_ONLY = "set transaction isolation level repeatable read, read only;se
 
 /** What was waited for is seen: at any other level a look behind a lock shows what was there before it. */
 const WRITING = "set transaction isolation level read committed;";
-
-/** A lost connection, with the sentence that tells what to do. */
-export function lost(error: unknown): unknown {
-  const known = explained(error);
-  if (known !== error || !isLost(error)) return known;
-  return new StorageUnusable(
-    "connection_lost",
-    "the connection to PostgreSQL was lost and did not come back in time: see whether the server runs",
-    { cause: error },
-  );
-}
 
 const asText = (text: string): string => text;
 const asBytes = (text: string): Buffer => Buffer.from(text.slice(2), "hex");

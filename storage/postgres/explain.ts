@@ -36,6 +36,21 @@ export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP
 export const isAnswered = (error: unknown): boolean =>
   !isLost(error) && isAnswer(error instanceof StorageUnusable ? error.cause : error);
 
+/** What could not be sent: no connection was made. */
+export class Unsent extends Error {
+  override readonly name = "Unsent";
+
+  constructor(cause: unknown) {
+    super("no connection to PostgreSQL could be made", { cause });
+  }
+}
+
+/** Whether the server takes no writes for now, as a standby that is not promoted yet: it has taken the transaction back. */
+const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
+
+/** The server was not reached, or takes no writes for now: nothing has happened, and it may go on by itself. */
+export const isAway = (error: unknown): boolean => error instanceof Unsent || isReadOnly(error);
+
 /** The connection went away before its answer came: what was asked has happened, or has not. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Error &&
@@ -53,12 +68,12 @@ interface Explanation {
 const explanations: readonly Explanation[] = [
   {
     of: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOENT)$/,
-    code: "cannot_open",
+    code: "unavailable",
     sentence: "PostgreSQL does not answer: start it, or mend the host and port of the URL",
   },
   {
     of: /^57P03$/,
-    code: "cannot_open",
+    code: "unavailable",
     sentence: "PostgreSQL is starting up or shutting down: wait until it takes connections",
   },
   {
@@ -74,7 +89,7 @@ const explanations: readonly Explanation[] = [
   { of: /^3D000$/, code: "cannot_open", sentence: "the database of the URL does not exist: create it first" },
   {
     of: /^25006$/,
-    code: "read_only",
+    code: "unavailable",
     sentence: "this server takes no writes, as a standby does: give paystate the URL of the primary",
   },
   {
@@ -124,6 +139,7 @@ function cureFor(error: Error): string {
 /** The error itself, or the sentence for it with the error as its cause. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
+  if (error instanceof Unsent) return lost(error.cause);
   if (codeOf(error) === "42501") {
     return new StorageUnusable("no_rights", `the role lacks a right (${error.message}): ${cureFor(error)}`, {
       cause: error,
@@ -132,4 +148,15 @@ export function explained(error: unknown): unknown {
   const symptoms = [codeOf(error), error.message];
   const found = explanations.find(({ of }) => symptoms.some((symptom) => of.test(symptom)));
   return found === undefined ? error : new StorageUnusable(found.code, found.sentence, { cause: error });
+}
+
+/** A connection that was lost or not made, with the sentence that tells what to do. */
+export function lost(error: unknown): unknown {
+  const known = explained(error);
+  if (known !== error || !isLost(error)) return known;
+  return new StorageUnusable(
+    "unavailable",
+    "the connection to PostgreSQL was lost and did not come back in time: see whether the server runs",
+    { cause: error },
+  );
 }

@@ -1,9 +1,11 @@
 /** The writes of commits to the caller's tables, as the function that carries them out takes them. */
 import { kindOf } from "../row.ts";
-import { type GivenTable, type GivenTables, valueName } from "../sql/given-table.ts";
+import { type Room, valueName } from "../sql/given-table.ts";
+import type { GivenTables } from "../sql/given-tables.ts";
+import { postgresSchema, type SchemaDialect } from "../sql/migrations/dialect.ts";
 import { type AnyRow, type Bound, type SqlValue, withPlaces } from "../sql/statement.ts";
-import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite } from "../storage.ts";
-import type { AnyTable, ColumnKind } from "../table.ts";
+import type { AnyWrite } from "../storage.ts";
+import type { AnyTable } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { assertText } from "./text.ts";
 
@@ -14,29 +16,22 @@ interface Run {
 }
 
 /** A write: refused unless it touches so many rows, and where it has no room. */
-export interface PreparedWrite extends Run {
+export interface SentWrite extends Run {
   readonly rows: 0 | 1;
   /** It may set a unique field to a value that is taken, which refuses it. */
   readonly mayBeTaken?: true;
-  readonly room?: Room;
+  readonly room?: SentRoom;
 }
 
-interface Room {
-  readonly values: readonly (string | null)[];
+interface SentRoom {
+  readonly values: Run["values"];
   readonly forget?: number;
   readonly measure?: number;
   readonly plus?: string;
   readonly most?: string;
 }
 
-const casts: { readonly [K in ColumnKind]: string } = {
-  text: "text",
-  integer: "bigint",
-  amount: "numeric",
-  boolean: "smallint",
-  bytes: "bytea",
-  json: "text",
-};
+const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
 /** Rows that are only expected are shared, so that payments of one account do not wait for each other. */
 type Strength = "share" | "no key update";
@@ -83,74 +78,51 @@ export class GroupWrites {
   }
 
   /** @throws TypeError when the write is wrong for its table. */
-  prepare(write: AnyWrite): PreparedWrite {
+  prepare(write: AnyWrite): SentWrite {
     const given = this.#tables.of(write.table);
-    if ("insert" in write) return this.#insert(given, write);
-    if ("set" in write) {
-      this.#lock(write.table, write.id, "no key update");
-      return this.#update(given, write);
-    }
-    if ("remove" in write) {
-      this.#lock(write.table, write.remove, "no key update");
-      return { ...this.#run(given.removal(write), given.table), rows: 1 };
-    }
-    this.#lock(write.table, write.id, "share");
-    return this.#expect(given, write);
-  }
-
-  #insert(given: GivenTable, { insert: record, atMost }: AnyInsert): PreparedWrite {
     const { table } = given;
-    const insert = given.insert(record);
-    if ("version" in table.columns) this.#names.add(`row/${table.name}/${String(insert.values[table.key])}`);
-    if (table.ordered !== null) {
-      // Numbers of rows are drawn before their commit, so one that commits late would stand before what was read already.
-      this.#names.add(
-        `order/${table.name}/${JSON.stringify(table.ordered.map((field) => insert.values[field]))}`,
-      );
+    const { bound, rows, room } = given.write(write);
+    this.#lock(table, write, bound.values);
+    if ("insert" in write) {
+      return { ...this.#run(bound, table), rows, ...(room && { room: this.#room(table, room) }) };
     }
-    const room = atMost === undefined ? {} : { room: this.#room(given, insert.values, atMost) };
-    return { ...this.#run(insert, table), rows: 1, ...room };
-  }
-
-  #update(given: GivenTable, change: AnyUpdate): PreparedWrite {
-    const { statement, values } = given.update(change);
-    const { unexpired } = change;
+    if (!("set" in write)) return { ...this.#run(bound, table), rows };
+    const { unexpired } = write;
     const now = unexpired === undefined ? null : this.#clock.now(unexpired.now);
-    const run = this.#run({ statement, values: { ...values, [valueName.now]: now } }, given.table);
-    const isUnique = given.table.unique.some((field) => field in (change.set as object));
-    return { ...run, rows: 1, ...(isUnique ? { mayBeTaken: true as const } : {}) };
+    const run = this.#run({ ...bound, values: { ...bound.values, [valueName.now]: now } }, table);
+    const isUnique = table.unique.some((field) => field in write.set);
+    return { ...run, rows, ...(isUnique && { mayBeTaken: true }) };
   }
 
-  /** A row that is absent cannot be locked; its name can, which an insert of it locks too. */
-  #expect(given: GivenTable, expectation: AnyExpectation): PreparedWrite {
-    const { id, expectVersion } = expectation;
-    const { statement, values } = given.expected(expectation);
-    const { name } = given.table;
-    if (expectVersion === 0) {
-      this.#names.add(`row/${name}/${id}`);
-      return { ...this.#run({ statement, values }, given.table), rows: 0 };
+  #lock(table: AnyTable, write: AnyWrite, values: AnyRow): void {
+    const { name, key, columns, ordered, group } = table;
+    const valuesOf = (fields: readonly string[]): string =>
+      JSON.stringify(fields.map((field) => values[field]));
+    if ("set" in write) this.#lockRow(name, write.id, "no key update");
+    else if ("remove" in write) this.#lockRow(name, write.remove, "no key update");
+    else if ("expectVersion" in write) {
+      this.#lockRow(name, write.id, "share");
+      // A row that is absent cannot be locked; its name can, which an insert of it locks too.
+      if (write.expectVersion === 0) this.#names.add(`row/${name}/${write.id}`);
+    } else {
+      if ("version" in columns) this.#names.add(`row/${name}/${String(values[key])}`);
+      // Numbers of rows are drawn before their commit, so one that commits late would stand before what was read already.
+      if (ordered !== null) this.#names.add(`order/${name}/${valuesOf(ordered)}`);
+      if (write.atMost !== undefined) this.#names.add(`group/${name}/${valuesOf(group?.by ?? [])}`);
     }
-    const text = `select 1 from "${name}" where "${given.table.key}" = ($1)[1] and version = ($1)[2]::bigint`;
-    return { statement: this.#number(text), values: [id, String(expectVersion)], rows: 1 };
   }
 
-  #room(given: GivenTable, row: AnyRow, atMost: NonNullable<AnyInsert["atMost"]>): Room {
-    const { table } = given;
-    const { counted, forget } = given.measure(row, atMost);
-    this.#names.add(`group/${table.name}/${JSON.stringify(table.group?.by.map((field) => row[field]))}`);
-    const measure = overArray(counted, table);
-    const room = {
-      values: valuesIn(measure, counted.values),
+  #room(table: AnyTable, { forget, counted, plus, most }: Room): SentRoom {
+    const isSum = "parts" in counted;
+    const { text, places } = overArray(isSum ? counted.parts : counted, table);
+    const { values } = isSum ? counted.parts : counted;
+    const measure = isSum ? `select coalesce(sum("part"), 0) from (${text}) as parts` : text;
+    return {
+      values: valuesIn({ text, places }, values),
       // It names the same values in the same order.
-      ...(forget === null ? {} : { forget: this.#number(overArray(forget, table).text) }),
+      ...(forget && { forget: this.#number(overArray(forget, table).text) }),
+      ...(most !== null && { measure: this.#number(measure), plus: String(plus), most: String(most) }),
     };
-    if (!("total" in atMost)) {
-      return { ...room, measure: this.#number(measure.text), plus: "1", most: String(atMost.count) };
-    }
-    if (atMost.total === null) return room;
-    const sum = `select coalesce(sum("part"), 0) from (${measure.text}) as parts`;
-    const plus = String(row[table.group?.sum ?? ""]);
-    return { ...room, measure: this.#number(sum), plus, most: String(atMost.total) };
   }
 
   #run(bound: Bound, table: AnyTable): Run {
@@ -158,7 +130,7 @@ export class GroupWrites {
     return { statement: this.#number(run.text), values: valuesIn(run, bound.values) };
   }
 
-  #lock(table: string, key: string, strength: Strength): void {
+  #lockRow(table: string, key: string, strength: Strength): void {
     const keys = this.#rows.get(table) ?? new Map<string, Strength>();
     this.#rows.set(table, keys);
     if (strength === "no key update" || !keys.has(key)) keys.set(key, strength);

@@ -2,7 +2,7 @@
 import type { StoredTask } from "../engine-tables.ts";
 import { statement } from "../sql/statement.ts";
 import { IN_QUEUE, taskStatements } from "../sql/task-statements.ts";
-import { pendingTask, taskRecord } from "../stored-task.ts";
+import { claimedTask, pendingTask } from "../stored-task.ts";
 import type {
   ClaimRequest,
   ClaimedTask,
@@ -13,9 +13,9 @@ import type {
   TaskListing,
 } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
-import { type Database, lost } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { explained, isLost } from "./explain.ts";
+import { explained, isLost, lost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { IN_LINE, limitedWorkflows, QUEUE_OF_TASK } from "./functions/claims.ts";
 
@@ -40,10 +40,7 @@ export class TaskQueue {
     const answer = await this.#once(functionNames.claim, { ...request, now });
     const { now: at, tasks } = answer as { readonly now: number; readonly tasks: readonly StoredTask[] };
     this.#clock.learn(request.now, at);
-    return tasks.map((task) => {
-      const { token, crashes, failures } = task;
-      return { token, crashes, failures, ...taskRecord(task) };
-    });
+    return tasks.map(claimedTask);
   }
 
   async heartbeat({ now, ...beat }: Heartbeat): Promise<string[]> {
@@ -72,13 +69,12 @@ export class TaskQueue {
   /** The tasks of an instance by name, those of one name as they were armed. */
   async of(instance: string, limit: number, except?: TaskKind): Promise<PendingTask[]> {
     const asked = { instance, limit, except: except ?? "" };
-    const tasks = await this.#database.read(taskStatements.ofInstance, asked);
-    return this.#shown(tasks);
+    return this.#shown(await this.#database.read(taskStatements.ofInstance, asked));
   }
 
   async nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
     const found = await Promise.all([
-      ...workflows.flatMap((workflow) => queues.map((queue) => this.#nextOf(queue, workflow))),
+      ...workflows.flatMap((workflow) => queues.flatMap((queue) => this.#nextOf(queue, workflow))),
       this.#database.read(NEXT_SUSPECT, {
         workflows: JSON.stringify(workflows),
         queues: JSON.stringify(queues),
@@ -88,13 +84,12 @@ export class TaskQueue {
     return times.length === 0 ? null : this.#clock.told(Math.min(...times));
   }
 
-  async #nextOf(queue: QueueName, workflow: string): Promise<readonly { readonly at: number }[]> {
+  #nextOf(queue: QueueName, workflow: string): Promise<{ at: number }[]>[] {
     const { next } = taskStatements;
-    if (queue !== "limited") return this.#database.read(next[queue], { workflow });
-    const waiting = ["admitted", "paused"].map((admission) =>
+    if (queue !== "limited") return [this.#database.read(next[queue], { workflow })];
+    return ["admitted", "paused"].map((admission) =>
       this.#database.read(next.limited, { workflow, admission }),
     );
-    return (await Promise.all(waiting)).flat();
   }
 
   async list(listing: TaskListing): Promise<PendingTask[]> {
@@ -117,13 +112,10 @@ export class TaskQueue {
   }
 
   #shown(tasks: readonly StoredTask[]): PendingTask[] {
-    return tasks.map((task) => {
-      const { visibleAt, deadAt, ...shown } = pendingTask(task);
-      const told = {
-        visibleAt: this.#clock.told(visibleAt),
-        deadAt: deadAt === null ? null : this.#clock.told(deadAt),
-      };
-      return { ...shown, ...told };
+    const told = (at: number): number => this.#clock.told(at);
+    return tasks.map(pendingTask).map((task) => {
+      const { visibleAt, deadAt } = task;
+      return { ...task, visibleAt: told(visibleAt), deadAt: deadAt === null ? null : told(deadAt) };
     });
   }
 }

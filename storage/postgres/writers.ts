@@ -3,6 +3,7 @@
  * transaction: the row tells afterwards whether it happened, and a changed row keeps a late one from happening at all.
  */
 import type { Database } from "./database.ts";
+import { isLost, Unsent } from "./explain.ts";
 import { literal } from "./text.ts";
 
 /** One row: it numbers the groups that are sent one after the other. */
@@ -30,14 +31,15 @@ export class Writers {
   async take(): Promise<Writer> {
     const free = this.#free.pop();
     if (free !== undefined) return free;
-    const rows = await this.#database.again(() =>
-      this.#database.write(
-        `delete from "paystateWriters" where "usedAt" < ${NOW} - ${FORGOTTEN_MS}`,
-        `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${NOW}) returning id`,
-      ),
+    const made = this.#database.write(
+      `delete from "paystateWriters" where "usedAt" < ${NOW} - ${FORGOTTEN_MS}`,
+      `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${NOW}) returning id`,
     );
-    const [, [made] = []] = rows;
-    const { id } = made as { readonly id: string };
+    const [, [row] = []] = await made.catch((error: unknown) => {
+      // Of the group nothing was sent yet.
+      throw isLost(error) ? new Unsent(error) : error;
+    });
+    const { id } = row as { readonly id: string };
     this.#all.add(id);
     return { id, number: 0 };
   }
@@ -46,13 +48,17 @@ export class Writers {
     this.#free.push(writer);
   }
 
-  /** What the writer's last group was answered; null when it has not happened, and from now on cannot. */
+  /**
+   * What the writer's last group was answered; null when it has not happened, and from now on cannot.
+   * @throws WriterGone when nothing tells any more.
+   */
   async outcome({ id, number }: Writer): Promise<string | null> {
-    const [, rows = []] = await this.#database.write(
+    const [, [row] = []] = await this.#database.write(
       `update "paystateWriters" set number = ${number}, results = null where id = ${literal(id)} and number < ${number}`,
       `select results from "paystateWriters" where id = ${literal(id)} and number = ${number}`,
     );
-    return (rows[0] as { readonly results: string | null } | undefined)?.results ?? null;
+    if (row === undefined) throw new WriterGone("the row of the group's writer is gone");
+    return (row as { readonly results: string | null }).results;
   }
 
   /** Removes the rows; what is left undone is done by another process after a day. */
@@ -61,4 +67,9 @@ export class Writers {
     const ids = [...this.#all].map(literal).join(", ");
     await this.#database.write(`delete from "paystateWriters" where id in (${ids})`).catch(() => {});
   }
+}
+
+/** The row of a writer is not there: a server that was promoted may lack it, and one that slept for a day. */
+export class WriterGone extends Error {
+  override readonly name = "WriterGone";
 }

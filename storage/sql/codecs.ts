@@ -2,7 +2,7 @@
  * Between records and rows. Amounts are decimal text in SQLite, whose integers end at 2^63 − 1; what JSON holds is JSON
  * text, in which a bigint is an object with one field.
  */
-import { BIGINT, checked, type Described, type Field, fieldsOf } from "../row.ts";
+import { BIGINT, checked, type Described, type Field, fieldsOf, givenFields, mapped } from "../row.ts";
 import type { ColumnKind } from "../table.ts";
 import type { SqlValue } from "./statement.ts";
 
@@ -38,17 +38,18 @@ const codecs: { readonly [K in ColumnKind]: Codec } = {
 };
 
 /** @throws TypeError when a field is missing or not of its kind. */
-export function encodeRow(table: Described, record: object): Record<string, SqlValue> {
-  return encodeFields(fieldsOf(table), record);
-}
+export const encodeRow = (table: Described, record: object): Record<string, SqlValue> =>
+  mapped(fieldsOf(table), record, encoded);
 
 /** Only those fields that are given. */
-export function encodeChanges(table: Described, changes: object): Record<string, SqlValue> {
-  return encodeFields(
-    fieldsOf(table).filter(({ name }) => name in changes),
-    changes,
-  );
-}
+export const encodeChanges = (table: Described, changes: object): Record<string, SqlValue> =>
+  mapped(givenFields(table, changes), changes, encoded);
+
+/** One value as it lies in a column. */
+export const encodeValue = (field: Field, value: unknown): SqlValue => encoded(checked(field, value), field);
+
+const encoded = (value: unknown, { kind }: Field): SqlValue =>
+  value === null ? null : codecs[kind].encode(value);
 
 export function decodeRow(table: Described, row: object): object {
   const record: Record<string, unknown> = {};
@@ -57,17 +58,4 @@ export function decodeRow(table: Described, row: object): object {
     record[name] = column === null ? null : codecs[kind].decode(column);
   }
   return record;
-}
-
-/** One value as it lies in a column. */
-export function encodeValue(field: Field, value: unknown): SqlValue {
-  return checked(field, value) === null ? null : codecs[field.kind].encode(value);
-}
-
-function encodeFields(fields: readonly Field[], record: object): Record<string, SqlValue> {
-  const row: Record<string, SqlValue> = {};
-  for (const field of fields) {
-    row[field.name] = encodeValue(field, (record as Record<string, unknown>)[field.name]);
-  }
-  return row;
 }

@@ -1,9 +1,8 @@
 /** One of the caller's tables in SQL: the statement for what is read or written, made from its description, with its values. */
-import { NotInstalled } from "../install-plan.ts";
 import { type AnyQuery, fieldNamed, isTotal, selectionOf, type Selection } from "../query.ts";
 import { expectedFields, timeField } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
-import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate } from "../storage.ts";
+import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Capacity } from "../storage.ts";
 import type { AnyTable, Index } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
 import { type AnyRow, assigned, type Bound, insertInto, listed, quoted, type SqlValue } from "./statement.ts";
@@ -26,14 +25,31 @@ export const valueName = {
   after: (field: string): string => `after ${field}`,
 };
 
-const valueOf = (name: string): string => `{${name}}`;
+export const valueOf = (name: string): string => `{${name}}`;
 
-/** What the rows of a group say before an insert. */
-export interface Measure {
-  /** How many count, or one field of each of them. */
-  readonly counted: Bound<{ count: number; part: string }>;
-  /** Removes those that have left the window; null where there is none. */
+/** A write, as it is carried out: refused unless so many rows are changed, or found by what only expects them. */
+export interface PreparedWrite {
+  readonly bound: Bound;
+  readonly rows: 0 | 1;
+  /** Before an insert: refused, too, where its group has no room for it. */
+  readonly room?: Room;
+}
+
+/** The room that the group of a row has for it. */
+export interface Room {
+  /** Removes the rows that have left the window; null where there is none. */
   readonly forget: Bound | null;
+  /** How many rows count; or what is to be summed, of each of them. */
+  readonly counted: Bound<{ readonly count: number }> | { readonly parts: Bound<Part> };
+  /** What the row adds. */
+  readonly plus: bigint;
+  /** Null where nothing is refused. */
+  readonly most: bigint | number | null;
+}
+
+/** An amount to be summed, as it lies in its column. */
+export interface Part {
+  readonly part: string | null;
 }
 
 export class GivenTable {
@@ -76,32 +92,44 @@ export class GivenTable {
     return { statement: { text }, values: { ...valuesOf(selection), ...extent } };
   }
 
-  /** How many rows there are; where a field is summed, this field of each of them. */
-  tally(query: AnyQuery): Bound<{ count?: number; part?: string | null }> {
-    const { table } = this;
-    const selection = selectionOf(table, query);
-    const what = query.sum === undefined ? `count(*) as "count"` : `${quoted(query.sum)} as "part"`;
-    const conditions = [...conditionsOf(table, selection), ...isAfter(selection, "asc")];
-    const text = `select ${what} from ${quoted(table.name)}${where(conditions)}`;
+  /** How many rows there are. */
+  count(query: AnyQuery): Bound<{ count: number }> {
+    return this.#among(query, `count(*) as "count"`);
+  }
+
+  /** One field of each of the rows. */
+  parts(query: AnyQuery, field: string): Bound<Part> {
+    return this.#among(query, `${quoted(field)} as "part"`);
+  }
+
+  #among(query: AnyQuery, what: string): Bound<never> {
+    const selection = selectionOf(this.table, query);
+    const conditions = [...conditionsOf(this.table, selection), ...isAfter(selection, "asc")];
+    const text = `select ${what} from ${quoted(this.table.name)}${where(conditions)}`;
     return { statement: { text }, values: valuesOf(selection) };
   }
 
-  insert(record: unknown): Bound {
+  /** @throws TypeError when the write is wrong for the table. */
+  write(write: AnyWrite): PreparedWrite {
+    if ("insert" in write) return this.#insert(write);
+    if ("remove" in write) return { bound: this.#removal(write), rows: 1 };
+    return "set" in write ? { bound: this.#update(write), rows: 1 } : this.#expected(write);
+  }
+
+  #insert({ insert: record, atMost }: AnyInsert): PreparedWrite {
     const { table } = this;
     const text = this.#once(
       "insert",
       () => `${insertInto(table.name, columnsOf(table))} on conflict do nothing`,
     );
-    return { statement: { text }, values: encodeRow(table, record as object) };
+    const values = encodeRow(table, record as object);
+    const bound = { statement: { text }, values };
+    return { bound, rows: 1, ...(atMost && { room: this.#room(values, atMost) }) };
   }
 
-  /** @throws TypeError when the table has no group, or none that is summed. */
-  measure(row: AnyRow, atMost: NonNullable<AnyInsert["atMost"]>): Measure {
+  #room(row: AnyRow, atMost: Capacity): Room {
     const { name, group } = this.table;
     if (group === null) throw new TypeError(`atMost: ${name} has no group`);
-    if ("total" in atMost && group.sum === undefined) {
-      throw new TypeError(`atMost: the group of ${name} has no sum`);
-    }
     const members = group.by.map((field) => {
       // What is null equals nothing, and is one value to a group.
       const equals = fieldNamed(this.table, field).nullable ? "is not distinct from" : "=";
@@ -109,28 +137,28 @@ export class GivenTable {
     });
     const since = valueOf(valueName.since);
     const counts = "open" in group ? `${quoted(group.open)} is null` : `${quoted(group.since)} > ${since}`;
-    const what = "total" in atMost ? `${quoted(group.sum ?? "")} as "part"` : `count(*) as "count"`;
-    const values = {
-      ...row,
-      [valueName.since]: Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER),
-    };
-    const of = (text: string, condition: string): Bound<never> => ({
-      statement: { text: `${text} from ${quoted(name)}${where([...members, condition])}` },
-      values,
+    const from = Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER);
+    const of = (what: string, condition: string): Bound<never> => ({
+      statement: { text: `${what} from ${quoted(name)}${where([...members, condition])}` },
+      values: { ...row, [valueName.since]: from },
     });
-    return {
-      counted: of(`select ${what}`, counts),
-      forget: "open" in group ? null : of("delete", `${quoted(group.since)} <= ${since}`),
-    };
+    const forget = "open" in group ? null : of("delete", `${quoted(group.since)} <= ${since}`);
+    if ("count" in atMost) {
+      const counted = of(`select count(*) as "count"`, counts);
+      return { forget, counted, plus: 1n, most: atMost.count };
+    }
+    if (group.sum === undefined) throw new TypeError(`atMost: the group of ${name} has no sum`);
+    const parts = of(`select ${quoted(group.sum)} as "part"`, counts);
+    return { forget, counted: { parts }, plus: BigInt(row[group.sum] as string), most: atMost.total };
   }
 
   /** @throws TypeError when rows of the table are never changed, or have no version to expect or no time to compare. */
-  update({ id, set, expectedVersion, unexpired: until }: AnyUpdate): Bound {
+  #update({ id, set, expectedVersion, unexpired: until }: AnyUpdate): Bound {
     const { name, key, columns, appendOnly } = this.table;
     if (appendOnly) throw new TypeError(`rows of ${name} are never changed`);
     if (expectedVersion !== undefined) this.#assertVersioned();
     const grows = "version" in columns;
-    const changes = encodeChanges(this.table, set as object);
+    const changes = encodeChanges(this.table, set);
     const fields = Object.keys(changes);
     const unexpired = until === undefined ? null : timeField(this.table, until).name;
     const shape = ["update", expectedVersion === undefined, unexpired, ...fields].join();
@@ -145,7 +173,7 @@ export class GivenTable {
       ];
       const conditions = [
         isKey(key),
-        ...(expectedVersion === undefined ? [] : [`version = ${valueOf(valueName.version)}`]),
+        ...(expectedVersion === undefined ? [] : [IS_VERSION]),
         ...(unexpired === null ? [] : [`${quoted(unexpired)} > ${this.#now}`]),
       ];
       return `update ${quoted(name)} set ${sets.join(", ")}${where(conditions)}`;
@@ -155,7 +183,7 @@ export class GivenTable {
   }
 
   /** @throws TypeError when rows of the table are never removed, or an expected value cannot be compared. */
-  removal(change: AnyRemoval): Bound {
+  #removal(change: AnyRemoval): Bound {
     const { name, key } = this.table;
     const expected = expectedFields(this.table, change);
     const conditions = expected.map(([field, value]) => isEqual(field.name, value, valueOf(field.name)));
@@ -164,10 +192,14 @@ export class GivenTable {
     return { statement: { text }, values: { ...Object.fromEntries(values), [valueName.key]: change.remove } };
   }
 
-  /** The row that is expected to have a version. */
-  expected({ id }: AnyExpectation): Bound<AnyRow> {
+  #expected({ id, expectVersion }: AnyExpectation): PreparedWrite {
     this.#assertVersioned();
-    return this.get(id);
+    const { name, key } = this.table;
+    const isAbsent = expectVersion === 0;
+    const conditions = [isKey(key), ...(isAbsent ? [] : [IS_VERSION])];
+    const text = `select 1 from ${quoted(name)}${where(conditions)}`;
+    const values = { [valueName.key]: id, [valueName.version]: expectVersion };
+    return { bound: { statement: { text }, values }, rows: isAbsent ? 0 : 1 };
   }
 
   #once(shape: string, make: () => string): string {
@@ -181,30 +213,10 @@ export class GivenTable {
   }
 }
 
-/** The tables that are installed, by their names. */
-export class GivenTables {
-  readonly #now: string;
-  readonly #tables = new Map<string, GivenTable>();
-
-  constructor(now = valueOf(valueName.now)) {
-    this.#now = now;
-  }
-
-  /** Takes a table that is in the database. */
-  add(table: AnyTable): void {
-    this.#tables.set(table.name, new GivenTable(table, this.#now));
-  }
-
-  /** @throws NotInstalled when the table is none of them. */
-  of(name: string): GivenTable {
-    const table = this.#tables.get(name);
-    if (table === undefined) throw new NotInstalled(name);
-    return table;
-  }
-}
-
 const where = (conditions: readonly string[]): string =>
   conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
+
+const IS_VERSION = `version = ${valueOf(valueName.version)}`;
 
 const isKey = (key: string): string => `${quoted(key)} = ${valueOf(valueName.key)}`;
 

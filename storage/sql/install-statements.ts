@@ -27,10 +27,10 @@ export const installedStatements = {
 /** What installing a table takes, and the note of it. Null where it is there as described. */
 export function installing(
   table: AnyTable,
-  stored: InstalledTable | null,
+  stored: InstalledTable | undefined,
   dialect: SchemaDialect,
 ): { readonly changes: readonly string[]; readonly record: InstalledTable } | null {
-  const plan = planInstall(table, stored);
+  const plan = planInstall(table, stored ?? null);
   if (plan === "keep") return null;
   const { name, migrations } = table;
   return {

@@ -1,8 +1,15 @@
-/** The statements on instances, their history, their watches, and named leases. */
+/** The statements on instances, their history, their watches, and named leases; and what is read by them. */
 import { columnsOf } from "../row.ts";
 import { engineTables, type StoredLease } from "../engine-tables.ts";
-import type { HistoryRecord, InstanceListing, InstanceRecord, StepRecord, WatchRecord } from "../storage.ts";
-import { insertInto, statement } from "./statement.ts";
+import type {
+  EngineStorage,
+  HistoryRecord,
+  InstanceListing,
+  InstanceRecord,
+  StepRecord,
+  WatchRecord,
+} from "../storage.ts";
+import { insertInto, type Read, type Statement, statement } from "./statement.ts";
 
 const inserting = (table: keyof typeof engineTables): string =>
   insertInto(table, columnsOf(engineTables[table]));
@@ -50,7 +57,7 @@ export const listStatements = {
 };
 
 /** What the statement of this listing is given. The first page begins before every time and id. */
-export function listingValues(listing: InstanceListing): object {
+function listingValues(listing: InstanceListing): object {
   if (listing.order === "newest") {
     const { createdAt: at, id } = listing.after ?? { createdAt: Number.MAX_SAFE_INTEGER, id: "" };
     return { ...listing, at, id };
@@ -87,3 +94,21 @@ export const leaseStatements = {
     on conflict (name) do update set holder = {holder}, until = {until}, ms = {ms}`),
   remove: statement<{ name: string }>(`delete from "paystateLeases" where name = {name}`),
 };
+
+/** What each database reads in its own way. */
+interface OwnReads {
+  readonly usedBytes: Statement<object, { readonly bytes: number }>;
+  readonly inShards: (kind: string, shards: readonly number[]) => Promise<readonly WatchRecord[]>;
+}
+
+export const instanceReads = (
+  read: Read,
+  { usedBytes, inShards }: OwnReads,
+): Pick<EngineStorage, "load" | "history" | "list" | "size" | "watches"> => ({
+  load: async (id) => (await read(instanceStatements.load, { id }))[0] ?? null,
+  history: (instance, { after, limit }) => read(instanceStatements.history, { instance, after, limit }),
+  list: (listing) => read(listStatements[listing.order], listingValues(listing)),
+  size: async () => (await read(usedBytes, {}))[0]?.bytes ?? null,
+  watches: (listing) =>
+    "afterKind" in listing ? read(watchStatements.byKind, listing) : inShards(listing.kind, listing.shards),
+});

@@ -26,6 +26,12 @@ export interface Bound<Row = unknown> {
   readonly values: AnyRow;
 }
 
+/** Carries out a statement that reads. Answers its rows, as the columns lie. */
+export type Read = <Values extends object, Row>(
+  statement: Statement<Values, Row>,
+  values: Values,
+) => Promise<Row[]>;
+
 /** Places, and the quoted parts in which a brace is none. */
 const PLACE = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\{([^{}]+)\}/g;
 

@@ -1,12 +1,10 @@
 /** Copies a database file while others work on it: one moment of it, whole, in a file of its own. */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { Kysely, SqliteDialect } from "kysely";
-import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
-import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import type { SqliteDatabase } from "./driver.ts";
+import { isOurs, openExisting } from "./existing.ts";
 import { codeOf, explained } from "./explain.ts";
 import { nameFile } from "./name-file.ts";
 
@@ -75,7 +73,7 @@ function targetExists(file: string): StorageUnusable {
 
 /** `VACUUM INTO` reads within one transaction. The online backup begins again whenever another process writes. */
 async function copy(source: string, partial: string): Promise<void> {
-  const database = await openReadOnly(source);
+  const database = await openExisting(source, { readonly: true });
   try {
     await mustBeOurs(database);
     await inTurn(() => database.prepare("vacuum main into ?").run(partial));
@@ -86,7 +84,7 @@ async function copy(source: string, partial: string): Promise<void> {
 
 /** Reads every page of the copy. Answers its length in bytes. */
 async function verify(partial: string): Promise<number> {
-  const copied = await openReadOnly(partial);
+  const copied = await openExisting(partial, { readonly: true });
   try {
     await mustBeOurs(copied);
     const [found] = copied.pragma("integrity_check") as readonly { readonly integrity_check: string }[];
@@ -105,19 +103,9 @@ async function verify(partial: string): Promise<number> {
   }
 }
 
-async function openReadOnly(path: string): Promise<SqliteDatabase> {
-  const Driver = await loadDriver();
-  try {
-    return new Driver(path, { timeout: 0, readonly: true, fileMustExist: true });
-  } catch (error) {
-    throw explained(error, path);
-  }
-}
-
 /** A database without our tables would be copied as well, and help nobody when it is needed. */
 async function mustBeOurs(database: SqliteDatabase): Promise<void> {
-  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
-  if (await inTurn(() => isCurrent(db, sqliteSchema))) return;
+  if (await isOurs(database)) return;
   throw new StorageUnusable(
     "not_a_database",
     "the file holds no tables of paystate's: name the database of a service",

@@ -3,6 +3,7 @@ import pRetry from "p-retry";
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
 import { explained, isBusy, isUncertain } from "./explain.ts";
+import type { FileGuard } from "./file-guard.ts";
 
 /**
  * SQLite's own busy timeout sleeps inside the event loop, so it is off, and a turn is asked for again soon: often, since
@@ -44,6 +45,8 @@ export class Uncertain extends Error {
 
 export class Connection {
   readonly #database: SqliteDatabase;
+  /** Throws where the file is another. Null where the database is none of a path that was opened here. */
+  readonly #guard: FileGuard | null;
   readonly #prepared = new Map<string, Prepared>();
   /** False from a commit that did not wait for the disk until the next ones do so again. */
   #isSynced = true;
@@ -53,8 +56,9 @@ export class Connection {
     ]: SqliteStatement;
   };
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, guard: FileGuard | null = null) {
     this.#database = database;
+    this.#guard = guard;
     this.#control = {
       begin: database.prepare("begin immediate"),
       beginRead: database.prepare("begin deferred"),
@@ -107,13 +111,17 @@ export class Connection {
 
   /** Reads, again when the file is just then being recovered or closed by another process. */
   read<A>(act: () => A): Promise<A> {
-    return inTurn(act);
+    return inTurn(() => {
+      this.#guard?.check(false);
+      return act();
+    });
   }
 
   /** Reads several things of one moment, even while other processes commit. */
   snapshot<A>(act: () => A): Promise<A> {
     const { beginRead, rollback } = this.#control;
     return inTurn(() => {
+      this.#guard?.check(false);
       beginRead.run();
       try {
         return act();
@@ -172,6 +180,7 @@ export class Connection {
 
   #transaction<A>(act: () => A, isKept: (answer: A) => boolean): A {
     const { begin, rollback } = this.#control;
+    this.#guard?.check(true);
     begin.run();
     try {
       const answer = act();

@@ -30,8 +30,13 @@ const explanations: readonly Explanation[] = [
   },
   {
     of: /^SQLITE_(READONLY|PERM)|^(EACCES|EPERM|EROFS)$/,
-    code: "read_only",
+    code: "unwritable",
     sentence: "the database cannot be written: paystate's user needs to write the file and its folder",
+  },
+  {
+    of: /^SQLITE_IOERR|^EIO$/,
+    code: "unwritable",
+    sentence: "the disk answered with an error: see what the system says of it, and of its mount",
   },
   {
     of: /^(ENOENT|ENOTDIR)$/,

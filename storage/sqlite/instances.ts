@@ -4,19 +4,13 @@ import { compareTexts } from "../compare-texts.ts";
 import { engineTables } from "../engine-tables.ts";
 import { planLeases } from "../named-leases.ts";
 import { encodeRow } from "../sql/codecs.ts";
-import {
-  instanceStatements,
-  leaseStatements,
-  listingValues,
-  listStatements,
-  watchStatements,
-} from "../sql/instance-statements.ts";
+import { instanceStatements, leaseStatements, watchStatements } from "../sql/instance-statements.ts";
 import { type Statement, statement } from "../sql/statement.ts";
-import type { EngineStorage, Lease, LeaseRequest, WatchListing, WatchRecord } from "../storage.ts";
+import type { Lease, LeaseRequest, WatchRecord } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 
 /** Pages that were freed wait in the file to be used again. */
-const usedBytes = statement<object, { bytes: number }>(
+export const usedBytes = statement<object, { bytes: number }>(
   `select (page_count - freelist_count) * page_size as bytes
     from pragma_page_count(), pragma_freelist_count(), pragma_page_size()`,
 );
@@ -43,32 +37,14 @@ export function instanceTarget(connection: Connection): Omit<CommitTarget, "task
   };
 }
 
-/** What is read of them. */
-export function instanceReads(
-  connection: Connection,
-): Pick<EngineStorage, "load" | "history" | "list" | "size" | "watches" | "lease"> {
-  return {
-    load: (id) => connection.read(() => connection.get(instanceStatements.load, { id }) ?? null),
-    history: (instance, { after, limit }) =>
-      connection.read(() => connection.all(instanceStatements.history, { instance, after, limit })),
-    list: (listing) =>
-      connection.read(() => connection.all(listStatements[listing.order], listingValues(listing))),
-    size: () => connection.read(() => connection.get(usedBytes, {})?.bytes ?? null),
-    watches: (listing) => connection.read(() => watchesOf(connection, listing)),
-    lease: (request) => leased(connection, request),
-  };
-}
-
-function watchesOf(connection: Connection, listing: WatchListing): WatchRecord[] {
-  if ("afterKind" in listing) return connection.all(watchStatements.byKind, listing);
-  const { kind, shards } = listing;
-  return [...new Set(shards)]
+/** Watches of a kind in some shards, by key, then instance. */
+export const watchesIn = (connection: Connection, kind: string, shards: readonly number[]): WatchRecord[] =>
+  [...new Set(shards)]
     .flatMap((shard) => connection.all(watchStatements.inShard, { kind, shard }))
     .toSorted((a, b) => compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance));
-}
 
 /** Does not ask for the write lock while nothing changes. */
-async function leased(connection: Connection, request: LeaseRequest): Promise<readonly Lease[]> {
+export async function leased(connection: Connection, request: LeaseRequest): Promise<readonly Lease[]> {
   const plan = (): ReturnType<typeof planLeases> => {
     const rows = request.names.flatMap((name) => connection.all(leaseStatements.named, { name }));
     return planLeases(request, rows);

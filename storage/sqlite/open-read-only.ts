@@ -3,12 +3,9 @@ import { constants, existsSync, type Stats } from "node:fs";
 import { chmod, copyFile, mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Kysely, SqliteDialect } from "kysely";
-import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import { inTurn } from "./connection.ts";
-import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import type { SqliteDatabase } from "./driver.ts";
+import { isOurs, openExisting } from "./existing.ts";
 import { explained } from "./explain.ts";
 
 /** An open file with the way to leave it. */
@@ -102,11 +99,9 @@ async function refuseCutOff(path: string, size: number): Promise<void> {
 }
 
 async function opened(file: string): Promise<SqliteDatabase> {
-  const Driver = await loadDriver();
-  const handle = new Driver(file, { timeout: 0, readonly: true, fileMustExist: true });
+  const handle = await openExisting(file, { readonly: true });
   try {
-    const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: handle }) });
-    if (await inTurn(() => isCurrent(db, sqliteSchema))) return handle;
+    if (await isOurs(handle)) return handle;
     throw new StorageUnusable("foreign_database", "this database holds none of paystate's tables");
   } catch (error) {
     handle.close();

@@ -1,5 +1,6 @@
 /** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
 import { closeSync, openSync } from "node:fs";
+import { resolve } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
@@ -7,10 +8,17 @@ import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { codeOf, explained } from "./explain.ts";
+import type { GuardedFile } from "./file-guard.ts";
 import { refuseMoved } from "./moved.ts";
 
-/** A path to open, where `:memory:` is one too; a handle is taken as it is. */
-export async function openDatabase(path: string): Promise<SqliteDatabase> {
+/** A database that was opened, and its file; null where it is in memory alone. */
+interface OpenedDatabase {
+  readonly handle: SqliteDatabase;
+  readonly file: GuardedFile | null;
+}
+
+/** Opens a path, where `:memory:` is one too. */
+export async function openDatabase(path: string): Promise<OpenedDatabase> {
   if (/^[a-z]+:\/\//i.test(path)) {
     // Not shown: it may hold a password.
     throw new StorageUnusable(
@@ -20,8 +28,13 @@ export async function openDatabase(path: string): Promise<SqliteDatabase> {
   }
   try {
     const Driver = await loadDriver();
-    if (path !== ":memory:") createPrivately(path);
-    return new Driver(path, { timeout: 0 });
+    if (path === ":memory:") return { handle: new Driver(path, { timeout: 0 }), file: null };
+    createPrivately(path);
+    const place = resolve(path);
+    const handle = new Driver(place, { timeout: 0 });
+    const reopen = (): SqliteDatabase =>
+      new Driver(place, { timeout: 0, readonly: true, fileMustExist: true });
+    return { handle, file: { path: place, handle, reopen } };
   } catch (error) {
     throw explained(error, path);
   }

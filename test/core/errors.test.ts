@@ -39,6 +39,7 @@ test("what is to be tried again later says when, and nothing else does", () => {
     "RATE_LIMIT_EXCEEDED",
     "SERVICE_PAUSED",
     "ROUTING_UNAVAILABLE",
+    "STORAGE_UNAVAILABLE",
     "OUTCOME_UNKNOWN",
   ]);
   const withField = KINDS.filter(([, { details }]) => "retryAfter" in details.shape).map(([code]) => code);

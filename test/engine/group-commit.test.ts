@@ -1,5 +1,5 @@
 /** Commits asked for in one turn travel together, and each has an answer of its own. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { assign, createMachine } from "xstate";
 import { CommitUnknown, startOf, workflow } from "paystate/engine";
 import type { PaymentWrite } from "../../src/payments/payment-storage.ts";
@@ -105,6 +105,34 @@ describe("the commit queue", () => {
     const answers = await Promise.allSettled(numbered(255).map((item) => queue.commit(item)));
     expect(answers.every(({ status }) => status === "rejected")).toBe(true);
     expect(asked).toBe(1);
+  });
+
+  test("D31: behind a batch that is not answered the next ones are sent, and no more than 10,000 commits wait", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sent: number[] = [];
+    let answer = (): void => {};
+    const silent = new Promise<void>((resolve) => (answer = resolve));
+    const queue = new CommitQueue<unknown>({
+      commit: async (items) => {
+        sent.push(items.length);
+        await silent;
+        return items.map(() => ok);
+      },
+    });
+    const items = numbered(10_000);
+    const answers = items.map((item) => queue.commit(item));
+    for (let seconds = 1; seconds <= 3; seconds += 1) {
+      await new Promise((resolve) => void setImmediate(resolve));
+      expect(sent).toEqual(Array.from({ length: seconds }, () => 256));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    await expect(queue.commit({})).rejects.toMatchObject({ code: "busy" });
+    answer();
+    expect(new Set((await Promise.all(answers)).map(({ ok: isOk }) => isOk))).toEqual(new Set([true]));
+    expect(await queue.commit({})).toEqual(ok);
+    const large = { arms: [{ task: { payload: "x".repeat(2 ** 26 + 1) } }] } as unknown as Commit<unknown>;
+    await expect(queue.commit(large)).rejects.toMatchObject({ code: "busy" });
   });
 
   test("a storage that answers too few is not believed", async () => {

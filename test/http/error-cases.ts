@@ -4,6 +4,7 @@ import { bodyUse, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts
 import type { HttpHandler } from "../../src/http/create-http-handler.ts";
 import { isDurable } from "../../src/http/contract/limits.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
+import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import {
   cancelOf,
   draftOf,
@@ -36,9 +37,18 @@ function withoutAnswers({ world: { payments, handlerWith } }: Asking): HttpHandl
   return handlerWith({ service: payments.another({ storage }) });
 }
 
+/** A handler whose database cannot be reached. */
+function withoutDatabase({ world: { payments, handlerWith } }: Asking): HttpHandler {
+  const away = (): Promise<never> =>
+    Promise.reject(new StorageUnusable("unavailable", "the connection to PostgreSQL was lost"));
+  const storage = { ...payments.storage, commit: away, get: away, find: away };
+  return handlerWith({ service: payments.another({ storage }) });
+}
+
 /** What follows from what an endpoint is. */
 export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
   INVALID_API_KEY: (asking) => send(asking, withHeader(draftOf(asking), "authorization", "Bearer x")),
+  STORAGE_UNAVAILABLE: (asking) => send(asking, draftOf(asking), withoutDatabase(asking)),
   INSUFFICIENT_SCOPE: async (asking) => {
     const { world, tenant, endpoint } = asking;
     const scopes = SCOPES.filter((scope) => scope !== endpoint.scope);
@@ -112,6 +122,7 @@ export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
 /** What leaves its tenant as it was. */
 export const HARMLESS: ReadonlySet<ErrorCode> = new Set([
   "INVALID_API_KEY",
+  "STORAGE_UNAVAILABLE",
   "INSUFFICIENT_SCOPE",
   "RATE_LIMIT_EXCEEDED",
   "INTERNAL_ERROR",

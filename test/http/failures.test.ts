@@ -46,7 +46,7 @@ test("every code has the status of the contract", () => {
     ["RATE_LIMIT_EXCEEDED"],
     ["INTERNAL_ERROR"],
     ["UPSTREAM_ERROR"],
-    ["SERVICE_PAUSED", "ROUTING_UNAVAILABLE", "OUTCOME_UNKNOWN"],
+    ["SERVICE_PAUSED", "ROUTING_UNAVAILABLE", "STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN"],
   ]);
 });
 
@@ -102,9 +102,17 @@ describe.each(sampled(WAYS, "ways of failures"))("$name", (way) => {
     await ledger.close();
   });
 
+  test("D37: a storage that cannot be used is STORAGE_UNAVAILABLE with Retry-After, and the log says why", async () => {
+    const thrown = new StorageUnusable("disk_full", "/var/lib/pay/payments.db: the disk is full");
+    const failed = await ask({ storage: failingReadsOf("webhooks", thrown) }, "/v1/webhooks");
+    expectSilent(failed);
+    expect(failed).toMatchObject({ status: 503, code: "STORAGE_UNAVAILABLE", details: { retryAfter: 5 } });
+    expect(failed.headers.get("retry-after")).toBe("5");
+    expect(essence(logged.at(-1)?.fields["err"])).toEqual(essence(thrown));
+  });
+
   test.each([
     ["a failing driver", new Error("SQLITE_ERROR: no such table: webhooks at /var/lib/pay/payments.db")],
-    ["an unusable storage", new StorageUnusable("disk_full", "/var/lib/pay/payments.db: the disk is full")],
     ["a thrown string", "SQLITE_ERROR /var/lib/pay/payments.db"],
     ["nothing at all", undefined],
   ])("%s is INTERNAL_ERROR with a constant sentence, and the log knows more", async (_name, thrown) => {

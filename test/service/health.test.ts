@@ -1,6 +1,8 @@
 /** What a service says of its own health, and how it ends at the end of a block. */
 import type { TaskListing } from "paystate/engine";
 import { expect } from "vitest";
+import { paymentTables } from "../../src/payments/tables.ts";
+import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 import { serviceTest as test } from "../kit/service-test.ts";
 
@@ -48,10 +50,51 @@ test("a silent chain makes it degraded, a silent storage down, and asking never 
   });
   expect(await world.another({ storage: silent }).health()).toMatchObject({
     status: "down",
-    storage: "unreachable",
+    storage: "unavailable",
   });
   await world.ledger.close();
   expect(await world.service.health()).toMatchObject({ status: "degraded", storage: "ok", ledger: null });
+});
+
+test("D37: a commit that the disk refuses makes it down until a write succeeds again, and an idle one writes nothing", async ({
+  world,
+}) => {
+  let code: "disk_full" | "unwritable" | "busy" | null = null;
+  let commits = 0;
+  const failing = new Proxy(world.storage, {
+    get: (storage, property, receiver) => {
+      if (property !== "commit") return Reflect.get(storage, property, receiver) as unknown;
+      return (items: Parameters<typeof storage.commit>[0]) => {
+        commits += 1;
+        if (code === null) return storage.commit(items);
+        const error = new StorageUnusable(code, "the disk takes no more");
+        return Promise.resolve(items.map(() => ({ ok: false, conflict: "failed", error }) as const));
+      };
+    },
+  });
+  const service = world.another({ storage: failing });
+  const account = (): Promise<unknown> => service.createAccount({ name: "ada", tier: "pro" });
+  expect(await service.health()).toMatchObject({ status: "ok", storage: "ok" });
+  expect(commits).toBe(0);
+  code = "busy";
+  await expect(account()).rejects.toThrow(StorageUnusable);
+  expect(await service.health(), "a lock").toMatchObject({ status: "ok", storage: "ok" });
+  for (const each of ["disk_full", "unwritable"] as const) {
+    code = each;
+    await expect(account()).rejects.toThrow(StorageUnusable);
+    expect(await service.health()).toMatchObject({ status: "down", storage: each });
+    code = null;
+    expect(await service.health()).toMatchObject({ status: "ok", storage: "ok" });
+  }
+  const { length } = await world.storage.find({ table: paymentTables.facts });
+  code = "disk_full";
+  await expect(account()).rejects.toThrow(StorageUnusable);
+  code = null;
+  await service.health();
+  expect(await world.storage.find({ table: paymentTables.facts }), "the probe leaves nothing").toHaveLength(
+    length,
+  );
+  await account();
 });
 
 test("a storage that hangs is asked one question of a kind, however often it is asked for its health", async ({

@@ -1,6 +1,6 @@
 /** A database whose tasks stand in lanes goes on with limits: nothing is lost, and nothing passes its room. */
 import Database from "better-sqlite3";
-import { Kysely, PostgresDialect, SqliteDialect } from "kysely";
+import { Kysely, PostgresDialect, sql, SqliteDialect } from "kysely";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ async function writeFirstSchema(db: Kysely<unknown>, dialect: SchemaDialect): Pr
     .addColumn("name", "varchar(255)", (column) => column.notNull().primaryKey())
     .addColumn("timestamp", "varchar(255)", (column) => column.notNull())
     .execute();
-  await engine(db, dialect);
+  for (const text of engine(dialect)) await sql.raw(text).execute(db);
   const old = db as Kysely<Record<string, Record<string, unknown>>>;
   await old.insertInto("paystateMigrations").values({ name: "0001-engine", timestamp: "1" }).execute();
   const task = {

@@ -292,7 +292,7 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     again.close();
     expect(await code(moveToPostgres({ from: move.from, to: move.from }))).toBe("not_a_database");
     expect(await code(moveToPostgres({ ...move, to: "postgres://paystate@127.0.0.1:1/x" }))).toBe(
-      "cannot_open",
+      "unavailable",
     );
     await (await sqliteStorage(move.from)).close();
   });

@@ -163,6 +163,27 @@ describe.skipIf(!HAS_POSTGRES)("answers of PostgreSQL", () => {
     return work;
   }
 
+  test("D30: where the row of the writer is gone with the answer, as on a server that was promoted without it, the group is unknown and not sent again", async ({
+    proxy,
+    through,
+    stranger,
+  }) => {
+    const storage = await through();
+    await storage.commit([fact("first")]);
+    await stranger.query(
+      `create function forget() returns trigger language plpgsql as $body$
+        begin delete from "paystateWriters"; return null; end $body$;
+       create constraint trigger forget after insert on facts deferrable initially deferred
+        for each row when (new.id = 'f0') execute function forget()`,
+    );
+    proxy.plan({ text: "paystate_commit", moment: "after" });
+    const answers = await storage.commit(IDS.slice(0, 5).map((id) => fact(id)));
+    await stranger.query("drop function forget cascade");
+    expect(answers.map(wordOf)).toEqual(range(5).map(() => "unknown"));
+    expect(await there(storage)).toEqual(IDS.slice(0, 5));
+    expect(await storage.commit([fact("last")])).toEqual([{ ok: true }]);
+  });
+
   test("D12: where the server is gone with the answer of a COMMIT, that group is unknown, and those behind it are not sent", async ({
     database,
     proxy,

@@ -86,7 +86,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     const storage = await through();
     await storage.commit([{ arms: [{ task: taskOf("t") }] }]);
     proxy.plan({ text: "paystate_claim", moment: "after" });
-    expect((await refusal(claim(storage, 0))).code).toBe("connection_lost");
+    expect((await refusal(claim(storage, 0))).code).toBe("unavailable");
     expect(await claim(storage, 999)).toEqual([]);
     expect((await claim(storage, 1_000))[0]).toMatchObject({ id: "t", token: 2, crashes: 1 });
   });

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { commitOne } from "../../storage/decided.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { paymentStorage } from "../../src/payments/reads.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
@@ -21,9 +20,14 @@ import {
   taskOf,
 } from "../contracts/storage/samples.ts";
 import { HAS_PGBOUNCER, startPgbouncer } from "../kit/pgbouncer.ts";
-import { postgresProxy } from "../kit/postgres-proxy.ts";
-import { postgresPrograms, startPostgres, startStandby, unprivileged } from "../kit/postgres-server.ts";
-import { refusal } from "./refusal.ts";
+import { type PostgresProxy, postgresProxy } from "../kit/postgres-proxy.ts";
+import {
+  type PostgresServer,
+  postgresPrograms,
+  startPostgres,
+  startStandby,
+  unprivileged,
+} from "../kit/postgres-server.ts";
 
 const HAS_POSTGRES = postgresPrograms() !== null;
 const fact = (id: string, value = id): PaymentCommit => ({
@@ -70,6 +74,22 @@ function underLoad(storage: PaymentStorage, name = "w"): { stop(): Promise<reado
   };
 }
 
+/** A primary with a schema of paystate, its standby, and a way that leads to the primary. */
+async function primaryAndStandby(): Promise<{
+  readonly primary: PostgresServer;
+  readonly standby: PostgresServer;
+  readonly proxy: PostgresProxy;
+}> {
+  const primary = await startPostgres();
+  onTestFinished(() => primary.stop());
+  await (await postgresStorage(primary.url)).close();
+  const standby = await startStandby(primary);
+  onTestFinished(() => standby.stop());
+  const proxy = await postgresProxy(primary.url);
+  onTestFinished(() => proxy.stop());
+  return { primary, standby, proxy };
+}
+
 describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
   test("a primary that is lost under load, its synchronous standby promoted: what was acknowledged is there, and once", async () => {
     const primary = await startPostgres();
@@ -97,17 +117,47 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     expect(await Promise.all(acknowledged.map((id) => payments.fact(id)))).toEqual(acknowledged);
   }, 120_000);
 
-  test("a standby is no primary: writing to it is refused with what to do", async () => {
-    const primary = await startPostgres();
-    onTestFinished(() => primary.stop());
-    await (await postgresStorage(primary.url)).close();
-    const standby = await startStandby(primary);
-    onTestFinished(() => standby.stop());
+  test("D31: a standby that stays one: what is committed waits for 10 s, has not happened, and is refused with what to do", async () => {
+    const { standby } = await primaryAndStandby();
     const storage = await postgresStorage(standby.url, { listen: false });
     onTestFinished(() => storage.close());
-    expect((await refusal(commitOne(storage, { starts: [startOf("i")] }))).message).toBe(
-      "this server takes no writes, as a standby does: give paystate the URL of the primary",
+    const ids = range(300).map((index) => `i${index}`);
+    const began = Date.now();
+    const answers = await storage.commit(ids.map((id) => ({ starts: [startOf(id)] })));
+    expect(Date.now() - began).toBeGreaterThan(9_000);
+    expect(Date.now() - began).toBeLessThan(15_000);
+    const refused = {
+      conflict: "failed",
+      error: {
+        code: "unavailable",
+        message: "this server takes no writes, as a standby does: give paystate the URL of the primary",
+      },
+    };
+    expect(answers).toMatchObject(ids.map(() => refused));
+    expect(await storage.load("i0")).toBeNull();
+  }, 120_000);
+
+  test("D31: while a standby is promoted, starts and sends wait as with a server that is gone, and are made once", async () => {
+    const { primary, standby, proxy } = await primaryAndStandby();
+    const storage = await postgresStorage(proxy.url, { clock: "caller", listen: false });
+    onTestFinished(() => storage.close());
+    expect(await storage.commit([{ starts: [startOf("i")] }])).toEqual([ok]);
+    await untilTrue(
+      primary.url,
+      "select bool_and(replay_lsn = pg_current_wal_lsn()) from pg_stat_replication",
     );
+    await primary.kill();
+    proxy.lead(standby.url);
+    const during = range(300).map((index) => storage.commit([{ starts: [startOf(`s${index}`)] }]));
+    const step = storage.commit([{ step: stepOf("i", 1) }]);
+    const answered = vi.fn<() => void>();
+    void Promise.all([...during, step]).then(answered);
+    await sleep(4_000);
+    expect(answered).not.toHaveBeenCalled();
+    await ask(standby.url, "select pg_promote(true, 60)");
+    expect(await step).toEqual([ok]);
+    expect(new Set((await Promise.all(during)).flat().map(({ ok: isOk }) => isOk))).toEqual(new Set([true]));
+    expect(await storage.load("i")).toMatchObject({ version: 2 });
   }, 120_000);
 
   test.skipIf(!mayMount())(

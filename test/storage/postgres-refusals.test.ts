@@ -45,7 +45,7 @@ test("a server that nobody has started does not answer", async () => {
   const { port } = server.address() as { port: number };
   await new Promise((resolve) => server.close(resolve));
   expect(await refused(`postgres://u:hunter2@127.0.0.1:${port}/db`)).toEqual({
-    code: "cannot_open",
+    code: "unavailable",
     message: "PostgreSQL does not answer: start it, or mend the host and port of the URL",
   });
 });
@@ -220,7 +220,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
 
   test("refuses to be written as a standby does", async () => {
     const url = urlWith((each) => each.searchParams.set("options", "-c default_transaction_read_only=on"));
-    expect((await refusal(postgresStorage(url, { schema: "read_only" }))).code).toBe("read_only");
+    expect((await refusal(postgresStorage(url, { schema: "read_only" }))).code).toBe("unavailable");
   });
 
   test("leaves the schema of a newer paystate, and that of somebody else, alone", async () => {

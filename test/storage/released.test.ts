@@ -26,7 +26,7 @@ const rows = JSON.parse(
 
 /** The tables of the first version, with what it has left in them. */
 async function fill(db: Kysely<unknown>, dialect: typeof sqliteSchema): Promise<void> {
-  await firstSchema(db, dialect);
+  for (const text of firstSchema(dialect)) await sql.raw(text).execute(db);
   await sql`create table ${sql.table("paystateMigrations")}
     (name varchar(255) primary key, ${sql.ref("timestamp")} varchar(255) not null)`.execute(db);
   await sql`insert into ${sql.table("paystateMigrations")} values ('0001-engine', '2026-01-01')`.execute(db);

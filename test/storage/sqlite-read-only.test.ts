@@ -52,8 +52,8 @@ test("a file at rest is read without a trace in its folder, and cannot be writte
   const names = await readdir(folder);
   const reading = await readOnlySqlite(path);
   expect(await reading.load("one")).toMatchObject({ id: "one", workflow: "a@1" });
-  expect((await refusal(commitOne(reading, starting("two")))).code).toBe("read_only");
-  expect((await refusal(reading.install(Object.values(paymentTables)))).code).toBe("read_only");
+  expect((await refusal(commitOne(reading, starting("two")))).code).toBe("unwritable");
+  expect((await refusal(reading.install(Object.values(paymentTables)))).code).toBe("unwritable");
   await reading.close();
   expect(await contents()).toEqual(before);
   expect(await readdir(folder)).toEqual(names);

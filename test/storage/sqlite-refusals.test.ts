@@ -74,13 +74,13 @@ test("a database of somebody else is left alone, to the last byte", async () => 
 test("a database that cannot be written says so, when it is opened or at the first commit", async () => {
   new Database(path).exec("vacuum").close();
   const empty = new Database(path, { readonly: true });
-  expect((await refusal(sqliteStorage(empty))).code).toBe("read_only");
+  expect((await refusal(sqliteStorage(empty))).code).toBe("unwritable");
   empty.close();
   await (await sqliteStorage(path)).close();
   const current = new Database(path, { readonly: true });
   const storage = await sqliteStorage(current);
   expect(await refusal(commitOne(storage, fact("f")))).toEqual({
-    code: "read_only",
+    code: "unwritable",
     message: "the database cannot be written: paystate's user needs to write the file and its folder",
   });
   expect(await storage.load("i")).toBeNull();
@@ -144,9 +144,9 @@ test("Bun and Deno are told which better-sqlite3 they load", () => {
 
 test.each([
   ["ERR_DLOPEN_FAILED", "driver_unusable", "npm rebuild"],
-  ["EACCES", "read_only", "cannot be written"],
-  ["EROFS", "read_only", "cannot be written"],
-  ["SQLITE_READONLY_DIRECTORY", "read_only", "cannot be written"],
+  ["EACCES", "unwritable", "cannot be written"],
+  ["EROFS", "unwritable", "cannot be written"],
+  ["SQLITE_READONLY_DIRECTORY", "unwritable", "cannot be written"],
   ["SQLITE_FULL", "disk_full", "make room"],
   ["SQLITE_CORRUPT_VTAB", "damaged", "restore a backup"],
   ["ENOTDIR", "folder_missing", "create it first"],

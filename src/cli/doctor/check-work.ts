@@ -10,9 +10,12 @@ export type StoredWork = Pick<
 
 /** One line for each kind of trouble. */
 export function checkWork(work: StoredWork): readonly Finding[] {
-  if (work.storage === "unreachable") {
+  if (work.storage !== "ok") {
     return [
-      wrong("storage", { found: "does not answer", todo: "is the database there, and its disk or server?" }),
+      wrong("storage", {
+        found: `cannot be used: ${work.storage}`,
+        todo: "is the database there, and its disk or server?",
+      }),
     ];
   }
   const { deadLetters, failingTasks, unknownInstances, unprovable, attention } = work;

@@ -77,7 +77,7 @@ async function findingsOf({ diagnose, health, operator }: OperatorService): Prom
   }
   const state = await health();
   const work = checkWork(state);
-  if (state.storage === "unreachable") return work;
+  if (state.storage !== "ok") return work;
   const diagnosis = await diagnose();
   return [
     checkChain(diagnosis),

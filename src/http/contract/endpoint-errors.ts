@@ -12,7 +12,7 @@ export function errorsOf(endpoint: Endpoint): readonly ErrorCode[] {
 }
 
 function keyedErrors(endpoint: KeyedEndpoint): readonly ErrorCode[] {
-  const codes: ErrorCode[] = ["INVALID_API_KEY", ...endpoint.errors];
+  const codes: ErrorCode[] = ["INVALID_API_KEY", "STORAGE_UNAVAILABLE", ...endpoint.errors];
   if (endpoint.scope !== "any") codes.push("INSUFFICIENT_SCOPE");
   if (endpoint.query !== undefined) codes.push("VALIDATION_ERROR");
   if (endpoint.method !== "GET") codes.push("OUTCOME_UNKNOWN");

@@ -3,11 +3,10 @@
  * from the code of today. Rows refer to each other by id without foreign keys, so that the parts of a commit may be
  * written in any order and history outlives what it is about.
  */
-import { type Kysely, sql } from "kysely";
 import type { Column } from "../../table.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
-const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
+export const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
   instances: {
     id: "text",
     workflow: "text",
@@ -65,72 +64,34 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   paystateTables: ["name"],
 };
 
-/** Tables whose rows of one time are distinguished by the order in which they came. */
-const sequenced: ReadonlySet<string> = new Set(["tasks"]);
-
-const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
-  ["lanes", "workflow", "nextAt"],
-  ["lanes", "workflow", "laneGroup", "nextAt"],
-  ["watches", "kind", "shard", "key"],
-  ["watches", "instance", "kind", "key"],
-  ["instances", "workflow", "status", "id"],
-  ["instances", "createdAt", "id"],
+const indexes: readonly string[] = [
+  `"lanes_by_workflow_nextAt" on lanes (workflow, "nextAt")`,
+  `"lanes_by_workflow_laneGroup_nextAt" on lanes (workflow, "laneGroup", "nextAt")`,
+  `watches_by_kind_shard_key on watches (kind, shard, key)`,
+  `watches_by_instance_kind_key on watches (instance, kind, key)`,
+  `instances_by_workflow_status_id on instances (workflow, status, id)`,
+  `"instances_by_createdAt_id" on instances ("createdAt", id)`,
+  // What has ended, by the time at which it did: an instance enters it once, with its last step.
+  `instances_finished on instances ("updatedAt", id) where status = 'done'`,
+  // A claim seeks in the next three, one for each queue, a lane's next slot in the fourth; the dead are in none of them.
+  `tasks_steps on tasks (workflow, "visibleAt", seq)
+    where lane is null and "deadAt" is null and kind in ('timer', 'message')`,
+  `tasks_free on tasks (workflow, "visibleAt", seq)
+    where lane is null and "deadAt" is null and kind in ('effect', 'invocation')`,
+  `tasks_laned on tasks (lane, workflow, "visibleAt", seq) where lane is not null and "deadAt" is null`,
+  `tasks_held on tasks (lane, "visibleAt") where lane is not null and holder is not null and "deadAt" is null`,
+  `tasks_suspect on tasks (holder, workflow, crashes, (kind in ('effect', 'invocation')), seq)
+    where "crashedAt" is not null and "deadAt" is null`,
+  `tasks_of_instance on tasks (instance, name, seq)`,
+  `tasks_failing on tasks ("failingSince", seq) where "failingSince" is not null and "deadAt" is null`,
+  `tasks_dead on tasks ("deadAt", seq) where "deadAt" is not null`,
 ];
 
-export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
-  for (const [table, columns] of Object.entries(tables)) {
-    const parts = { columns, key: keys[table] ?? ["id"] };
-    const creation = (sequenced.has(table) ? dialect.sequencedTable : dialect.table)(table, parts);
-    await sql.raw(creation).execute(db);
-  }
-  for (const [table, ...columns] of lookups) {
-    await db.schema
-      .createIndex(`${table}_by_${columns.join("_")}`)
-      .on(table)
-      .columns(columns)
-      .execute();
-  }
-  await createTaskIndexes(db);
-  await createFinishedIndex(db);
-}
-
-/** What has ended, by the time at which it did: an instance enters it once, with its last step. */
-async function createFinishedIndex(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createIndex("instances_finished")
-    .on("instances")
-    .columns(["updatedAt", "id"])
-    .where(sql<boolean>`status = 'done'`)
-    .execute();
-}
-
-/** A claim seeks in the first three, one for each queue, a lane's next slot in the fourth; the dead are in none of them. */
-async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
-  const alive = sql<boolean>`${sql.ref("deadAt")} is null`;
-  const index = (name: string, columns: string[]) => db.schema.createIndex(name).on("tasks").columns(columns);
-  await index("tasks_steps", ["workflow", "visibleAt", "seq"])
-    .where(sql<boolean>`lane is null and ${alive} and kind in ('timer', 'message')`)
-    .execute();
-  await index("tasks_free", ["workflow", "visibleAt", "seq"])
-    .where(sql<boolean>`lane is null and ${alive} and kind in ('effect', 'invocation')`)
-    .execute();
-  await index("tasks_laned", ["lane", "workflow", "visibleAt", "seq"])
-    .where(sql<boolean>`lane is not null and ${alive}`)
-    .execute();
-  await index("tasks_held", ["lane", "visibleAt"])
-    .where(sql<boolean>`lane is not null and holder is not null and ${alive}`)
-    .execute();
-  await db.schema
-    .createIndex("tasks_suspect")
-    .on("tasks")
-    .expression(sql`holder, workflow, crashes, (kind in ('effect', 'invocation')), seq`)
-    .where(sql<boolean>`${sql.ref("crashedAt")} is not null and ${alive}`)
-    .execute();
-  await index("tasks_of_instance", ["instance", "name", "seq"]).execute();
-  await index("tasks_failing", ["failingSince", "seq"])
-    .where(sql<boolean>`${sql.ref("failingSince")} is not null and ${alive}`)
-    .execute();
-  await index("tasks_dead", ["deadAt", "seq"])
-    .where(sql<boolean>`${sql.ref("deadAt")} is not null`)
-    .execute();
-}
+export const engine = ({ table, sequencedTable }: SchemaDialect): readonly string[] => [
+  ...Object.entries(tables).map(([name, columns]) => {
+    const parts = { columns, key: keys[name] ?? ["id"] };
+    // Tasks of one time are distinguished by the order in which they came.
+    return name === "tasks" ? sequencedTable(name, parts) : table(name, parts);
+  }),
+  ...indexes.map((index) => `create index ${index}`),
+];

@@ -1,58 +1,36 @@
 /** Limits by key in place of lanes: a lane is the last key of a task, its group the first. What waits asks for room once it is due. */
-import { type Kysely, sql } from "kysely";
 import type { SchemaDialect } from "./dialect.ts";
 
 /** How many tasks of a group of lanes may have room from now on. */
 const ROOM_OF_GROUP = 8;
 
-export async function limits(db: Kysely<unknown>, { types }: SchemaDialect): Promise<void> {
-  const added = {
-    firstKey: "text",
-    firstRoom: "integer",
-    lastKey: "text",
-    lastRoom: "integer",
-    admission: "text",
-  };
-  for (const [name, kind] of Object.entries(added)) {
-    await db.schema
-      .alterTable("tasks")
-      .addColumn(name, sql.raw(types[kind as "text" | "integer"]))
-      .execute();
-  }
-  await sql`update tasks set "firstKey" = coalesce("laneGroup", lane),
-      "firstRoom" = case when "laneGroup" is null then cap else ${sql.lit(ROOM_OF_GROUP)} end,
-      "lastKey" = lane, "lastRoom" = cap, admission = case when holder is null then 'paused' else 'admitted' end
-    where lane is not null and kind in ('effect', 'invocation')`.execute(db);
-  // Those that wait keep each other's company; new ones wait for them.
-  await sql`update tasks set "firstKey" = 'message to ' || instance, "firstRoom" = 1, "lastKey" = 'message to ' || instance,
-      "lastRoom" = 1, admission = 'admitted'
-    where kind = 'message' and name not in ('$start', 'xstate.stop')`.execute(db);
-  for (const index of ["tasks_steps", "tasks_free", "tasks_laned", "tasks_held"]) {
-    await db.schema.dropIndex(index).execute();
-  }
-  for (const column of ["lane", "cap", "laneGroup"]) {
-    await db.schema.alterTable("tasks").dropColumn(column).execute();
-  }
-  for (const table of ["lanes", "narrowedLanes"]) await db.schema.dropTable(table).execute();
-  await createIndexes(db);
-}
-
 /** A claim seeks in the first three, one for each queue; the last has the rooms of each key. The dead are in none of them. */
-async function createIndexes(db: Kysely<unknown>): Promise<void> {
-  const alive = sql<boolean>`${sql.ref("deadAt")} is null`;
-  const index = (name: string, columns: string[]) => db.schema.createIndex(name).on("tasks").columns(columns);
-  await index("tasks_steps", ["workflow", "visibleAt", "seq"])
-    .where(
-      sql<boolean>`${alive} and kind in ('timer', 'message') and (admission is null or admission = 'admitted')`,
-    )
-    .execute();
-  await index("tasks_free", ["workflow", "visibleAt", "seq"])
-    .where(sql<boolean>`${alive} and kind in ('effect', 'invocation') and "firstKey" is null`)
-    .execute();
-  await index("tasks_limited", ["workflow", "admission", "visibleAt", "seq"])
-    .where(sql<boolean>`${alive} and kind in ('effect', 'invocation') and "firstKey" is not null`)
-    .execute();
-  await index("tasks_rooms", ["firstKey", "admission", "lastKey", "seq"])
-    .where(sql<boolean>`${alive} and "firstKey" is not null`)
-    .execute();
-}
+const indexes: readonly string[] = [
+  `tasks_steps on tasks (workflow, "visibleAt", seq)
+    where "deadAt" is null and kind in ('timer', 'message') and (admission is null or admission = 'admitted')`,
+  `tasks_free on tasks (workflow, "visibleAt", seq)
+    where "deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is null`,
+  `tasks_limited on tasks (workflow, admission, "visibleAt", seq)
+    where "deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null`,
+  `tasks_rooms on tasks ("firstKey", admission, "lastKey", seq) where "deadAt" is null and "firstKey" is not null`,
+];
+
+export const limits = ({ types }: SchemaDialect): readonly string[] => [
+  `alter table tasks add column "firstKey" ${types.text}`,
+  `alter table tasks add column "firstRoom" ${types.integer}`,
+  `alter table tasks add column "lastKey" ${types.text}`,
+  `alter table tasks add column "lastRoom" ${types.integer}`,
+  `alter table tasks add column admission ${types.text}`,
+  `update tasks set "firstKey" = coalesce("laneGroup", lane),
+      "firstRoom" = case when "laneGroup" is null then cap else ${ROOM_OF_GROUP} end,
+      "lastKey" = lane, "lastRoom" = cap, admission = case when holder is null then 'paused' else 'admitted' end
+    where lane is not null and kind in ('effect', 'invocation')`,
+  // Those that wait keep each other's company; new ones wait for them.
+  `update tasks set "firstKey" = 'message to ' || instance, "firstRoom" = 1, "lastKey" = 'message to ' || instance,
+      "lastRoom" = 1, admission = 'admitted'
+    where kind = 'message' and name not in ('$start', 'xstate.stop')`,
+  ...["tasks_steps", "tasks_free", "tasks_laned", "tasks_held"].map((index) => `drop index ${index}`),
+  ...["lane", "cap", "laneGroup"].map((column) => `alter table tasks drop column "${column}"`),
+  ...["lanes", "narrowedLanes"].map((table) => `drop table "${table}"`),
+  ...indexes.map((index) => `create index ${index}`),
+];

@@ -61,9 +61,13 @@ export async function isCurrent(
 
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
 export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schema?: string): Promise<void> {
-  const named = Object.entries(migrations).map(([name, up]): [string, Migration] => [
+  const named = Object.entries(migrations).map(([name, statementsFor]): [string, Migration] => [
     name,
-    { up: (connection) => up(connection, dialect) },
+    {
+      async up(connection) {
+        for (const text of statementsFor(dialect)) await sql.raw(text).execute(connection);
+      },
+    },
   ]);
   const migrator = new Migrator({
     db,

@@ -211,7 +211,7 @@ describe("stored work", () => {
     [{ unknownInstances: 3 }, [["unknown instances", "warning"]]],
     [{ unprovable: 1 }, [["unprovable transactions", "warning"]]],
     [{ attention: 1 }, [["matters for a person", "warning"]]],
-    [{ storage: "unreachable" }, [["storage", "wrong"]]],
+    [{ storage: "unavailable" }, [["storage", "wrong"]]],
   ] as const)("of %o is said %o", (work, said) => {
     expect(troubles(work)).toEqual(said);
   });

@@ -114,15 +114,15 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "a key has no more tasks than its limit",
     file: "storage/limits.ts",
-    text: "tasks.admittedUnder(firstKey) >= Number(firstRoom)",
-    replacement: "tasks.admittedUnder(firstKey) > Number(firstRoom)",
+    text: "tasks.admitted(firstKey) >= Number(firstRoom)",
+    replacement: "tasks.admitted(firstKey) > Number(firstRoom)",
     tests: ["storage/contract.test.ts"],
   },
   {
     property: "the second of two limits holds",
     file: "storage/limits.ts",
-    text: "tasks.admittedIn(firstKey, lastKey) < Number(lastRoom)",
-    replacement: "tasks.admittedIn(firstKey, lastKey) <= Number(lastRoom)",
+    text: "tasks.admitted(firstKey, lastKey) < Number(lastRoom)",
+    replacement: "tasks.admitted(firstKey, lastKey) <= Number(lastRoom)",
     tests: ["storage/contract.test.ts"],
   },
   {

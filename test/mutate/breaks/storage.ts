@@ -4,6 +4,8 @@ import type { Break } from "../break.ts";
 const SQLITE = "storage/sqlite/commits.ts";
 const CONNECTION = "storage/sqlite/connection.ts";
 const POSTGRES = "storage/postgres/commits.ts";
+const GUARD = "storage/sqlite/file-guard.ts";
+const IN_FILES = ["storage/sqlite-replaced.test.ts"];
 const IN_SQLITE = ["storage/sqlite-answers.test.ts"];
 const IN_POSTGRES = ["storage/postgres-answers.test.ts"];
 const IN_ENGINE = ["engine/unknown-answers.test.ts", "engine/group-commit.test.ts"];
@@ -55,13 +57,44 @@ const ANSWERS_OF_SQLITE: readonly Break[] = [
   {
     property: "an answer of SQLite: a disk that is full for one item may have room for another",
     file: "storage/commit-answers.ts",
-    text: ' && answer.error.code !== "disk_full"',
+    text: " && /^(unavailable|busy)$/.test(answer.error.code)",
     replacement: "",
     tests: IN_SQLITE,
   },
 ];
 
+const FILES: readonly Break[] = [
+  {
+    property: "a file of SQLite: what is deleted or replaced is noticed before a commit",
+    file: GUARD,
+    text: "identity !== this.#identity && !this.#isSame()",
+    replacement: "false",
+    tests: IN_FILES,
+  },
+  {
+    property: "a file of SQLite: a log that is not under the name keeps nothing",
+    file: GUARD,
+    text: "if (!this.#isThere(name)) return false;",
+    replacement: "",
+    tests: IN_FILES,
+  },
+  {
+    property: "a file of SQLite: every commit looks",
+    file: GUARD,
+    text: "!isWrite && ",
+    replacement: "",
+    tests: IN_FILES,
+  },
+];
+
 const ANSWERS_OF_POSTGRES: readonly Break[] = [
+  {
+    property: "an answer of PostgreSQL: without the row of its writer a group is unknown",
+    file: "storage/postgres/writers.ts",
+    text: 'if (row === undefined) throw new WriterGone("the row of the group\'s writer is gone");',
+    replacement: "if (row === undefined) return null;",
+    tests: IN_POSTGRES,
+  },
   {
     property: "an answer of PostgreSQL: a group that may have happened has not failed",
     file: POSTGRES,
@@ -94,6 +127,7 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
 
 export const STORAGE_BREAKS: readonly Break[] = [
   ...ANSWERS_OF_SQLITE,
+  ...FILES,
   ...ANSWERS_OF_POSTGRES,
   {
     property: "an answer reaches the commit that it is for",

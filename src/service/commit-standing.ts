@@ -1,0 +1,74 @@
+/** Whether the database takes what this process commits, as its last commit found out. */
+import { commitOne } from "../../storage/decided.ts";
+import type { CommitAnswer } from "../../storage/storage.ts";
+import { StorageUnusable, type StorageUnusableCode } from "../../storage/storage-unusable.ts";
+import type { PaymentStorage } from "../payments/payment-storage.ts";
+import type { Random } from "../runtime.ts";
+
+/** `ok`, or what keeps the database from taking commits. */
+type Standing = "ok" | StorageUnusableCode;
+
+/** A write of so many characters needs pages of its own: a disk that is full may have room for a short one. */
+const PROBE_CHARACTERS = 32_768;
+
+export class CommitStanding {
+  #standing: Standing = "ok";
+  readonly #random: Random;
+  /** Names the row of this process, once it needs one. */
+  #probe: string | null = null;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  /** The same storage, whose commits are heard. */
+  hearing(storage: PaymentStorage): PaymentStorage {
+    return {
+      ...storage,
+      commit: async (items) => {
+        try {
+          const answers = await storage.commit(items);
+          this.#heard(answers);
+          return answers;
+        } catch (error) {
+          this.#failed(error);
+          throw error;
+        }
+      },
+    };
+  }
+
+  /** Finds out by a write that means nothing, and only after a commit that failed: an idle process writes nothing. */
+  async look(storage: PaymentStorage): Promise<Standing> {
+    if (this.#standing === "ok") return "ok";
+    const id = (this.#probe ??= `probe/${Buffer.from(this.#random.bytes(8)).toString("hex")}`);
+    const insert = { id, value: "x".repeat(PROBE_CHARACTERS) };
+    try {
+      // Refused where an earlier one was not removed.
+      await commitOne(storage, { writes: [{ table: "facts", remove: id }] });
+      const made = await commitOne(storage, { writes: [{ table: "facts", insert }] });
+      if (made.ok) await commitOne(storage, { writes: [{ table: "facts", remove: id }] });
+    } catch {
+      // What it threw was heard as that of every commit.
+    }
+    return this.#standing;
+  }
+
+  #heard(answers: readonly CommitAnswer[]): void {
+    const failure = answers.find((answer) => !answer.ok && "error" in answer);
+    if (failure !== undefined && "error" in failure) this.#failed(failure.error, failure.conflict);
+    // A refusal writes nothing, and tells nothing of the disk.
+    else if (answers.some(({ ok }) => ok)) this.#standing = "ok";
+  }
+
+  #failed(error: unknown, conflict: "failed" | "unknown" = "failed"): void {
+    if (error instanceof StorageUnusable) {
+      // Another session's lock keeps one commit back, and not the database.
+      if (error.code !== "busy") this.#standing = error.code;
+    } else if (conflict === "unknown") this.#standing = "unavailable";
+  }
+}

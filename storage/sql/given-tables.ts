@@ -1,0 +1,68 @@
+/** The tables of the caller in a database: installed and read, the same on every one. Adapters write to them in their own ways. */
+import { NotInstalled } from "../install-plan.ts";
+import type { EngineStorage, Find, Tallied, Tally } from "../storage.ts";
+import type { AnyTable, Table } from "../table.ts";
+import { decodeRow } from "./codecs.ts";
+import { GivenTable, type Part } from "./given-table.ts";
+import { installedStatements, installing } from "./install-statements.ts";
+import type { SchemaDialect } from "./migrations/dialect.ts";
+import type { Bound, Read } from "./statement.ts";
+
+/** What differs between databases. */
+export interface TableActs {
+  readonly read: Read;
+  readonly schema: SchemaDialect;
+  /** How a statement tells the time: the given value, or the database's own clock. */
+  readonly now: string;
+  /** Installs tables in one transaction that keeps out others who install. */
+  readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
+  /** Counts and adds up the parts that a statement lists. */
+  readonly sum: (parts: Bound<Part>) => Promise<Tallied>;
+}
+
+export class GivenTables implements Pick<EngineStorage, "install" | "get" | "find" | "tally"> {
+  readonly #acts: TableActs;
+  readonly #tables = new Map<string, GivenTable>();
+
+  constructor(acts: TableActs) {
+    this.#acts = acts;
+  }
+
+  /** @throws NotInstalled when the table is none that was installed. */
+  of(name: string): GivenTable {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new NotInstalled(name);
+    return table;
+  }
+
+  /** Asks for a lock only when there is something to do. */
+  async install(tables: readonly AnyTable[]): Promise<void> {
+    const { read, schema, now, bring } = this.#acts;
+    const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
+    const isMissing = tables.some((table, index) => installing(table, stored[index]?.[0], schema) !== null);
+    if (isMissing) await bring(tables);
+    for (const table of tables) this.#tables.set(table.name, new GivenTable(table, now));
+  }
+
+  async get<R extends object>({ name }: Table<R>, key: string): Promise<R | null> {
+    const given = this.of(name);
+    const { statement, values } = given.get(key);
+    const [row] = await this.#acts.read(statement, values);
+    return row === undefined ? null : (decodeRow(given.table, row) as R);
+  }
+
+  async find<R extends object>(query: Find<R>): Promise<readonly R[]> {
+    const given = this.of(query.table.name);
+    const { statement, values } = given.find(query);
+    const rows = await this.#acts.read(statement, values);
+    return rows.map((row) => decodeRow(given.table, row) as R);
+  }
+
+  async tally<R extends object>(query: Tally<R>): Promise<Tallied> {
+    const given = this.of(query.table.name);
+    if (query.sum !== undefined) return this.#acts.sum(given.parts(query, query.sum));
+    const { statement, values } = given.count(query);
+    const [row] = await this.#acts.read(statement, values);
+    return { count: row?.count ?? 0, total: 0n };
+  }
+}

@@ -1,0 +1,24 @@
+/** Database files that are there already, whoever made them. */
+import { Kysely, SqliteDialect } from "kysely";
+import { sqliteSchema } from "../sql/migrations/dialect.ts";
+import { isCurrent } from "../sql/migrations/index.ts";
+import { inTurn } from "./connection.ts";
+import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import { explained } from "./explain.ts";
+
+/** @throws StorageUnusable where the file cannot be opened. */
+export async function openExisting(
+  path: string,
+  options: { readonly readonly?: true } = {},
+): Promise<SqliteDatabase> {
+  const Driver = await loadDriver();
+  try {
+    return new Driver(path, { timeout: 0, fileMustExist: true, ...options });
+  } catch (error) {
+    throw explained(error, path);
+  }
+}
+
+/** Whether it has the tables of this code. @throws StorageUnusable where it has others. */
+export const isOurs = (database: SqliteDatabase): Promise<boolean> =>
+  inTurn(() => isCurrent(new Kysely<unknown>({ dialect: new SqliteDialect({ database }) }), sqliteSchema));

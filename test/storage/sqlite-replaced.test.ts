@@ -1,0 +1,82 @@
+/** An SQLite file that is deleted or replaced while a process has it open: nothing is acknowledged that is not there. */
+import { copyFile, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { FileGuard } from "../../storage/sqlite/file-guard.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/reads.ts";
+import { backupSqlite, sqliteStorage } from "../../storage/sqlite.ts";
+import { ok, type PaymentCommit } from "../contracts/storage/samples.ts";
+
+let folder: string;
+let path: string;
+let elapsed = 0;
+let storage: PaymentStorage;
+const fact = (id: string): PaymentCommit => ({ writes: [{ table: "facts", insert: { id, value: "x" } }] });
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "paystate-"));
+  path = join(folder, "test.db");
+  elapsed = 0;
+  storage = paymentStorage(await sqliteStorage(path, { elapsed: () => elapsed }));
+  expect(await storage.commit([fact("before")])).toEqual([ok]);
+});
+afterEach(async () => {
+  await storage.close();
+  await rm(folder, { recursive: true });
+});
+
+const accidents: Readonly<Record<string, () => Promise<unknown>>> = {
+  "is deleted": () => rm(path),
+  "is renamed": () => rename(path, join(folder, "elsewhere.db")),
+  "is deleted with all beside it": () => Promise.all(["", "-wal", "-shm"].map((end) => rm(`${path}${end}`))),
+  "is replaced by an older copy": async () => {
+    await backupSqlite(path, join(folder, "copy.db"));
+    expect(await storage.commit([fact("later")])).toEqual([ok]);
+    await rename(join(folder, "copy.db"), path);
+  },
+  "is replaced by what is no database": () =>
+    copyFile("package.json", join(folder, "x")).then(() => rename(join(folder, "x"), path)),
+  "loses its log": () => rm(`${path}-wal`),
+  "has another log": () =>
+    copyFile(`${path}-wal`, join(folder, "x")).then(() => rename(join(folder, "x"), `${path}-wal`)),
+};
+
+test.each(Object.entries(accidents))(
+  "D36: where the file %s, no commit is acknowledged any more, and reads are refused within a second",
+  async (_, happens) => {
+    await happens();
+    const refused = { conflict: "failed", error: { code: "replaced" } };
+    expect(await storage.commit([fact("a"), fact("b")])).toMatchObject([refused, refused]);
+    await expect(storage.fact("before")).rejects.toMatchObject({ code: "replaced" });
+    expect(await storage.commit([fact("c")]), "also when it is asked again").toMatchObject([refused]);
+  },
+);
+
+test("D36: reads alone notice it within a second", async () => {
+  await rm(path);
+  elapsed = 999;
+  expect(await storage.fact("before")).toBe("x");
+  elapsed = 1_000;
+  await expect(storage.fact("before")).rejects.toMatchObject({ code: "replaced" });
+  await expect(storage.pending("i", 1)).rejects.toMatchObject({ code: "replaced" });
+});
+
+test("D36: a mount that numbers its files anew is no reason to stop: what is written is found under the name", () => {
+  const handle = new Database(path);
+  let inode = 1;
+  const reopen = (): Database.Database => new Database(path, { readonly: true });
+  const guard = new FileGuard(
+    { path, handle, reopen },
+    () => 0,
+    () => `1 ${inode}`,
+  );
+  guard.check(true);
+  inode = 2;
+  guard.check(true);
+  guard.check(true);
+  expect(handle.prepare(`select count(*) as count from "paystateLeases"`).get()).toEqual({ count: 0 });
+  handle.close();
+});
