@@ -29,10 +29,7 @@ import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands {
-  /**
-   * Starts instances, and makes writes, in one commit. Refused with `exists` when an id is taken, with `write` when a
-   * write is; `index` counts in the given lists.
-   */
+  /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
   commit(companions: Companions<W>): Promise<CommitResult>;
   /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
   start<M extends AnyStateMachine>(

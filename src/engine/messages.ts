@@ -20,10 +20,7 @@ export type Meant = Pick<Recipient, "life" | "parentLife">;
 
 /** Starts its target where absent, then hands it an event. Where that has ended, `otherwise` goes back to the sender, who waits. */
 export interface Message extends Meant {
-  /**
-   * Its target has been there: a parent, a child, a sender. Where that is absent now it was removed after its end, and the
-   * message is dropped, as it is by one that has ended. Without this, a message waits for its target to be started.
-   */
+  /** Its target has been there: where absent now, it was removed, and the message is dropped. Without this, the message waits. */
   readonly known?: true;
   readonly start?: { readonly workflow: string; readonly input: unknown };
   readonly event?: EventObject;

@@ -13,7 +13,7 @@ import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflow
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
 import { fromJson } from "./values.ts";
-import type { AnyEffect, AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
+import type { AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
 
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
@@ -43,6 +43,8 @@ function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promis
   }
 }
 
+type Handle<W> = EffectHandler<unknown, EventObject, W>;
+
 async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   const { steps, workflows } = around;
   // What it brings back could not be committed, and it would be done again and again.
@@ -50,7 +52,7 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): 
   const handler = workflowOf(workflows, task)?.effects.get(task.name);
   const run = runOf(task, hold);
   if (handler === undefined) return runOwnBody(around, task, run);
-  const handle = handlerOf<W>(handler);
+  const handle = (typeof handler === "function" ? handler : handler.run) as unknown as Handle<W>;
   const params = fromJson(JSON.parse(task.payload));
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
@@ -114,11 +116,6 @@ async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void
     event,
   });
   return endTaskOrThrow(around, task, { arms: [message] });
-}
-
-function handlerOf<W>(effect: AnyEffect): EffectHandler<unknown, EventObject, W> {
-  const run = typeof effect === "function" ? effect : effect.run;
-  return run as unknown as EffectHandler<unknown, EventObject, W>;
 }
 
 function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hold: Hold): EffectRun {

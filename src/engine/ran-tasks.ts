@@ -1,7 +1,4 @@
-/**
- * How tasks went that did not simply succeed: one row, in the commit that ends the task, for those that failed before,
- * whose process died, or that took long. Nearly every task ends at once, and leaves none.
- */
+/** How tasks went that did not simply succeed: one row for those that failed before, crashed or took long, as they end. */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 import { engineOwnTable } from "../../storage/table.ts";

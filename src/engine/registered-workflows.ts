@@ -46,7 +46,7 @@ export class ChangedChart extends Error {
 
 export class RegisteredWorkflows {
   readonly #byKey: ReadonlyMap<string, AnyWorkflow>;
-  readonly #newest = new Map<string, AnyWorkflow>();
+  readonly #newest: ReadonlyMap<string, AnyWorkflow>;
   /** By the key of an older version: the workflow that its instances go on under. */
   readonly #successors = new Map<string, AnyWorkflow>();
   /** As they were registered: each stands for its child machines too. */
@@ -60,15 +60,12 @@ export class RegisteredWorkflows {
 
   constructor(workflows: readonly AnyWorkflow[]) {
     this.units = workflows;
-    const all = workflows.flatMap(withChildren);
+    const oldestFirst = workflows.toSorted((a, b) => a.version - b.version);
+    const all = oldestFirst.flatMap(withChildren);
     this.#byKey = new Map(all.map((each) => [each.key, each]));
+    this.#newest = new Map(oldestFirst.map((each) => [each.name, each]));
     this.claims = claimsOf(workflows);
-    for (const workflow of workflows) {
-      if ((this.#newest.get(workflow.name)?.version ?? 0) < workflow.version) {
-        this.#newest.set(workflow.name, workflow);
-      }
-    }
-    for (const workflow of all.toSorted((a, b) => a.version - b.version)) {
+    for (const workflow of all) {
       for (const from of workflow.migrations.keys()) {
         this.#successors.set(workflowKey(workflow.name, from), workflow);
       }
@@ -128,15 +125,12 @@ export class RegisteredWorkflows {
   of({ id, workflow: key, hash }: Pick<InstanceRecord, "id" | "workflow" | "hash">): AnyWorkflow {
     const workflow = this.#byKey.get(key);
     if (workflow !== undefined) this.checkAccepted(workflow);
-    if (workflow === undefined || workflow.hash !== hash) {
-      throw new UnknownWorkflow(
-        { id, workflow: key },
-        workflow === undefined
-          ? `instance ${id} is one of ${key}, which is not registered`
-          : `instance ${id} is one of another chart of ${key}: a changed chart needs a new version`,
-      );
-    }
-    return workflow;
+    if (workflow?.hash === hash) return workflow;
+    const reason =
+      workflow === undefined
+        ? `one of ${key}, which is not registered`
+        : `one of another chart of ${key}: a changed chart needs a new version`;
+    throw new UnknownWorkflow({ id, workflow: key }, `instance ${id} is ${reason}`);
   }
 }
 

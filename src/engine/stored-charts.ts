@@ -1,7 +1,4 @@
-/**
- * Which chart stands behind each version that has ever run on a storage: a chart that was edited under an unchanged version
- * is refused before any of its work is done, with its differences in words.
- */
+/** Which chart stands behind each version that has run on a storage: one that was edited meanwhile is refused, in words. */
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { InstanceRecord, Write } from "../../storage/storage.ts";
