@@ -5,10 +5,7 @@ import type { OwnLimit } from "./own-limit.ts";
 
 /** What may be said of a promise actor besides what the chart says. */
 export interface ActorOptions<Input> {
-  /**
-   * How often a rejected promise is run again, with growing pauses, before the chart's `onError` is taken. Default 0.
-   * Without an `onError` a rejected promise is run again until it resolves or its state is left.
-   */
+  /** Reruns of a rejected promise, with growing pauses, before `onError` is taken. Default 0; without `onError` there is no end. */
   readonly retries?: number;
   /** At most so many promises of one key run at a time, over all processes. */
   readonly limit?: OwnLimit<Input>;
@@ -16,10 +13,7 @@ export interface ActorOptions<Input> {
 
 /** What may be said of a child machine. */
 export interface ChildOptions {
-  /**
-   * How its instances go on, by the version of the chart that they were started under: a function that leads to the next
-   * one. Not needed where the child's chart has not changed.
-   */
+  /** How its instances go on, by version: a function that leads to the next one. Not needed where its chart has not changed. */
   readonly migrate?: Readonly<Record<number, AnyMigration>>;
 }
 

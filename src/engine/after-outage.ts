@@ -1,7 +1,4 @@
-/**
- * After an outage of the storage the heartbeats come before the claims. Leases have ended meanwhile though their holders
- * live: a claim at once would take from one of them what it is still doing.
- */
+/** After an outage of the storage the heartbeats come before the claims, which would take what living holders still do. */
 export class AfterOutage {
   /** A shorter outage ends no lease, since a heartbeat was at most a third before it; as long after it all have sent one. */
   readonly #halfLeaseMs: number;

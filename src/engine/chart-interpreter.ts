@@ -1,7 +1,4 @@
-/**
- * The port to a statechart library as a whole: what the engine reads of a chart when it is registered. What it does with
- * the chart from then on is the port `Chart`. `xstate/interpreter.ts` implements both for XState 5.
- */
+/** The port to a statechart library: what is read of a chart when it is registered. From then on it is a `Chart`. */
 import type { Chart } from "./chart.ts";
 
 export interface ChartSource {

@@ -1,7 +1,4 @@
-/**
- * The port to a statechart library: a chart as a pure function. The same snapshot and event always give the same step,
- * and nothing runs. `xstate/open-chart.ts` implements it for XState 5.
- */
+/** The port to a statechart library: a chart as a pure function. The same snapshot and event give the same step; nothing runs. */
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
 import { storableThrown } from "./values.ts";
@@ -149,10 +146,7 @@ export class CannotArrive extends Error {
 
 /** The machine behind a pure face. */
 export interface Chart {
-  /**
-   * The first step of a new run; `parent` when another instance starts it, `runs` as in a snapshot where children of it
-   * are not the first of their ids. Throws what the chart's own context function throws.
-   */
+  /** The first step of a run; `runs` where its children are not the first of their ids. Throws what the context function throws. */
   readonly start: (input: unknown, parent?: ParentLink, runs?: ChartSnapshot["runs"]) => ChartStep;
   /**
    * The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. With `isOwn`

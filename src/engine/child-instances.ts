@@ -1,10 +1,7 @@
 /** Child machines as instances of their own: the id of such an instance, and its chart. */
 import type { AnyWorkflow } from "./workflow.ts";
 
-/**
- * The instance of a child machine: `parent/id`. One that is started again under the same id, as when its state is
- * entered a second time, is another instance: `parent/id~2`.
- */
+/** `parent/id`, or `parent/id~2` for the second one that is started under this id, as when its state is entered again. */
 export function childInstance(parent: string, id: string, run: number): string {
   return run === 1 ? `${parent}/${id}` : `${parent}/${id}~${run}`;
 }

@@ -33,10 +33,7 @@ export class CommitQueue<W> {
     this.#storage = storage;
   }
 
-  /**
-   * Resolves when this commit is durable or refused. Throws `CommitUnknown` where the answer of the database was lost; any
-   * other error says that nothing of this commit has happened. No commit is ever carried out a second time.
-   */
+  /** Durable or refused when it resolves. Throws `CommitUnknown`, or why nothing has happened. It is never carried out twice. */
   async commit(item: Commit<W>): Promise<CommitResult> {
     const characters = charactersOf(item);
     if (this.#pending >= MAX_WAITING || this.#characters + characters > MAX_CHARACTERS) throw tooMany();

@@ -16,7 +16,7 @@ import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
 import { shardOf } from "./shards.ts";
-import { taskIdOf, type StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepFacts } from "./step-facts.ts";
 import type { ProjectedStep } from "./workflow.ts";
 
 /** What a step logs and emits. Both happen after the step is durable. */
@@ -43,12 +43,10 @@ export function inTurn(instance: string, first: Consequences, second: Consequenc
     task.instance === instance &&
     isDisarmable(task) &&
     (second.ends.includes(instance) || second.disarms.some(({ timer }) => timer === task.name));
-  const isUnwatched = ({ kind, key }: WatchRecord): boolean =>
-    second.unwatches.some((watch) => watch.kind === kind && watch.key === key);
   const left = {
     ...first,
     arms: first.arms.filter((task) => !isDisarmed(task)),
-    watches: first.watches.filter((watch) => !isUnwatched(watch)),
+    watches: missingFrom(second.unwatches, first.watches),
   };
   return together([left, second]);
 }
@@ -139,19 +137,12 @@ class Collector {
   /** The domain writes of the step, from the pure function `project` of its workflow. */
   #writes(): readonly Write<never>[] {
     const { workflow, id, before, step, event, at } = this.#facts;
-    const { metaBefore, metaAfter } = step;
-    const seen = (
-      { value, context }: ChartSnapshot,
-      meta: StateMeta,
-    ): ProjectedStep<never, never>["after"] => ({
-      value,
-      context: context as never,
-      meta,
-    });
+    const { metaBefore, metaAfter, after } = step;
     const projected: ProjectedStep<never, never> = {
       id,
-      before: before === null || metaBefore === null ? null : seen(before, metaBefore),
-      after: seen(step.after, metaAfter),
+      before: before &&
+        metaBefore && { value: before.value, context: before.context as never, meta: metaBefore },
+      after: { value: after.value, context: after.context as never, meta: metaAfter },
       event: event as never,
       effects: this.#effects,
     };
@@ -172,23 +163,19 @@ class Collector {
   }
 
   #tell(to: Recipient, message: Message, index: number): void {
-    const id = taskIdOf(this.#facts, index);
-    this.#arms.push(messageTask({ id, dueAt: this.#facts.at }, to, { known: true, ...message }));
+    this.#arms.push(messageTask(taskOfStep(this.#facts, index), to, { known: true, ...message }));
   }
 
   #armTimer({ timer, delayMs, event, to: address }: Action<"arm">, index: number): void {
-    const { id, workflow, at } = this.#facts;
     const to = address === "self" ? undefined : this.#recipient(address);
     if (to === null) return;
-    const taskId = taskIdOf(this.#facts, index);
+    const task = taskOfStep(this.#facts, index);
     this.#arms.push({
-      id: taskId,
-      instance: id,
-      workflow: workflow.key,
+      ...task,
       kind: "timer",
-      name: timer ?? taskId,
+      name: timer ?? task.id,
       payload: delayedToText(to === undefined ? { event } : { to, event }),
-      dueAt: at + delayMs,
+      dueAt: task.dueAt + delayMs,
       limits: [],
     });
   }
@@ -211,11 +198,10 @@ class Collector {
 
   #stopChild({ id: childId, src, run }: Action<"stopChild">, index: number): void {
     if (run === undefined) return this.#disarm(invocationName(childId));
-    const { id, workflow, life: parentLife } = this.#facts;
     // A state entered and left within one step started a child that never gets a row.
     if (this.#children.delete(`${run} ${childId}`)) return;
-    const instance = childInstance(id, childId, run);
-    this.#tell({ instance, workflow: childWorkflow(workflow, src).key, parentLife }, { event: STOP }, index);
+    const to = this.#recipient({ child: childId, link: { src, run } });
+    if (to !== null) this.#tell(to, { event: STOP }, index);
   }
 
   /** Null for a promise, which takes no events. */
@@ -246,7 +232,11 @@ function watchesOf(
   });
 }
 
-function missingFrom(present: readonly WatchRecord[], wanted: readonly WatchRecord[]): WatchRecord[] {
+/** Those of the wanted watches that are not among the present ones. */
+export function missingFrom(
+  present: readonly Pick<WatchRecord, "kind" | "key">[],
+  wanted: readonly WatchRecord[],
+): WatchRecord[] {
   return wanted.filter(({ kind, key }) => !present.some((watch) => watch.kind === kind && watch.key === key));
 }
 

@@ -4,14 +4,14 @@ import type { ChartAction } from "./chart.ts";
 import { isLarge, type LentContext } from "./lent-contexts.ts";
 import { messageTask, type StartParams, type TellParams } from "./messages.ts";
 import { limitsFor } from "./own-limit.ts";
-import { taskIdOf, type StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepFacts } from "./step-facts.ts";
 import { eventToJson, toJson } from "./values.ts";
 
 type EffectAction = Extract<ChartAction, { readonly kind: "effect" }>;
 
 /** Pure. Throws `UnstorableValue` when the params, the context or the event cannot be stored. */
 export function effectTask(facts: StepFacts, action: EffectAction, index: number): TaskRecord {
-  const { workflow, at } = facts;
+  const { workflow } = facts;
   const { name, params } = action.effect;
   const handler = workflow.effects.get(name);
   if (handler === undefined && !workflow.bodies.has(name)) {
@@ -23,13 +23,10 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
   const payload =
     handler === undefined ? scopeOf(facts, action) : toJson(params ?? null, `params of ${name}`);
   return {
-    id: taskIdOf(facts, index),
-    instance: facts.id,
-    workflow: workflow.key,
+    ...taskOfStep(facts, index),
     kind: "effect",
     name,
     payload: JSON.stringify(payload),
-    dueAt: at,
     limits: limitsFor(typeof handler === "object" ? handler.limit : undefined, params),
   };
 }
@@ -48,11 +45,7 @@ function scopeOf(facts: StepFacts, { effect: { name, params }, scope }: EffectAc
 function startMessage(facts: StepFacts, { machine, id, input }: StartParams, index: number): TaskRecord {
   const { key } = facts.workflows.named(machine);
   const start = { workflow: key, input };
-  return messageTask(
-    { id: taskIdOf(facts, index), dueAt: facts.at },
-    { instance: id, workflow: key },
-    { start },
-  );
+  return messageTask(taskOfStep(facts, index), { instance: id, workflow: key }, { start });
 }
 
 function tellMessage(facts: StepFacts, params: TellParams, index: number): TaskRecord {
@@ -60,5 +53,5 @@ function tellMessage(facts: StepFacts, params: TellParams, index: number): TaskR
   const sender = { instance: facts.id, workflow: facts.workflow.key, life: facts.life };
   const bounce = otherwise === undefined ? {} : { otherwise: { ...sender, event: otherwise } };
   const to = { instance: id, workflow: facts.workflows.named(machine).key };
-  return messageTask({ id: taskIdOf(facts, index), dueAt: facts.at }, to, { event, ...bounce });
+  return messageTask(taskOfStep(facts, index), to, { event, ...bounce });
 }

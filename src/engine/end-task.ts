@@ -25,10 +25,7 @@ export type TaskEnd<W> = Omit<StepCompanions<W>, "consumes" | "ran" | "cause"> &
 
 export type Refusal = Exclude<CommitResult, { ok: true }>;
 
-/**
- * Commits the end of the task with what follows from it; an event that changes nothing still ends the task. Returns why
- * the commit was refused, or null when the task has ended, also when another holder has ended it.
- */
+/** Returns why the commit was refused, null when the task has ended, by another holder too. An event that changes nothing ends it. */
 export async function endTask<W>(
   run: TaskRun<W>,
   task: ClaimedTask,

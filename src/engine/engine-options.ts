@@ -16,10 +16,7 @@ import type { AnyWorkflow } from "./workflow.ts";
 export interface EngineOptions<W> {
   /** Where everything is remembered. The engine does not close it. */
   readonly storage: EngineStorage;
-  /**
-   * Tables of your own, by their names: `{ orders }` for what `defineTable("orders", …)` gave. They are installed, or
-   * migrated, before the first commit, which rejects with `StorageUnusable` where that cannot be.
-   */
+  /** Tables of your own, as `{ orders }` for `defineTable("orders", …)`. The first commit installs or migrates them, or rejects. */
   readonly tables?: TableSet<W>;
   /** Every workflow whose instances this process may run; two versions of one chart may stand side by side. */
   readonly workflows: readonly AnyWorkflow[];
@@ -31,10 +28,7 @@ export interface EngineOptions<W> {
   readonly random?: Random;
   /** Default: warnings and errors go to stderr, the rest nowhere. */
   readonly logger?: Logger;
-  /**
-   * Effects and invocations without limits in hand at once; as many timers and messages have places of their own, so slow
-   * effects never delay them. More helps while effects wait for the network. Default 64.
-   */
+  /** Effects and promises without limits in hand at once; as many timers and messages have places of their own. Default 64. */
   readonly slots?: number;
   /** Effects and invocations with limits in hand at once. Default 128. */
   readonly limitedSlots?: number;
@@ -42,21 +36,13 @@ export interface EngineOptions<W> {
   readonly leaseMs?: number;
   /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,500 ms. */
   readonly pollMs?: number;
-  /**
-   * A task whose holders vanished this often in a row is set aside as a dead letter; from the second time on it was tried
-   * while no other such task was in hand. With 1, all that a vanished process had in hand is set aside untried. Default 5.
-   */
+  /** A task whose holders vanished this often in a row is a dead letter. With 1, all that they had in hand is, untried. Default 5. */
   readonly maxCrashes?: number;
-  /**
-   * How long what has ended is kept: `{ finished: "90d" }` removes an instance with its history 90 days after its last step,
-   * once nothing needs it any more: no task, message, dead letter or watch of it, no living parent and no living child.
-   * At least an hour. Default: everything is kept until `removeInstance`.
-   */
+  /** How long what has ended is kept, an hour or more after its last step, and until nothing needs it. Default: for good. */
   readonly keep?: { readonly finished: Duration };
   /**
-   * Gets the instances that are about to be removed, and must have put them somewhere when it resolves. Called at least once
-   * for each: again after a crash, or where an instance cannot be removed just now. While it throws, or takes longer than a
-   * minute, nothing is removed; that is logged once, and shown by `retention()`. Default: they are gone.
+   * Gets the instances about to be removed, at least once each, and must have put them somewhere when it resolves. While it
+   * throws, or takes longer than a minute, nothing is removed: logged once, and shown by `retention()`. Default: they are gone.
    */
   readonly archive?: Archive<ArchivedInstance>;
   /**

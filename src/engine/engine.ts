@@ -29,15 +29,9 @@ import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands {
-  /**
-   * Starts instances, and makes writes, in one commit. Refused with `exists` when an id is taken, with `write` when a
-   * write is; `index` counts in the given lists.
-   */
+  /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
   commit(companions: Companions<W>): Promise<CommitResult>;
-  /**
-   * Starts one instance. Shorthand for `commit` with a single start. Rejects with `UnknownWorkflow` where this engine does
-   * not have the workflow.
-   */
+  /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
   start<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
     start: { readonly id: string; readonly input: InputFrom<M> },
@@ -70,10 +64,7 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   waitFor(id: string, until: WaitTarget, options?: { readonly signal?: AbortSignal }): Promise<ChartSnapshot>;
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
-  /**
-   * How each kind of watches is followed by this process: how many it polls, and how long ago the one that has waited
-   * longest was looked at. Empty while the engine does not run.
-   */
+  /** How this process follows each kind of watches: how many, and how long the longest has waited. Empty while it does not run. */
   watching(): Readonly<Record<string, KindWatching>>;
   /** How long what has ended is kept, how much is stored, and how the removals of this process go. Rejects when the storage does. */
   retention(): Promise<RetentionStanding>;

@@ -25,16 +25,13 @@ interface InspectedActor {
 const MAX_ANNOUNCED = 10_000;
 
 export class Inspection {
-  readonly #next: (event: InspectionEvent) => void;
+  readonly #inspect: Inspect;
   readonly #workflows: Pick<RegisteredWorkflows, "get">;
   /** Actors that the inspector knows, with the snapshot of their last step. */
   readonly #announced = new Map<string, InspectedActor>();
 
   constructor(inspect: Inspect, workflows: Pick<RegisteredWorkflows, "get">) {
-    this.#next = (event) => {
-      if (typeof inspect === "function") inspect(event);
-      else inspect.next?.(event);
-    };
+    this.#inspect = inspect;
     this.#workflows = workflows;
   }
 
@@ -84,7 +81,9 @@ export class Inspection {
 
   /** An inspector reads no more of an actor than is here. */
   #emit(type: InspectionEvent["type"], actorRef: InspectedActor, rest: object = {}): void {
-    this.#next({ type, actorRef, rootId: actorRef.rootId, ...rest } as unknown as InspectionEvent);
+    const event = { type, actorRef, rootId: actorRef.rootId, ...rest } as unknown as InspectionEvent;
+    if (typeof this.#inspect === "function") this.#inspect(event);
+    else this.#inspect.next?.(event);
   }
 }
 

@@ -9,10 +9,7 @@ import { ranTaskRemovals } from "./ran-tasks.ts";
 /** How `stopInstance` ended: `ended` when the instance had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
 
-/**
- * How `removeInstance` ended. Nothing has changed when it is `active` (stop it first), or when something is `pending`: a
- * task or a watch of it, or a child that is still active.
- */
+/** How it ended. Nothing has changed when the instance is `active`, or a task, a watch or an active child of it is `pending`. */
 export type RemoveResult = "removed" | "absent" | "active" | "pending";
 
 /** Commands about instances, for a person who puts things right. */

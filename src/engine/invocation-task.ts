@@ -2,7 +2,7 @@
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
 import { limitsFor } from "./own-limit.ts";
-import { taskIdOf, type StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepFacts } from "./step-facts.ts";
 import { fromJson, toJson } from "./values.ts";
 
 export interface Invocation {
@@ -23,18 +23,14 @@ export function invocationTask(
   { id, src, input }: Extract<ChartAction, { readonly kind: "startChild" }>,
   index: number,
 ): TaskRecord {
-  const { workflow, at } = facts;
-  const actor = workflow.actors.get(src);
+  const actor = facts.workflow.actors.get(src);
   const limit = actor?.kind === "promise" ? actor.limit : undefined;
   const stored = input === undefined ? {} : { input: toJson(input, `input of "${id}"`) };
   return {
-    id: taskIdOf(facts, index),
-    instance: facts.id,
-    workflow: workflow.key,
+    ...taskOfStep(facts, index),
     kind: "invocation",
     name: invocationName(id),
     payload: JSON.stringify({ id, src, ...stored }),
-    dueAt: at,
     limits: limitsFor(limit, input as never),
   };
 }

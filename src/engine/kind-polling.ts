@@ -93,10 +93,7 @@ export class KindPolling {
     return this.#moves > before;
   }
 
-  /**
-   * Waits for the looks under way until `patience` ends; after that no event is handed over any more, and the shards are
-   * given up.
-   */
+  /** Waits for the looks under way until `patience` ends. Then no event is handed over any more, and the shards are given up. */
   async close(patience: Promise<void>): Promise<void> {
     await Promise.race([this.#ended(), patience]);
     this.#isClosed = true;
@@ -169,10 +166,8 @@ export class KindPolling {
   async #tell(events: readonly WatchEvent[], batch: readonly WatchRecord[]): Promise<readonly WatchEvent[]> {
     if (this.#isClosed) return events;
     const lives = new Map(batch.map(({ instance, life }) => [instance, life]));
-    const untold = await Promise.all(
-      events.map(async (each) => ((await this.#handOver(each, lives.get(each.instance))) ? [] : [each])),
-    );
-    return untold.flat();
+    const taken = await Promise.all(events.map((each) => this.#handOver(each, lives.get(each.instance))));
+    return events.filter((_, index) => taken[index] !== true);
   }
 
   /** False when the instance could not take it. */

@@ -1,7 +1,4 @@
-/**
- * Large contexts that effects are to be called with. They are not copied into the tasks: the snapshot of the instance holds
- * the context, and where the instance moves on before the effects are done, its next snapshot lends it to them.
- */
+/** Large contexts are not copied into the tasks of effects: the snapshot holds them, and the next one lends them. */
 import type { EngineStorage, InstanceRecord, PendingTask } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { snapshotFromText } from "./snapshot-text.ts";

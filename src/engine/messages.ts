@@ -18,15 +18,9 @@ export interface Recipient {
 /** What tells the one instance that a message is for. */
 export type Meant = Pick<Recipient, "life" | "parentLife">;
 
-/**
- * What a message says: start its target when it is absent, then hand it an event. When the target has already ended,
- * `otherwise` goes back to the sender instead, so that the sender does not wait for an answer that cannot come.
- */
+/** Starts its target where absent, then hands it an event. Where that has ended, `otherwise` goes back to the sender, who waits. */
 export interface Message extends Meant {
-  /**
-   * Its target has been there: a parent, a child, a sender. Where that is absent now it was removed after its end, and the
-   * message is dropped, as it is by one that has ended. Without this, a message waits for its target to be started.
-   */
+  /** Its target has been there: where absent now, it was removed, and the message is dropped. Without this, the message waits. */
   readonly known?: true;
   readonly start?: { readonly workflow: string; readonly input: unknown };
   readonly event?: EventObject;

@@ -23,10 +23,7 @@ export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
 export interface Migrated<Value = StateValue, Context = object, W = unknown> {
   readonly value?: Value;
   readonly context?: Context;
-  /**
-   * When timers are due, by their names, in milliseconds since the Unix epoch. A timer of the chart that is not named is
-   * due when it was, or begins now where it did not run.
-   */
+  /** When timers are due, by name, in ms since the Unix epoch. One that is not named stays, or begins now where it did not run. */
   readonly timers?: Readonly<Record<string, number>>;
   /** New ids of promises that run, by their old ids: they go on under their idempotency keys. */
   readonly children?: Readonly<Record<string, string>>;
@@ -36,10 +33,7 @@ export interface Migrated<Value = StateValue, Context = object, W = unknown> {
   readonly writes?: readonly Write<W>[];
 }
 
-/**
- * Makes an instance of one version one of the next. Pure: no I/O, no clock, no chance. What it throws leaves the instance
- * as it was.
- */
+/** Makes an instance of one version one of the next. Pure. What it throws leaves the instance as it was. */
 export type Migration<Result> = {
   // A method's parameter may be narrowed: `(before: InstanceBefore<OldContext>) => …`.
   migrate(before: InstanceBefore<object>): Result;

@@ -13,15 +13,12 @@ import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflow
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
 import { fromJson } from "./values.ts";
-import type { AnyEffect, AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
+import type { AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
 
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
 
-/**
- * Brings one claimed task to its end. Throws when it has to be tried again later, and `TaskMoved` when it is for processes
- * that have another version of its chart.
- */
+/** Brings a task to its end. Throws when it is to be tried again, and `TaskMoved` when it is of another version of its chart. */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   try {
     await withinTask(task, () => performed(around, task, hold));
@@ -46,6 +43,8 @@ function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promis
   }
 }
 
+type Handle<W> = EffectHandler<unknown, EventObject, W>;
+
 async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   const { steps, workflows } = around;
   // What it brings back could not be committed, and it would be done again and again.
@@ -53,7 +52,7 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): 
   const handler = workflowOf(workflows, task)?.effects.get(task.name);
   const run = runOf(task, hold);
   if (handler === undefined) return runOwnBody(around, task, run);
-  const handle = handlerOf<W>(handler);
+  const handle = (typeof handler === "function" ? handler : handler.run) as unknown as Handle<W>;
   const params = fromJson(JSON.parse(task.payload));
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
@@ -65,10 +64,7 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): 
   throwRefusal(refused);
 }
 
-/**
- * The workflow that does an effect. An instance that has ended is not migrated, and what it has asked for is done by the
- * version that came after, unless it is known by its place in the old chart only.
- */
+/** What an ended instance has asked for is done by the version after, unless known by its place in the old chart only. */
 function workflowOf(
   workflows: RegisteredWorkflows,
   { workflow: key, name }: ClaimedTask,
@@ -120,11 +116,6 @@ async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void
     event,
   });
   return endTaskOrThrow(around, task, { arms: [message] });
-}
-
-function handlerOf<W>(effect: AnyEffect): EffectHandler<unknown, EventObject, W> {
-  const run = typeof effect === "function" ? effect : effect.run;
-  return run as unknown as EffectHandler<unknown, EventObject, W>;
 }
 
 function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hold: Hold): EffectRun {

@@ -17,10 +17,7 @@ import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/**
- * So many timers, effects and invocations of one instance are read for its migration: a chart has a few at a time. Messages
- * come from many, and only change their owner.
- */
+/** So many timers, effects and invocations are read for a migration: a chart has a few. Messages only change their owner. */
 export const MAX_MOVED = 10_000;
 
 /** An instance with everything that waits for it, and the version it goes on under. */

@@ -20,16 +20,16 @@ import {
   type StartedChild,
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
-import { consequencesOf, inTurn, type Consequences } from "./consequences.ts";
+import { consequencesOf, inTurn, missingFrom, type Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepMoment } from "./stamps.ts";
-import type { StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepFacts } from "./step-facts.ts";
 import type { TakenIds } from "./taken-ids.ts";
-import { birthTask, heldFor, taskOfStep, unborn } from "./unborn-children.ts";
+import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -81,14 +81,8 @@ export interface WaitingEvent {
   readonly cause: string;
 }
 
-/** The step of a run of events, and how many of those that waited it has taken. */
-export interface EventRun {
-  readonly parts: StepCommit[];
-  readonly taken: number;
-}
-
 /** A step that is not stored yet: what the next one of a run begins from. */
-interface Made extends Pick<StepCommit, "after" | "life" | "earlier" | "history" | "follows"> {
+interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows"> {
   readonly facts: StepFacts;
   readonly born: readonly StepCommit[];
 }
@@ -155,8 +149,11 @@ export class StepPlan {
     });
   }
 
-  /** The same with the steps of events that wait behind it, as one: of as many of them as make steps without an error. */
-  run(arrived: ArrivedEvent, waiting: readonly WaitingEvent[]): EventRun | null {
+  /** The same with the steps of events that wait behind it, as one: of those `taken`, which make steps without an error. */
+  run(
+    arrived: ArrivedEvent,
+    waiting: readonly WaitingEvent[],
+  ): { readonly parts: StepCommit[]; readonly taken: number } | null {
     const { workflow, instance } = arrived;
     if (waiting.length === 0) {
       const parts = this.step(arrived);
@@ -195,9 +192,7 @@ export class StepPlan {
     const project = (): typeof writes => writes;
     const facts = this.#following(instance, { workflow: { ...workflow, project }, before, step, event });
     const follows = consequencesOf(facts);
-    const isWatched = ({ kind, key: of }: WatchRecord): boolean =>
-      follows.watches.some((watch) => watch.kind === kind && watch.key === of);
-    const unwatches = moved.unwatches.filter((watch) => !isWatched(watch));
+    const unwatches = missingFrom(follows.watches, moved.unwatches);
     const made = this.#withChildren(facts, { ...follows, unwatches });
     const [arrival, ...born] = this.#whole(made, instance.stamp);
     return [{ ...arrival, moves: { adopts: [{ instance: instance.id, workflow: key }], amends } }, ...born];
@@ -261,12 +256,12 @@ export class StepPlan {
 
   /** A step with the first steps of the children it starts, as far as the commit has room for them. */
   #withChildren(facts: StepFacts, follows: Consequences): Made {
-    const { id, version, life, stamp, at, step, event } = facts;
+    const { id, version, stamp, at, step, event } = facts;
     const value = JSON.stringify(step.after.value);
     const text = event === null ? "" : eventToText(event);
     const history = { instance: id, version, stamp, at, event: text, value, cause: null };
     if (follows.children.length === 0) {
-      return { facts, after: step.after, life, earlier: NONE, history, follows, born: NONE };
+      return { facts, after: step.after, earlier: NONE, history, follows, born: NONE };
     }
     const children = follows.children.slice(0, this.#room);
     const later = follows.children.slice(children.length);
@@ -277,22 +272,23 @@ export class StepPlan {
     // A timer begins the remaining children, unless another event of the instance comes before the timer.
     const isFirst = later.length > 0 && event?.type !== BORN;
     const arms = [...now, ...failed, ...(isFirst ? [birthTask(facts)] : [])];
-    return { facts, after, life, earlier: NONE, history, follows: { ...follows, arms }, born };
+    return { facts, after, earlier: NONE, history, follows: { ...follows, arms }, born };
   }
 
   /** The step behind the one of this stamp, or the first one, as it is stored; then those of children. */
   #whole(
-    { facts, after: left, life, earlier, history, follows, born }: Made,
+    { facts, after: left, earlier, history, follows, born }: Made,
     behind: string | null,
   ): [StepCommit, ...(readonly StepCommit[])] {
-    const { id, stamp, at, workflow } = facts;
+    const { id, life, stamp, at, workflow } = facts;
     const after = earlier.length === 0 ? left : withoutEmpty(left);
     const stored = {
       id,
       stamp,
       workflow: workflow.key,
       hash: workflow.hash,
-      status: storedStatus(after),
+      // In the store an instance takes events or it does not; the snapshot says how it ended.
+      status: after.status === "active" ? ("active" as const) : ("done" as const),
       snapshot: snapshotToText(after),
     };
     const steps = earlier.length === 0 ? {} : { steps: earlier.length + 1 };
@@ -319,7 +315,8 @@ export class StepPlan {
       } catch (error) {
         // What cannot be stored is a fault of the chart that its author has to see.
         if (error instanceof UnstorableValue) throw error;
-        failed.push(notBegun(parent, error, taskOfStep(facts, `unborn:${failed.length}`)));
+        const event = childFailed(child, error, run);
+        failed.push(messageTask(taskOfStep(facts, `unborn:${failed.length}`), parent, { event }));
       }
     }
     return { born, failed };
@@ -344,14 +341,4 @@ function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {
   return Object.fromEntries(
     Object.entries(snapshot).filter((part) => !isEmpty(part)),
   ) as unknown as ChartSnapshot;
-}
-
-/** Tells the parent that a child could not begin: its context or an entry action threw. */
-function notBegun(parent: ParentLink, error: unknown, task: Pick<TaskRecord, "id" | "dueAt">): TaskRecord {
-  return messageTask(task, parent, { event: childFailed(parent.id, error, parent.run) });
-}
-
-/** In the store an instance takes events or it does not; the snapshot says how it ended. */
-function storedStatus({ status }: ChartSnapshot): InstanceRecord["status"] {
-  return status === "active" ? "active" : "done";
 }

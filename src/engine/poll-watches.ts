@@ -34,10 +34,16 @@ export class WatchPolling {
     const watchers = Object.entries(this.#watchers);
     if (this.#kinds.size > 0 || watchers.length === 0) return;
     this.#stopping = new AbortController();
-    const around = { ...this.#around, signal: this.#stopping.signal };
-    this.#kinds = new Map(watchers.map(([kind, watcher]) => [kind, new KindPolling(kind, watcher, around)]));
+    const stopping = this.#stopping.signal;
+    this.#kinds = new Map(
+      watchers.map(([kind, watcher]) => {
+        // A signal of its own: Node warns of a leak where many listen to one.
+        const around = { ...this.#around, signal: AbortSignal.any([stopping]) };
+        return [kind, new KindPolling(kind, watcher, around)];
+      }),
+    );
     const loops = [...this.#kinds.values()].map((kind) => kind.run());
-    this.#loops = Promise.all([...loops, this.#keepGlancing(around.signal)]);
+    this.#loops = Promise.all([...loops, this.#keepGlancing(stopping)]);
   }
 
   /** Waits up to `timeoutMs` for the looks under way, then gives up the shards; no look begins any more. */

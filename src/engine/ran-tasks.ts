@@ -1,7 +1,4 @@
-/**
- * How tasks went that did not simply succeed: one row, in the commit that ends the task, for those that failed before,
- * whose process died, or that took long. Nearly every task ends at once, and leaves none.
- */
+/** How tasks went that did not simply succeed: one row for those that failed before, crashed or took long, as they end. */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 import { engineOwnTable } from "../../storage/table.ts";
@@ -45,10 +42,7 @@ interface Ran {
   readonly now: number;
 }
 
-/**
- * The row of a task that is about to end; undefined for one that simply succeeds. Never rejects: what it said last is left out
- * where it cannot be read.
- */
+/** The row of a task about to end; undefined for one that simply succeeds. Never rejects: its last error may be left out. */
 export async function ranTaskWrite(ran: Ran): Promise<RanTaskWrite | undefined> {
   const { task, beganAt, now } = ran;
   const { id, name, failures, crashes } = task;
@@ -80,7 +74,10 @@ async function lastErrorOf({ storage, task }: Ran): Promise<string | null> {
 
 /** Those that the steps of an instance have armed, as they were armed. */
 export async function ranTasksOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTask[]> {
-  return (await rowsOf(storage, instance)).map(({ id, ...row }) => ({ ...row, task: taskOf(id) }));
+  return (await rowsOf(storage, instance)).map(({ id, ...row }) => ({
+    ...row,
+    task: id.slice(0, id.lastIndexOf("@")),
+  }));
 }
 
 /** What goes with an instance that is removed. */
@@ -94,21 +91,21 @@ export async function ranTaskRemovals(
 async function rowsOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTaskRow[]> {
   const prefix = `${instance}:`;
   const found: RanTaskRow[] = [];
-  for (let after = prefix; ;) {
-    const limit = ROWS_AT_ONCE;
-    const page = await storage.find<RanTaskRow>({ table: ranTasks, index: "key", after: [after], limit });
-    const own = page.filter(({ id }) => id.startsWith(prefix));
+  let own: readonly RanTaskRow[];
+  do {
+    const after = [found.at(-1)?.id ?? prefix];
+    const page = await storage.find<RanTaskRow>({
+      table: ranTasks,
+      index: "key",
+      after,
+      limit: ROWS_AT_ONCE,
+    });
+    own = page.filter(({ id }) => id.startsWith(prefix));
     found.push(...own);
-    if (own.length < ROWS_AT_ONCE) break;
-    after = own.at(-1)?.id ?? prefix;
-  }
+  } while (own.length === ROWS_AT_ONCE);
   // The id of another instance may begin in the same way: `a` and `a:b`.
   return found.filter(({ id }) => OF_STEP.test(id.slice(prefix.length)));
 }
 
 /** The rest of an id: stamp and index, perhaps what came of it, and the time. */
 const OF_STEP = new RegExp(String.raw`^${STEP_PATTERN}:\d+(?::sent(?::\d+)?|:back)*@\d+$`);
-
-function taskOf(id: string): string {
-  return id.slice(0, id.lastIndexOf("@"));
-}

@@ -20,10 +20,7 @@ export class UnknownWorkflow extends Error {
 
 const MAX_DIFFERENCES = 10;
 
-/**
- * A chart was edited under an unchanged version while instances of that version are open. This process starts none of it
- * and does nothing for those that are there.
- */
+/** A chart was edited under an unchanged version while instances are open: this process starts none, and does nothing for them. */
 export class ChangedChart extends Error {
   override readonly name = "ChangedChart";
   /** The chart and its version, as `name@version`. */
@@ -49,7 +46,7 @@ export class ChangedChart extends Error {
 
 export class RegisteredWorkflows {
   readonly #byKey: ReadonlyMap<string, AnyWorkflow>;
-  readonly #newest = new Map<string, AnyWorkflow>();
+  readonly #newest: ReadonlyMap<string, AnyWorkflow>;
   /** By the key of an older version: the workflow that its instances go on under. */
   readonly #successors = new Map<string, AnyWorkflow>();
   /** As they were registered: each stands for its child machines too. */
@@ -63,25 +60,19 @@ export class RegisteredWorkflows {
 
   constructor(workflows: readonly AnyWorkflow[]) {
     this.units = workflows;
-    const all = workflows.flatMap(withChildren);
+    const oldestFirst = workflows.toSorted((a, b) => a.version - b.version);
+    const all = oldestFirst.flatMap(withChildren);
     this.#byKey = new Map(all.map((each) => [each.key, each]));
+    this.#newest = new Map(oldestFirst.map((each) => [each.name, each]));
     this.claims = claimsOf(workflows);
-    for (const workflow of workflows) {
-      if ((this.#newest.get(workflow.name)?.version ?? 0) < workflow.version) {
-        this.#newest.set(workflow.name, workflow);
-      }
-    }
-    for (const workflow of all.toSorted((a, b) => a.version - b.version)) {
+    for (const workflow of all) {
       for (const from of workflow.migrations.keys()) {
         this.#successors.set(workflowKey(workflow.name, from), workflow);
       }
     }
   }
 
-  /**
-   * From now on tasks of these workflows alone are taken in hand, of all for null. Those of others stay where they are: no
-   * claim asks the storage for them, and no commit leases one.
-   */
+  /** From now on only tasks of these workflows are taken in hand, of all for null: no claim asks for others, no commit leases one. */
   take(only: readonly AnyWorkflow[] | null): void {
     this.#only = only === null ? null : new Set(claimsOf(only));
   }
@@ -123,32 +114,23 @@ export class RegisteredWorkflows {
     return found;
   }
 
-  /**
-   * The workflow that instances of this older version are migrated to; undefined where they are not. Throws `ChangedChart`
-   * when that one is refused.
-   */
+  /** Where instances of this older version are migrated to; undefined where they are not. Throws `ChangedChart` when it is refused. */
   successorOf(key: string): AnyWorkflow | undefined {
     const successor = this.#successors.get(key);
     if (successor !== undefined) this.checkAccepted(successor);
     return successor;
   }
 
-  /**
-   * The workflow that wrote the instance, or is to begin it. Throws `UnknownWorkflow` when it is not registered, or is
-   * another chart, and `ChangedChart` when it is refused.
-   */
+  /** The workflow of an instance. Throws `UnknownWorkflow` for none, or for another chart, and `ChangedChart` when it is refused. */
   of({ id, workflow: key, hash }: Pick<InstanceRecord, "id" | "workflow" | "hash">): AnyWorkflow {
     const workflow = this.#byKey.get(key);
     if (workflow !== undefined) this.checkAccepted(workflow);
-    if (workflow === undefined || workflow.hash !== hash) {
-      throw new UnknownWorkflow(
-        { id, workflow: key },
-        workflow === undefined
-          ? `instance ${id} is one of ${key}, which is not registered`
-          : `instance ${id} is one of another chart of ${key}: a changed chart needs a new version`,
-      );
-    }
-    return workflow;
+    if (workflow?.hash === hash) return workflow;
+    const reason =
+      workflow === undefined
+        ? `one of ${key}, which is not registered`
+        : `one of another chart of ${key}: a changed chart needs a new version`;
+    throw new UnknownWorkflow({ id, workflow: key }, `instance ${id} is ${reason}`);
   }
 }
 

@@ -43,10 +43,7 @@ export class TroubleReport {
     this.#deadLetters = new Set(dead.map(({ id }) => id));
   }
 
-  /**
-   * Nothing may be due of them: they wait for an event that this process could not hand them. Where something is due and
-   * not done, that is what is logged.
-   */
+  /** Nothing may be due of them: they wait for an event that this process could not hand them. */
   async #reportStrangers(now: number): Promise<void> {
     const { storage, log } = this.#process;
     const open = await unknownInstances(storage, this.#known());

@@ -1,7 +1,4 @@
-/**
- * The task that calls: known once an inspector in this process has asked for it. Before that nothing is followed, since
- * following makes every promise slower on Node 20.
- */
+/** The task that calls, once an inspector has asked for it: following tasks makes every promise slower on Node 20. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { TaskKind } from "../../storage/storage.ts";
 

@@ -4,14 +4,13 @@ import { fieldsFromJson, fieldsToJson, fromJson, toJson } from "./values.ts";
 
 /** @throws UnstorableValue naming the path of what cannot be stored, such as `context.connection`. */
 export function snapshotToText(snapshot: ChartSnapshot): string {
-  const { value, context, output, error, unborn } = snapshot;
+  const { context, output, error, unborn } = snapshot;
   return JSON.stringify({
     ...snapshot,
-    value,
     context: fieldsToJson(context, "context"),
-    ...(output === undefined ? {} : { output: toJson(output, "output") }),
-    ...(error === undefined ? {} : { error: toJson(error, "error") }),
-    ...(unborn === undefined ? {} : { unborn: unborn.map(unbornToJson) }),
+    ...(output !== undefined && { output: toJson(output, "output") }),
+    ...(error !== undefined && { error: toJson(error, "error") }),
+    ...(unborn && { unborn: unborn.map(unbornToJson) }),
   });
 }
 
@@ -28,22 +27,18 @@ export class DamagedSnapshot extends Error {
 /** The snapshot that `snapshotToText` was given, as a copy of its own. @throws DamagedSnapshot */
 export function snapshotFromText(text: string): ChartSnapshot {
   try {
-    return revived(JSON.parse(text) as ChartSnapshot);
+    const stored = JSON.parse(text) as ChartSnapshot;
+    const { context, output, error, unborn } = stored;
+    return {
+      ...stored,
+      context: fieldsFromJson(context) as ChartSnapshot["context"],
+      ...(output !== undefined && { output: fromJson(output) }),
+      ...(error !== undefined && { error: fromJson(error) }),
+      ...(unborn && { unborn: unborn.map((child) => ({ ...child, input: fromJson(child.input) })) }),
+    };
   } catch (cause) {
     throw new DamagedSnapshot("the stored snapshot cannot be read: it was damaged, or edited by hand", {
       cause,
     });
   }
-}
-
-function revived(stored: ChartSnapshot): ChartSnapshot {
-  return {
-    ...stored,
-    context: fieldsFromJson(stored.context) as ChartSnapshot["context"],
-    ...(stored.output === undefined ? {} : { output: fromJson(stored.output) }),
-    ...(stored.error === undefined ? {} : { error: fromJson(stored.error) }),
-    ...(stored.unborn === undefined
-      ? {}
-      : { unborn: stored.unborn.map((child) => ({ ...child, input: fromJson(child.input) })) }),
-  };
 }

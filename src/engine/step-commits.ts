@@ -71,10 +71,7 @@ export class StepCommits<W> {
     this.#around = around;
   }
 
-  /**
-   * Commits a step, or starts alone, with what comes with them. A conflict `step` asks for a new decision: another commit came
-   * first, or ids of children are taken.
-   */
+  /** Commits a step, or starts alone. The conflict `step` asks for a new decision: another came first, or ids of children are taken. */
   async commit(
     step: readonly StepCommit[],
     companions: CommitCompanions<W>,

@@ -1,5 +1,6 @@
 /** One step of an instance, with everything that its consequences depend on. */
 import type { EventObject } from "xstate";
+import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot, ChartStep } from "./chart.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { AnyWorkflow } from "./workflow.ts";
@@ -23,7 +24,10 @@ export interface StepFacts {
   readonly workflows: RegisteredWorkflows;
 }
 
-/** The id of the task that the action at this place of the step arms. */
-export function taskIdOf({ id, stamp }: Pick<StepFacts, "id" | "stamp">, index: number): string {
-  return `${id}:${stamp}:${index}`;
+/** What every task has that the step arms; `place` is that of the action which asks for it, or a name where none does. */
+export function taskOfStep(
+  { id, stamp, at, workflow }: StepFacts,
+  place: number | string,
+): Pick<TaskRecord, "id" | "instance" | "workflow" | "dueAt"> {
+  return { id: `${id}:${stamp}:${place}`, instance: id, workflow: workflow.key, dueAt: at };
 }

@@ -94,10 +94,7 @@ export class Steps<W> {
     return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
 
-  /**
-   * Throws `UnknownWorkflow` when the task's instance was written by a chart that this process does not have, and
-   * `TaskMoved` when the instance has moved to another version of its chart since the task was claimed, or does so now.
-   */
+  /** Throws `UnknownWorkflow` where the chart of its instance is not here, `TaskMoved` where the instance has moved, or moves now. */
   async checkKnown(task: ClaimedTask): Promise<void> {
     const { instance: id } = task;
     const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
@@ -105,10 +102,7 @@ export class Steps<W> {
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
-  /**
-   * Where the storage says that the instance of the task has another workflow than the task: gives the tasks of the instance
-   * to that one, and throws `TaskMoved`.
-   */
+  /** Throws `TaskMoved` where the instance has another workflow than the task by now, which is given all its tasks. */
   async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
     const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
     if (workflow === before) return;
@@ -116,10 +110,7 @@ export class Steps<W> {
     throw new TaskMoved(`${id} belongs to ${workflow} now`);
   }
 
-  /**
-   * The instance under a version that this process has, migrated if need be. An ended one stays what it is, and is known
-   * to a process that has its successor only.
-   */
+  /** The instance, migrated if need be. An ended one stays what it is, and is known to a process that has its successor only. */
   async #present(id: string): Promise<KnownInstance | null> {
     const { storage, workflows } = this.#around;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
@@ -208,10 +199,7 @@ export class Steps<W> {
     throw tooManyRaces(id);
   }
 
-  /**
-   * What has to come before the next event of an instance: it moves to the present version of its chart, and children that
-   * one commit had no room for begin. False where it takes the event now; else it has to be looked at again.
-   */
+  /** Migrates the instance, or begins its children: then it has to be looked at again. False where it takes the event now. */
   async #prepare(instance: KnownInstance, snapshot: ChartSnapshot): Promise<boolean> {
     const { workflows } = this.#around;
     const successor = workflows.successorOf(instance.workflow);
@@ -227,10 +215,7 @@ export class Steps<W> {
     return true;
   }
 
-  /**
-   * The messages behind the one at hand, as far as their steps can be made with its step. Only where the snapshot is long:
-   * to read and write it is what they save.
-   */
+  /** The messages behind this one that can be part of its step; only where the snapshot is long, whose writing they save. */
   async #waiting(
     instance: KnownInstance,
     snapshot: ChartSnapshot,

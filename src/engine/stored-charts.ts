@@ -1,7 +1,4 @@
-/**
- * Which chart stands behind each version that has ever run on a storage: a chart that was edited under an unchanged version
- * is refused before any of its work is done, with its differences in words.
- */
+/** Which chart stands behind each version that has run on a storage: one that was edited meanwhile is refused, in words. */
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { InstanceRecord, Write } from "../../storage/storage.ts";
@@ -10,8 +7,10 @@ import { ChangedChart, type RegisteredWorkflows } from "./registered-workflows.t
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 import { chartDifferences } from "./xstate/chart-differences.ts";
 
+const TABLE = "paystateCharts";
+
 /** One row for each workflow and version, written when it is first registered on the storage. */
-export const storedCharts = engineOwnTable("paystateCharts", {
+export const storedCharts = engineOwnTable(TABLE, {
   // `id` is `name@version`; `chart` is what `chartText` says, and `hash` is the hash of it.
   columns: { id: "text", version: "integer", hash: "text", chart: "text" },
 });
@@ -35,11 +34,7 @@ export class ChartCheck {
     this.#workflows = workflows;
   }
 
-  /**
-   * Stores the charts that are not there yet, and refuses the workflows whose chart has changed. Where no instance of such a
-   * version is open, the new chart takes the place of the stored one. Rejects when the storage does; the next call tries
-   * again.
-   */
+  /** Stores charts that are new, or of which nothing is open, and refuses others that have changed. Rejects when the storage does. */
   async check(): Promise<void> {
     try {
       await (this.#doing ??= this.#check());
@@ -56,24 +51,22 @@ export class ChartCheck {
       const stored = new Map(rows.map((row) => [row.id, row]));
       const changed: ChangedChart[] = [];
       const writes: Write<{ paystateCharts: StoredChart }>[] = [];
-      for (const unit of workflows.units) {
-        for (const workflow of withChildren(unit)) {
-          const row = stored.get(workflow.key);
-          if (row?.hash === workflow.hash) continue;
-          const open = row === undefined ? null : await this.#openInstance(workflow);
-          if (row !== undefined && open !== null) changed.push(changedChart(workflow, row, open));
-          else writes.push(chartWrite(workflow, row));
+      for (const workflow of workflows.units.flatMap(withChildren)) {
+        const { key, hash, chartText: chart } = workflow;
+        const row = stored.get(key);
+        if (row === undefined) {
+          writes.push({ table: TABLE, insert: { id: key, version: 1, hash, chart } });
+          continue;
         }
+        if (row.hash === hash) continue;
+        const open = await this.#openInstance(workflow);
+        const set = { hash, chart };
+        if (open === null) writes.push({ table: TABLE, id: key, set, expectedVersion: row.version });
+        else changed.push(new ChangedChart(key, chartDifferences(row.chart, chart), open));
       }
       // Two processes that begin together store the same chart once; of different ones the second sees the first.
-      const results =
-        writes.length === 0
-          ? []
-          : await commitEach(
-              storage,
-              writes.map((write) => ({ writes: [write] })),
-            );
-      if (results.some(({ ok }) => !ok)) continue;
+      const commits = writes.map((write) => ({ writes: [write] }));
+      if (commits.length > 0 && (await commitEach(storage, commits)).some(({ ok }) => !ok)) continue;
       for (const error of changed) {
         workflows.refuse(error);
         log.error({ workflow: error.workflow }, error.message);
@@ -103,17 +96,4 @@ export class ChartCheck {
       ? "one that has ended and has effects left"
       : null;
   }
-}
-
-function chartWrite(
-  { key, hash, chartText: chart }: AnyWorkflow,
-  row: StoredChart | undefined,
-): Write<{ paystateCharts: StoredChart }> {
-  const table = "paystateCharts";
-  if (row === undefined) return { table, insert: { id: key, version: 1, hash, chart } };
-  return { table, id: key, set: { hash, chart }, expectedVersion: row.version };
-}
-
-function changedChart({ key, chartText: chart }: AnyWorkflow, row: StoredChart, open: string): ChangedChart {
-  return new ChangedChart(key, chartDifferences(row.chart, chart), open);
 }

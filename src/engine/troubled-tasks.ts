@@ -43,10 +43,7 @@ export interface TaskCommands {
    * ```
    */
   deadLetters(limit?: number): Promise<readonly TroubledTask[]>;
-  /**
-   * Tasks that have failed at least once and are tried again and again, those first that fail for longest; up to
-   * `limit`, 100 unless said otherwise.
-   */
+  /** Tasks that fail and are tried again and again, those first that fail for longest; up to `limit`, 100 unless said otherwise. */
   failingTasks(limit?: number): Promise<readonly TroubledTask[]>;
   /**
    * Makes a dead letter, or a failing task that waits for its next try, due now; a dead letter's crashes and failures

@@ -4,7 +4,7 @@ import { BORN, type StartedChild, type UnbornChild } from "./chart.ts";
 import { childInstance } from "./child-instances.ts";
 import { together, type Consequences } from "./consequences.ts";
 import { delayedToText, messageKey } from "./messages.ts";
-import type { StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepFacts } from "./step-facts.ts";
 
 /** What is left of the step before: children that are still to begin, and what was sent to them. */
 export function unborn({ id, before, step }: StepFacts): Consequences {
@@ -42,19 +42,11 @@ export function heldFor(
 
 /** Begins the children that one commit has no room for. */
 export function birthTask(facts: StepFacts): TaskRecord {
-  const { id: instance, workflow } = facts;
   return {
     ...taskOfStep(facts, BORN),
-    instance,
-    workflow: workflow.key,
     kind: "timer",
     name: BORN,
     payload: delayedToText({ event: { type: BORN } }),
     limits: [],
   };
-}
-
-/** A task that no action of the step has asked for. */
-export function taskOfStep({ id, stamp, at }: StepFacts, name: string): Pick<TaskRecord, "id" | "dueAt"> {
-  return { id: `${id}:${stamp}:${name}`, dueAt: at };
 }

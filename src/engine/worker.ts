@@ -13,7 +13,6 @@ import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
 export interface WorkerLimits extends PlaceLimits {
-  readonly leaseMs: number;
   /** The longest time between two looks at the storage; also how late work of another process may be seen. */
   readonly pollMs: number;
   readonly maxCrashes: number;
@@ -21,7 +20,7 @@ export interface WorkerLimits extends PlaceLimits {
 
 export interface WorkerSurroundings extends EngineProcess {
   readonly workflows: Pick<RegisteredWorkflows, "claims" | "taken" | "takenAmong">;
-  readonly limits: Omit<WorkerLimits, "leaseMs">;
+  readonly limits: WorkerLimits;
   readonly perform: InHandSurroundings["perform"];
 }
 

@@ -50,10 +50,7 @@ export interface EffectOutcome<Event, W> {
   readonly event?: Event;
   readonly starts?: readonly StartRequest[];
   readonly writes?: readonly Write<W>[];
-  /**
-   * The version of the effect's instance from which the event was concluded. Where another step of the instance came after
-   * it, nothing is committed and the effect looks again. Left out, it may come after any step.
-   */
+  /** The version of its instance from which the event was concluded: after another step nothing is committed, and it looks again. */
   readonly expectedVersion?: number;
 }
 
@@ -162,10 +159,7 @@ export interface AnyWorkflow {
   /** Everything in the chart that decides how a stored snapshot is read on, and the hash of it. */
   readonly chartText: string;
   readonly hash: string;
-  /**
-   * What tasks of this workflow are stored under: its key, those of the versions that it migrates, its name alone for
-   * messages whose target is not there yet, and the same of its child machines.
-   */
+  /** What its tasks are stored under: its key, those that it migrates, its name for messages that wait, and those of its children. */
   readonly claims: readonly string[];
   /** By version: what leads to the next one, null where a child machine is kept as it is. */
   readonly migrations: ReadonlyMap<number, AnyMigration | null>;
@@ -243,10 +237,7 @@ interface WorkflowParts {
   readonly watches: AnyWorkflow["watches"];
 }
 
-/**
- * Registers a chart that another library has made, or another version of XState, with the bodies and actors that stand in
- * it. Throws as `workflow` does.
- */
+/** Registers a chart of another library, or of another XState, with the bodies and actors in it. Throws as `workflow` does. */
 export function workflowOf<Source extends ChartSource>(
   interpreter: ChartInterpreter<Source>,
   source: Source,

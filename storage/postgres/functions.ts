@@ -7,8 +7,9 @@ import { createHash } from "node:crypto";
 import { claimFunctions } from "./functions/claims.ts";
 import { commitFunctions } from "./functions/commit.ts";
 import { roomFunctions } from "./functions/rooms.ts";
+import { server } from "./functions/server.ts";
 
-const source = [...roomFunctions, ...commitFunctions, ...claimFunctions].join("\n");
+const source = [...roomFunctions, ...commitFunctions, ...claimFunctions, server].join("\n");
 
 const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 
@@ -21,4 +22,5 @@ export const functionNames = {
   claim: `paystate_claim_${digest}`,
   heartbeat: `paystate_heartbeat_${digest}`,
   release: `paystate_release_${digest}`,
+  server: `paystate_server_${digest}`,
 };

@@ -1,9 +1,6 @@
 /** Whether a chart is in a state, named by the state's path. */
 
-/**
- * `path` is a state's key, or the keys that lead to it with dots between them: `paying`, `paying.card`. In a chart with
- * parallel regions each region's states are reached through the key of the region.
- */
+/** `path` is the keys to a state with dots between them, as `paying.card`. States of a region lie behind the key of the region. */
 export function stateMatches(value: unknown, path: string): boolean {
   if (value === path) return true;
   if (typeof value !== "object" || value === null) return false;

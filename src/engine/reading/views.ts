@@ -90,9 +90,12 @@ export interface HistoryPage {
 }
 
 /** The record as readers are shown it. @throws DamagedSnapshot */
-export function instanceView(record: InstanceRecord): InstanceView {
-  const { id, workflow, life, version, snapshot, createdAt, updatedAt } = record;
-  return { ...snapshotFromText(snapshot), id, workflow, life, steps: version, createdAt, updatedAt };
+export function instanceView(
+  record: InstanceRecord,
+  snapshot: ChartSnapshot = snapshotFromText(record.snapshot),
+): InstanceView {
+  const { id, workflow, life, version: steps, createdAt, updatedAt } = record;
+  return { ...snapshot, id, workflow, life, steps, createdAt, updatedAt };
 }
 
 /** The same in a list, which one damaged snapshot does not keep from being shown. */
@@ -101,8 +104,7 @@ export function listedView(record: InstanceRecord): InstanceView {
     return instanceView(record);
   } catch (error) {
     if (!(error instanceof DamagedSnapshot)) throw error;
-    const { id, workflow, life, status, version: steps, createdAt, updatedAt } = record;
-    const damaged = error.message;
-    return { value: null, context: {}, status, id, workflow, life, steps, createdAt, updatedAt, damaged };
+    const snapshot: ChartSnapshot = { value: null, context: {}, status: record.status };
+    return { ...instanceView(record, snapshot), damaged: error.message };
   }
 }

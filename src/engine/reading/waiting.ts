@@ -32,11 +32,12 @@ class Waiter {
   readonly until: WaitTarget;
   /** The snapshot that was waited for, or the one after which none can come any more. */
   last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
-  readonly #pause: Pause;
+  /** Ended by the last snapshot. */
+  readonly pause: Pause;
 
   constructor(until: WaitTarget, clock: Clock) {
     this.until = until;
-    this.#pause = new Pause(clock);
+    this.pause = new Pause(clock);
   }
 
   /** Takes notice of a snapshot; of those after the last one none counts. */
@@ -47,12 +48,7 @@ class Waiter {
     const isReached = this.until === "final" || stateMatches(snapshot.value, this.until.state);
     if (!isReached && !hasEnded) return;
     this.last = { snapshot, isReached };
-    this.#pause.end();
-  }
-
-  /** Resolves after `ms`, when the last snapshot has come, or when the signal aborts. */
-  rest(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#pause.take(ms, signal);
+    this.pause.end();
   }
 }
 
@@ -104,7 +100,7 @@ export class Waiting {
         const record = waiter.last === null ? await this.#storage.load(id) : null;
         if (record !== null) waiter.see(record);
         const { last } = waiter;
-        if (last === null) await waiter.rest(this.#pollMs, signal);
+        if (last === null) await waiter.pause.take(this.#pollMs, signal);
         else if (last.isReached || until === "final") return last.snapshot;
         else throw new StateNotReached(id, until.state, last.snapshot);
       }

@@ -7,10 +7,7 @@ export type Archive<R> = (records: readonly R[]) => void | Promise<void>;
 /** How long the host may take to archive some records unless it says otherwise. */
 export const ARCHIVE_DEADLINE_MS = 60_000;
 
-/**
- * Resolves once the host has taken the records. Rejects with what it threw, and when it takes longer than the deadline: then
- * nothing may be removed.
- */
+/** Resolves once the host has taken the records. Rejects with what it threw, or after the deadline: then nothing is removed. */
 export async function archived<R>(
   { clock, deadlineMs }: { readonly clock: Clock; readonly deadlineMs: number },
   archive: Archive<R> | null,

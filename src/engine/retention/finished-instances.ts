@@ -24,10 +24,7 @@ export interface FinishedParts extends Pick<EngineProcess, "storage" | "clock"> 
 const BATCH = 32;
 const HISTORY_PAGE = 1_000;
 
-/**
- * Each instance goes in a commit of its own, which the storage refuses while a task or a watch of it is left. Two
- * processes that do this at once archive twice and remove once.
- */
+/** A commit each, refused while a task or a watch is left. Two processes that do this at once archive twice and remove once. */
 export function finishedSweep(parts: FinishedParts): Sweep {
   return { name: "finished", batches: () => batches(parts) };
 }
@@ -44,9 +41,12 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
     });
     after = page.at(-1) ?? null;
     if (after === null) return;
-    const free = await keepOnly(page, (record) => isNeededByNone(storage, record));
-    const read = await Promise.all(free.map((record) => withHistory(storage, record)));
-    const records = read.filter(isOfOneLife);
+    const read = await Promise.all(
+      page.map(async (record) =>
+        (await isNeededByNone(storage, record)) ? withHistory(storage, record) : [],
+      ),
+    );
+    const records = read.flat().filter(isOfOneLife);
     await archived({ clock, deadlineMs: ARCHIVE_DEADLINE_MS }, archive, records);
     const removals = records.map(async ({ id, life }) => ({
       removes: [{ id, life }],
@@ -57,32 +57,18 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
   }
 }
 
-async function keepOnly<R>(
-  records: readonly R[],
-  isWanted: (record: R) => Promise<boolean>,
-): Promise<readonly R[]> {
-  const wanted = await Promise.all(records.map(isWanted));
-  return records.filter((_, index) => wanted[index] === true);
-}
-
-/**
- * Whether nothing is left to be done for it, no living parent knows it, and no child of it lives. What has ended begins
- * nothing, so only a message or a dead letter may come before it is removed: the commit refuses that.
- */
+/** Whether nothing waits for it and no relative lives. Only a message or a dead letter may still come: the commit refuses that. */
 async function isNeededByNone(
   storage: Pick<EngineStorage, "load" | "pending">,
   { id, snapshot }: InstanceRecord,
 ): Promise<boolean> {
   const { parent, children = {} } = snapshotFromText(snapshot);
-  const relatives = [
-    ...(parent === undefined ? [] : [parent.instance]),
-    ...Object.entries(children).flatMap(([child, { run }]) =>
-      run === undefined ? [] : [childInstance(id, child, run)],
-    ),
-  ];
   const { tasks, watches } = await storage.pending(id, 1);
   if (tasks.length > 0 || watches.length > 0) return false;
-  for (const relative of relatives) {
+  const living = Object.entries(children).flatMap(([child, { run }]) =>
+    run === undefined ? [] : childInstance(id, child, run),
+  );
+  for (const relative of [...(parent === undefined ? [] : [parent.instance]), ...living]) {
     if ((await storage.load(relative))?.status === "active") return false;
   }
   return true;

@@ -11,7 +11,7 @@ const AFTER = "xstate.after.";
 /** What functions of the chart see instead of an event. */
 const EVENT: EventObject = { type: MIGRATED };
 
-interface Node {
+export interface Node {
   readonly id: string;
   readonly key: string;
   readonly type: string;
@@ -26,11 +26,7 @@ interface Node {
 }
 
 /** @throws CannotArrive naming the path of what the chart has no state for. */
-export function checkValue(machine: AnyStateMachine, value: unknown): void {
-  checkState(machine.root as unknown as Node, value, "value");
-}
-
-function checkState(node: Node, value: unknown, path: string): void {
+export function checkValue(node: Node, value: unknown, path = "value"): void {
   if (typeof value === "string") {
     stateOf(node, value, `${path}.${value}`);
     return;
@@ -45,7 +41,7 @@ function checkState(node: Node, value: unknown, path: string): void {
     throw new CannotArrive(path, `expected one state of "${node.id}", found ${entries.length}`);
   }
   for (const [key, inner] of entries) {
-    checkState(stateOf(node, key, `${path}.${key}`), inner, `${path}.${key}`);
+    checkValue(stateOf(node, key, `${path}.${key}`), inner, `${path}.${key}`);
   }
 }
 

@@ -3,15 +3,11 @@ import { FUNCTION } from "./chart-text.ts";
 
 type Config = Readonly<Record<string, unknown>>;
 
-/**
- * One sentence for each difference between two texts of `chartText`, in the order of the chart; at least one where the texts
- * differ. Each sentence is short, however long what it is about.
- */
+/** One short sentence for each difference, in the order of the chart; at least one where the texts differ. */
 export function chartDifferences(before: string, after: string): readonly string[] {
   if (before === after) return [];
-  const differences = new Differences();
-  differences.ofStates("", JSON.parse(before) as Config, JSON.parse(after) as Config);
-  const { found } = differences;
+  const charts = [JSON.parse(before) as Config, JSON.parse(after) as Config] as const;
+  const found = [...ofState("", charts)].map((difference) => shortened(difference, MAX_SENTENCE));
   return found.length > 0 ? found : ["its parts are written in another order, or in another way"];
 }
 
@@ -32,124 +28,104 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const PLURAL: ReadonlySet<string> = new Set(["entry", "exit", "actions"]);
 
-/** A key that a list of transitions stands under, and where that is. */
-interface Place {
-  readonly label: string;
-  readonly state: string;
+/** The same part of two charts. */
+type Pair<Part = unknown> = readonly [before: Part, after: Part];
+
+/** `path` is empty for the chart itself. */
+function* ofState(path: string, [before, after]: Pair<Config>): Generator<string> {
+  const state = path === "" ? "the chart" : `\`${path}\``;
+  const part = (field: string): Pair => [before[field], after[field]];
+  for (const field of keysOf(before, after)) {
+    if (!COMPARED.has(field)) yield* ofField(field, `of ${state}`, part(field));
+  }
+  if (path !== "" || before["id"] !== undefined) yield* ofField("id", `of ${state}`, part("id"));
+  for (const field of ["entry", "exit"]) {
+    yield* ofField(field, `of ${state}`, [listOf(before[field]), listOf(after[field])]);
+  }
+  yield* ofEach([invocationsOf(before["invoke"]), invocationsOf(after["invoke"])], {
+    isNew: (id) => `${state} invokes \`${id}\` now`,
+    isGone: (id) => `${state} no longer invokes \`${id}\``,
+    inBoth: (id, pair) => ofInvocation(`\`${id}\` in ${state}`, configsOf(pair)),
+  });
+  yield* ofEach(configsOf(part("on")), {
+    isNew: (event) => `${state} takes ${event} now`,
+    isGone: (event) => `${state} no longer takes ${event}`,
+    inBoth: (event, pair) => ofTransitions(event, state, pair),
+  });
+  yield* ofDelays(state, configsOf(part("after")));
+  for (const field of ["always", "onDone"]) yield* ofTransitions(field, state, part(field));
+  const pathOf = (key: string): string => (path === "" ? key : `${path}.${key}`);
+  yield* ofEach(configsOf(part("states")), {
+    isNew: (key) => `state \`${pathOf(key)}\` is new`,
+    isGone: (key) => `state \`${pathOf(key)}\` is gone`,
+    inBoth: (key, pair) => ofState(pathOf(key), configsOf(pair)),
+  });
 }
 
-/** A field of a state, of an invocation or of a transition, and which of them it belongs to. */
-interface Field {
-  readonly field: string;
-  readonly where: string;
+/** How the members of a part are compared, by their keys. */
+interface Comparison {
+  readonly isNew: (key: string) => string;
+  readonly isGone: (key: string) => string;
+  readonly inBoth: (key: string, pair: Pair) => Iterable<string>;
 }
 
-class Differences {
-  readonly found: string[] = [];
-
-  /** `path` is empty for the chart itself. */
-  ofStates(path: string, before: Config, after: Config): void {
-    const state = path === "" ? "the chart" : `\`${path}\``;
-    for (const field of keysOf(before, after)) {
-      if (!COMPARED.has(field)) this.#ofField({ field, where: `of ${state}` }, before[field], after[field]);
-    }
-    if (path !== "" || before["id"] !== undefined) {
-      this.#ofField({ field: "id", where: `of ${state}` }, before["id"], after["id"]);
-    }
-    for (const field of ["entry", "exit"]) {
-      this.#ofField({ field, where: `of ${state}` }, listOf(before[field]), listOf(after[field]));
-    }
-    this.#ofInvocations(state, before["invoke"], after["invoke"]);
-    this.#ofEvents(state, configOf(before["on"]), configOf(after["on"]));
-    this.#ofDelays(state, configOf(before["after"]), configOf(after["after"]));
-    for (const field of ["always", "onDone"]) {
-      this.#ofTransitions({ label: field, state }, before[field], after[field]);
-    }
-    this.#ofChildren(path, configOf(before["states"]), configOf(after["states"]));
+function* ofEach([before, after]: Pair<Config>, { isNew, isGone, inBoth }: Comparison): Generator<string> {
+  for (const key of keysOf(before, after)) {
+    if (!(key in before)) yield isNew(key);
+    else if (!(key in after)) yield isGone(key);
+    else yield* inBoth(key, [before[key], after[key]]);
   }
+}
 
-  #ofChildren(path: string, before: Config, after: Config): void {
-    for (const key of keysOf(before, after)) {
-      const child = path === "" ? key : `${path}.${key}`;
-      if (!(key in before)) this.#say(`state \`${child}\` is new`);
-      else if (!(key in after)) this.#say(`state \`${child}\` is gone`);
-      else this.ofStates(child, configOf(before[key]), configOf(after[key]));
-    }
+/** A delay stands in the chart as a key, so a changed one is one that is gone and one that is new. */
+function* ofDelays(state: string, [before, after]: Pair<Config>): Generator<string> {
+  const begun = Object.keys(after).filter((delay) => !(delay in before));
+  for (const delay of Object.keys(before).filter((each) => each in after)) {
+    yield* ofTransitions(`after ${delayText(delay)}`, state, [before[delay], after[delay]]);
   }
-
-  #ofEvents(state: string, before: Config, after: Config): void {
-    for (const event of keysOf(before, after)) {
-      if (!(event in before)) this.#say(`${state} takes ${event} now`);
-      else if (!(event in after)) this.#say(`${state} no longer takes ${event}`);
-      else this.#ofTransitions({ label: event, state }, before[event], after[event]);
-    }
+  for (const delay of Object.keys(before).filter((each) => !(each in after))) {
+    const same = begun.findIndex((other) => isSame(listOf(before[delay]), listOf(after[other])));
+    const [other] = same < 0 ? [] : begun.splice(same, 1);
+    if (other === undefined) yield `${state} no longer goes on after ${delayText(delay)}`;
+    else yield `the delay of ${state} was ${delayText(delay)}, is ${delayText(other)}`;
   }
+  for (const delay of begun) yield `${state} goes on after ${delayText(delay)} now`;
+}
 
-  /** A delay stands in the chart as a key, so a changed one is one that is gone and one that is new. */
-  #ofDelays(state: string, before: Config, after: Config): void {
-    const gone = Object.keys(before).filter((delay) => !(delay in after));
-    const begun = Object.keys(after).filter((delay) => !(delay in before));
-    for (const delay of Object.keys(before)) {
-      if (delay in after) {
-        this.#ofTransitions({ label: `after ${delayText(delay)}`, state }, before[delay], after[delay]);
-      }
-    }
-    for (const delay of gone) {
-      const same = begun.findIndex((other) => isSame(listOf(before[delay]), listOf(after[other])));
-      const [other] = same < 0 ? [] : begun.splice(same, 1);
-      if (other === undefined) this.#say(`${state} no longer goes on after ${delayText(delay)}`);
-      else this.#say(`the delay of ${state} was ${delayText(delay)}, is ${delayText(other)}`);
-    }
-    for (const delay of begun) this.#say(`${state} goes on after ${delayText(delay)} now`);
+function* ofInvocation(invocation: string, [before, after]: Pair<Config>): Generator<string> {
+  for (const field of keysOf(before, after)) {
+    const pair = [before[field], after[field]] as const;
+    if (/^on[A-Z]/.test(field)) yield* ofTransitions(field, invocation, pair);
+    else yield* ofField(field, `of ${invocation}`, pair);
   }
+}
 
-  #ofInvocations(state: string, before: unknown, after: unknown): void {
-    const [old, now] = [invocationsOf(before), invocationsOf(after)];
-    for (const id of keysOf(old, now)) {
-      if (!(id in old)) this.#say(`${state} invokes \`${id}\` now`);
-      else if (!(id in now)) this.#say(`${state} no longer invokes \`${id}\``);
-      else this.#ofInvocation(`\`${id}\` in ${state}`, configOf(old[id]), configOf(now[id]));
+/** `label` is what the transitions stand under. */
+function* ofTransitions(label: string, state: string, [before, after]: Pair): Generator<string> {
+  const [old, now] = [listOf(before).map(transitionOf), listOf(after).map(transitionOf)];
+  if (isSame(old, now)) return;
+  if (old.length !== now.length) {
+    yield `${label} of ${state} had ${transitions(old.length)}, has ${now.length}`;
+    return;
+  }
+  for (const [index, transition] of old.entries()) {
+    const which = old.length === 1 ? "" : ` (transition ${index + 1})`;
+    const next = now[index] ?? {};
+    for (const field of keysOf(transition, next)) {
+      yield* ofField(field, `of ${label} in ${state}${which}`, [transition[field], next[field]]);
     }
   }
+}
 
-  #ofInvocation(invocation: string, before: Config, after: Config): void {
-    for (const field of keysOf(before, after)) {
-      const [old, now] = [before[field], after[field]];
-      if (/^on[A-Z]/.test(field)) this.#ofTransitions({ label: field, state: invocation }, old, now);
-      else this.#ofField({ field, where: `of ${invocation}` }, old, now);
-    }
-  }
-
-  #ofTransitions({ label, state }: Place, before: unknown, after: unknown): void {
-    const [old, now] = [listOf(before).map(transitionOf), listOf(after).map(transitionOf)];
-    if (isSame(old, now)) return;
-    if (old.length !== now.length) {
-      this.#say(`${label} of ${state} had ${transitions(old.length)}, has ${now.length}`);
-      return;
-    }
-    old.forEach((transition, index) => {
-      const which = old.length === 1 ? "" : ` (transition ${index + 1})`;
-      const next = now[index] ?? {};
-      for (const field of keysOf(transition, next)) {
-        this.#ofField({ field, where: `of ${label} in ${state}${which}` }, transition[field], next[field]);
-      }
-    });
-  }
-
-  /** A field that is compared as a whole. */
-  #ofField({ field, where }: Field, before: unknown, after: unknown): void {
-    if (isSame(before, after)) return;
-    const what = `${NAMES[field] ?? `\`${field}\``} ${where}`;
-    const [was, is] = PLURAL.has(field) ? ["were", "are"] : ["was", "is"];
-    if (isNothing(before)) return this.#say(`${what} ${is} new: ${textOf(after)}`);
-    if (isNothing(after)) return this.#say(`${what} ${is} gone: ${textOf(before)}`);
-    const [old, now] = [textOf(before), textOf(after)];
-    this.#say(old === now ? `something inside ${what} has changed` : `${what} ${was} ${old}, ${is} ${now}`);
-  }
-
-  #say(difference: string): void {
-    this.found.push(shortened(difference, MAX_SENTENCE));
-  }
+/** A field that is compared as a whole. */
+function* ofField(field: string, where: string, [before, after]: Pair): Generator<string> {
+  if (isSame(before, after)) return;
+  const what = `${NAMES[field] ?? `\`${field}\``} ${where}`;
+  const [was, is] = PLURAL.has(field) ? ["were", "are"] : ["was", "is"];
+  const [old, now] = [before, after].map((part) => (isNothing(part) ? null : textOf(part)));
+  if (old === null) yield `${what} ${is} new: ${now}`;
+  else if (now === null) yield `${what} ${is} gone: ${old}`;
+  else yield old === now ? `something inside ${what} has changed` : `${what} ${was} ${old}, ${is} ${now}`;
 }
 
 const MAX_SENTENCE = 240;
@@ -195,6 +171,10 @@ function listOf(value: unknown): readonly unknown[] {
 
 function configOf(value: unknown): Config {
   return typeof value === "object" && value !== null ? (value as Config) : {};
+}
+
+function configsOf([before, after]: Pair): Pair<Config> {
+  return [configOf(before), configOf(after)];
 }
 
 /** A target may be written alone. */

@@ -44,10 +44,7 @@ export interface ChartShape extends Required<ChartParts<AnyStateMachine>> {
   readonly spawns: boolean;
 }
 
-/**
- * Reads the shape of a chart. Refused are actors that live in memory alone (fromCallback, fromObservable,
- * fromTransition), actors without logic, `spawn` inside `assign`, `onSnapshot`, and a context that cannot be stored.
- */
+/** Reads the shape of a chart, with the reasons why it cannot be durable. */
 export function readChartShape(machine: AnyStateMachine): ChartShape {
   const reader = new ShapeReader(machine);
   reader.readState(machine.root as unknown as AnyStateNode);

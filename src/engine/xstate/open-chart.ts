@@ -19,7 +19,7 @@ import {
   type ParentLink,
   type StateMeta,
 } from "../chart.ts";
-import { Arriving, checkValue } from "./arrive.ts";
+import { Arriving, checkValue, type Node } from "./arrive.ts";
 import { readChartShape, type ChartShape } from "./chart-shape.ts";
 import { InertActor, inertChildren, InertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
@@ -46,14 +46,17 @@ interface Scope extends StepScope {
   readonly actors: Record<string, InertActor>;
   /** The same scope, as XState wants it. */
   readonly inert: never;
+  readonly run: Run;
 }
 
 interface Stepping extends Required<Pick<ChildNews, "absent">> {
   readonly isOwn: boolean;
 }
 
-/** What is known of a run before a step. */
-type ScopeBefore = { readonly [K in "runs" | "parent" | "children"]?: ChartSnapshot[K] | undefined };
+/** What a step needs of its run besides the state, and what no step changes. */
+type Run = {
+  readonly [K in "runs" | "children" | "parent" | "lent" | "unborn"]?: ChartSnapshot[K] | undefined;
+};
 
 const FIRST: Stepping = { isOwn: false, absent: [] };
 
@@ -70,7 +73,7 @@ class XStateChart implements Chart {
   start(input: unknown, parent?: ParentLink, runs: ChartSnapshot["runs"] = {}): ChartStep {
     const scope = this.#scope({ runs, parent });
     const snapshot = this.#machine.getInitialSnapshot(scope.inert, input) as AnyMachineSnapshot;
-    return this.#chartStep({ before: null, snapshot, scope, children: NO_CHILDREN, run: { parent } });
+    return this.#chartStep(null, snapshot, scope);
   }
 
   step(before: ChartSnapshot, event: EventObject, isOwn = false): ChartStep | null {
@@ -91,7 +94,6 @@ class XStateChart implements Chart {
   }
 
   #stepped(before: ChartSnapshot, seen: EventObject, stepping: Stepping): ChartStep | null {
-    const { children = NO_CHILDREN } = before;
     const { absent } = stepping;
     const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
     const scope = this.#scope(before, { ...stepping, ended });
@@ -105,13 +107,15 @@ class XStateChart implements Chart {
       if (id === undefined || absent.includes(id)) throw error;
       return this.#stepped(before, seen, { ...stepping, absent: [...absent, id] });
     }
-    if (snapshot === restored && scope.emitted.length === 0 && !isSpawned(children, ended)) return null;
-    return this.#chartStep({ before: restored, snapshot, scope, children, run: before });
+    // The end of a spawned child is a step also where the chart has nothing to do with it: the child leaves the snapshot.
+    const hasLeft = ended !== undefined && before.children?.[ended]?.isSpawned === true;
+    if (snapshot === restored && scope.emitted.length === 0 && !hasLeft) return null;
+    return this.#chartStep(restored, snapshot, scope);
   }
 
   arrive(arrival: Arrival): ArrivalStep {
     const { value, context, before } = arrival;
-    checkValue(this.#machine, value);
+    checkValue(this.#machine.root as unknown as Node, value);
     const scope = this.#scope({ runs: before.runs, parent: before.parent });
     const resolved = this.#machine.resolveState({ value: value as never, context });
     if (resolved.status !== "active") {
@@ -122,10 +126,8 @@ class XStateChart implements Chart {
     const chart = { machine: this.#machine, shape: this.#shape };
     const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
     const unborn = before.unborn?.filter((child) => kept[child.id]?.run === child.run);
-    const run = { ...before, unborn };
-    const stepped = { before: null, snapshot, scope: { ...scope, runs }, children, run };
     return {
-      after: stored(stepped, children),
+      after: stored(snapshot, { ...scope, runs, run: { ...before, unborn } }, children),
       metaBefore: null,
       metaAfter: mergedMeta(snapshot),
       actions,
@@ -135,10 +137,8 @@ class XStateChart implements Chart {
 
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
-  #scope(
-    { runs: before = {}, parent, children = NO_CHILDREN }: ScopeBefore,
-    { isOwn, ended, absent }: Stepping & ChildNews = FIRST,
-  ): Scope {
+  #scope(run: Run, { isOwn, ended, absent }: Stepping & ChildNews = FIRST): Scope {
+    const { runs: before = {}, parent, children = NO_CHILDREN } = run;
     const emitted: EmittedAction[] = [];
     const runs = isOwn ? before : { ...before };
     let booked = runs[UNNAMED] ?? 0;
@@ -160,17 +160,16 @@ class XStateChart implements Chart {
       emit: nothing,
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     } as never;
-    return { self, parent: above, emitted, runs, actors, inert, isOwn, ended, absent };
+    return { self, parent: above, emitted, run, runs, actors, inert, isOwn, ended, absent };
   }
 
-  #chartStep(stepped: Stepped): ChartStep {
-    const { before, snapshot, scope, children } = stepped;
+  #chartStep(before: AnyMachineSnapshot | null, snapshot: AnyMachineSnapshot, scope: Scope): ChartStep {
     if (snapshot.status === "error") throw snapshot.error;
-    const collected = new StepActions(this.#shape, scope, children);
+    const collected = new StepActions(this.#shape, scope, scope.run.children ?? NO_CHILDREN);
     for (const action of scope.emitted) collected.add(action);
     const left = collected.children(snapshot.children as Readonly<Record<string, unknown>>);
     return {
-      after: stored(stepped, left),
+      after: stored(snapshot, scope, left),
       metaBefore: before === null ? null : mergedMeta(before),
       metaAfter: mergedMeta(snapshot),
       actions: collected.actions,
@@ -210,24 +209,10 @@ function unsentTo(error: unknown): string | undefined {
   return error instanceof Error ? UNSENT.exec(error.message)?.[1] : undefined;
 }
 
-/** The end of such a child is a step also where the chart has nothing to do with it: the child leaves the snapshot. */
-function isSpawned(children: NonNullable<ChartSnapshot["children"]>, id: string | undefined): boolean {
-  return id !== undefined && children[id]?.isSpawned === true;
-}
-
-interface Stepped {
-  readonly before: AnyMachineSnapshot | null;
-  readonly snapshot: AnyMachineSnapshot;
-  readonly scope: Scope;
-  /** Those of before the step. */
-  readonly children: Readonly<Record<string, ChildLink>>;
-  /** What no step changes. */
-  readonly run: { readonly [K in "parent" | "lent" | "unborn"]?: ChartSnapshot[K] | undefined };
-}
-
 /** Everything of a snapshot that has to be kept; what is empty is left out. */
 function stored(
-  { snapshot, scope: { runs, isOwn }, run: { parent, lent, unborn } }: Stepped,
+  snapshot: AnyMachineSnapshot,
+  { runs, isOwn, run: { parent, lent, unborn } }: Scope,
   children: Readonly<Record<string, ChildLink>>,
 ): ChartSnapshot {
   const { value, context, status, output, historyValue } = snapshot as unknown as ChartSnapshot & {
@@ -280,10 +265,7 @@ function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }:
   return { after, metaBefore: null, metaAfter: { watches: [] }, actions: [] };
 }
 
-/**
- * The event as the chart may see it, or null when it is the end of a child that has been replaced: the chart has
- * stopped that one, and would take the news for that of its successor.
- */
+/** The event as the chart may see it; null when it is the end of a child that was stopped, and replaced by one of the same id. */
 function withoutRun(event: EventObject, { children }: ChartSnapshot): EventObject | null {
   if (!("$run" in event) && !("$runs" in event)) return event;
   const { $run: run, ...seen } = event as EngineFields;

@@ -72,8 +72,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "an edited chart is refused while an instance is open",
     file: "src/engine/stored-charts.ts",
-    text: "if (row !== undefined && open !== null)",
-    replacement: "if (row !== undefined && open === workflow.hash)",
+    text: "if (open === null) writes.push(",
+    replacement: "if (open !== hash) writes.push(",
     tests: ["engine/changed-charts.test.ts"],
   },
   {
