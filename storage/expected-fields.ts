@@ -1,11 +1,8 @@
 /** What a write expects of its row, checked against the table: the same for every adapter. */
 import { fieldNamed } from "./query.ts";
 import { checked, type Field } from "./row.ts";
-import type { AnyExpectation, AnyRemoval, AnyUpdate, Unexpired } from "./storage.ts";
-import type { AnyTable } from "./table.ts";
-
-/** Kinds whose values every database compares alike. */
-const COMPARED: ReadonlySet<string> = new Set(["text", "integer", "boolean"]);
+import type { AnyExpectation, AnyRemoval, AnyUpdate } from "./storage.ts";
+import { type AnyTable, COMPARABLE } from "./table.ts";
 
 /**
  * The fields that a removal names, each with the value that its row must have.
@@ -19,22 +16,24 @@ export function expectedFields(
   if (table.appendOnly) throw new TypeError(`rows of ${table.name} are never removed`);
   return Object.entries(expected).map(([name, value]) => {
     const field = fieldNamed(table, name);
-    if (!COMPARED.has(field.kind)) {
+    if (!COMPARABLE.has(field.kind)) {
       throw new TypeError(`expected: ${name} of ${table.name} is no text, integer or boolean`);
     }
     return [field, checked(field, value)];
   });
 }
 
-/**
- * The field that says until when a row may be changed.
- *
- * @throws TypeError when it is no integer, and so no time.
- */
-export function timeField(table: AnyTable, { field }: Unexpired): Field {
-  const found = fieldNamed(table, field);
-  if (found.kind !== "integer") throw new TypeError(`unexpired: ${field} of ${table.name} is no integer`);
-  return found;
+/** @throws TypeError when rows of the table are never changed, have no version to expect, or no such time. */
+export function checkExpected(table: AnyTable, write: AnyUpdate | AnyExpectation): void {
+  const { name, columns, appendOnly } = table;
+  const version = "set" in write ? write.expectedVersion : write.expectVersion;
+  if (version !== undefined && !("version" in columns)) throw new TypeError(`${name} has no version`);
+  if (!("set" in write)) return;
+  if (appendOnly) throw new TypeError(`rows of ${name} are never changed`);
+  const time = write.unexpired?.field;
+  if (time !== undefined && fieldNamed(table, time).kind !== "integer") {
+    throw new TypeError(`unexpired: ${time} of ${name} is no integer`);
+  }
 }
 
 /**
@@ -63,14 +62,9 @@ export function isAsExpected(
     const expected = expectedFields(table, write);
     return row !== null && expected.every(([{ name }, value]) => row[name] === value);
   }
-  const version = "set" in write ? write.expectedVersion : write.expectVersion;
-  if (version !== undefined && !("version" in table.columns)) {
-    throw new TypeError(`${table.name} has no version`);
-  }
-  if (!("set" in write)) return Number(row?.["version"] ?? 0) === version;
-  if (table.appendOnly) throw new TypeError(`rows of ${table.name} are never changed`);
-  const { unexpired } = write;
-  const until = unexpired === undefined ? null : timeField(table, unexpired).name;
+  checkExpected(table, write);
+  if (!("set" in write)) return Number(row?.["version"] ?? 0) === write.expectVersion;
+  const { expectedVersion: version, unexpired } = write;
   if (row === null || (version !== undefined && row["version"] !== version)) return false;
-  return unexpired === undefined || until === null || Number(row[until] ?? 0) > unexpired.now;
+  return unexpired === undefined || Number(row[unexpired.field] ?? 0) > unexpired.now;
 }

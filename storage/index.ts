@@ -4,7 +4,7 @@ export { compareTexts } from "./compare-texts.ts";
 export { engineTables, type EngineTables, type StoredTask } from "./engine-tables.ts";
 export { isAsExpected } from "./expected-fields.ts";
 export { definitionOf, NotInstalled, planInstall } from "./install-plan.ts";
-export { selectionOf } from "./query.ts";
+export { type AnyQuery, selectionOf } from "./query.ts";
 export { copyChanges, copyRow, type Field } from "./row.ts";
 export { planLeases } from "./named-leases.ts";
 export { StorageUnusable } from "./storage-unusable.ts";

@@ -1,6 +1,6 @@
 /** Decides what installing a table takes: nothing, creating it, migrating it, or a refusal. Pure; every adapter asks it. */
 import { StorageUnusable } from "./storage-unusable.ts";
-import type { AnyTable, Migration } from "./table.ts";
+import type { AnyTable, Index, Migration } from "./table.ts";
 
 /** What lies in the database of a table: what its description says besides is only about reads and writes to come. */
 export type Definition = Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
@@ -19,17 +19,17 @@ export type Definition = Pick<AnyTable, "columns" | "key" | "unique" | "indexes"
  * ```
  */
 export function definitionOf({ columns, key, unique, indexes }: AnyTable): string {
-  const sorted = <V>(of: Readonly<Record<string, V>>): Record<string, V> =>
-    Object.fromEntries(Object.entries(of).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  const whole = Object.entries(indexes).map(([name, { on, where, present }]) => [
+  const inOrder = <V>(of: Readonly<Record<string, V>>): Record<string, V> =>
+    Object.fromEntries(sorted(Object.entries(of)));
+  const whole = Object.entries(indexes).map(([name, { on, where, present }]): [string, Index] => [
     name,
-    { on, where: sorted(where), present: present.toSorted() },
+    { on, where: inOrder(where), present: present.toSorted() },
   ]);
   const definition: Definition = {
-    columns: sorted(columns),
+    columns: inOrder(columns),
     key,
     unique: unique.toSorted(),
-    indexes: sorted(Object.fromEntries(whole) as AnyTable["indexes"]),
+    indexes: inOrder(Object.fromEntries(whole)),
   };
   return JSON.stringify(definition);
 }
@@ -57,6 +57,7 @@ export function planInstall(
   | "create"
   | "keep"
   | {
+      /** The migrations, as one. */
       readonly steps: readonly Migration[];
       /** What the table had before. */
       readonly before: Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
@@ -77,19 +78,29 @@ export function planInstall(
     throw otherTable(name, "it is stored with another definition: add a migration to its description");
   }
   const before = JSON.parse(stored.definition) as Definition;
-  const columns = new Map(Object.entries(before.columns));
-  for (const { add = {}, drop = [] } of steps) {
-    for (const field of drop) columns.delete(field);
-    for (const field of Object.keys(add)) columns.set(field, table.columns[field] ?? "text?");
-  }
-  const after = JSON.stringify([...columns].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   if (before.key !== table.key) throw otherTable(name, `its key is ${before.key} and cannot change`);
-  const wanted = JSON.stringify(Object.entries((JSON.parse(definition) as Definition).columns));
-  if (after !== wanted) {
+  const { add, drop } = together(steps, before);
+  const kept = Object.entries(before.columns).filter(([field]) => !drop.includes(field));
+  const made = Object.keys(add).map((field) => [field, table.columns[field] ?? "text?"] as const);
+  if (JSON.stringify(sorted([...kept, ...made])) !== JSON.stringify(sorted(Object.entries(table.columns)))) {
     throw otherTable(name, "its migrations do not lead from the stored columns to the described ones");
   }
-  return { steps, before };
+  return { steps: [{ add, drop }], before };
 }
+
+/** Migrations as one: what is added and dropped again never was. */
+function together(steps: readonly Migration[], before: Definition): Required<Migration> {
+  const added = new Map<string, NonNullable<Migration["add"]>[string]>();
+  const dropped = new Set<string>();
+  for (const { add = {}, drop = [] } of steps) {
+    for (const field of drop) if (!added.delete(field) && field in before.columns) dropped.add(field);
+    for (const [field, value] of Object.entries(add)) added.set(field, value);
+  }
+  return { add: Object.fromEntries(added), drop: [...dropped] };
+}
+
+const sorted = <V>(fields: readonly (readonly [field: string, value: V])[]) =>
+  fields.toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 const otherTable = (name: string, why: string): StorageUnusable =>
   new StorageUnusable("other_table", `the table ${name} is not as described: ${why}`);

@@ -9,43 +9,33 @@ import type { TaskRow, TaskRows } from "./task-rows.ts";
 /** The columns that say where a task stands in its limits. */
 type LimitColumns = Pick<StoredTask, "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission">;
 
-const WITHOUT: LimitColumns = {
-  firstKey: null,
-  firstRoom: null,
-  lastKey: null,
-  lastRoom: null,
-  admission: null,
-};
-
 /**
  * How the limits of a task lie in its row. A single limit is the first and the last.
  *
  * @throws TypeError when a limit is wrong, or the task is a timer.
  */
 export function limitColumns(
-  { id, kind }: Pick<TaskRecord, "id" | "kind">,
-  limits: readonly Limit[],
+  { id, kind, limits }: Pick<TaskRecord, "id" | "kind" | "limits">,
   admission: "parked" | "admitted",
 ): LimitColumns {
   const [first, last = first] = limits;
-  if (first === undefined || last === undefined) return WITHOUT;
   if (limits.length > 2) throw new TypeError(`task ${id} has ${limits.length} limits, and two are the most`);
-  if (kind === "timer") throw new TypeError(`task ${id} is a timer, which has no limits`);
   for (const { key, atMost } of limits) {
+    if (kind === "timer") throw new TypeError(`task ${id} is a timer, which has no limits`);
     if (key === "") throw new TypeError(`task ${id} has a limit without a key`);
     if (!Number.isSafeInteger(atMost) || atMost < 1) {
       throw new TypeError(`limit ${key} is at most ${atMost}, which is no whole number from 1`);
     }
   }
-  if (limits.length > 1 && last.key === first.key) {
-    throw new TypeError(`task ${id} has limit ${last.key} twice`);
+  if (limits.length > 1 && last?.key === first?.key) {
+    throw new TypeError(`task ${id} has limit ${first?.key} twice`);
   }
   return {
-    firstKey: first.key,
-    firstRoom: first.atMost,
-    lastKey: last.key,
-    lastRoom: last.atMost,
-    admission,
+    firstKey: first?.key ?? null,
+    firstRoom: first?.atMost ?? null,
+    lastKey: last?.key ?? null,
+    lastRoom: last?.atMost ?? null,
+    admission: first === undefined ? null : admission,
   };
 }
 

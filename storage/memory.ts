@@ -1,13 +1,11 @@
 /** The reference adapter: everything in the memory of one process, with copies in and out and real rollback. */
-import { applyCommit } from "./apply-commit.ts";
-import { failed } from "./commit-answers.ts";
+import { applyCommit, TaskQueue } from "./index.ts";
 import { Records } from "./memory/instances.ts";
 import { Journal } from "./memory/rows.ts";
 import { Tables } from "./memory/tables.ts";
 import { MemoryTaskRows } from "./memory/task-rows.ts";
 import type { AnyCommit, AnyWrite, CommitAnswer, EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
-import { TaskQueue } from "./task-queue.ts";
 
 /**
  * A storage that lives as long as the process: for tests, simulations and trying things out. It keeps every promise of
@@ -29,7 +27,7 @@ export function memoryStorage(): EngineStorage {
   const records = new Records(journal);
   const target = {
     tasks,
-    write: (write: AnyWrite) => tables.write(write),
+    write: (write: AnyWrite) => tables.of(write.table).write(write),
     ...records.target((id) => tasks.of(id, 1).length > 0),
   };
 
@@ -43,15 +41,15 @@ export function memoryStorage(): EngineStorage {
     try {
       return journal.atomically(act, ({ ok }) => ok);
     } catch (error) {
-      return failed(error);
+      return { ok: false, conflict: "failed", error };
     }
   };
 
   return {
     install: async (wanted) => tables.install(wanted),
-    get: async <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as R | null,
-    find: async <R extends object>(query: Find<R>) => tables.find(query) as readonly R[],
-    tally: async (query) => tables.tally(query),
+    get: async <R extends object>(table: Table<R>, key: string) => tables.of(table.name).get(key) as R | null,
+    find: async <R extends object>(query: Find<R>) => tables.of(query.table.name).find(query) as readonly R[],
+    tally: async (query) => tables.of(query.table.name).tally(query),
     commit: async (items) => items.map(commit),
     claim: async (request) => journal.atomically(() => tasks.claim(request)),
     heartbeat: async (request) => journal.atomically(() => tasks.heartbeat(request)),

@@ -60,11 +60,11 @@ export interface Moved {
  * ```
  */
 export async function moveToPostgres({ from, to, schema = "paystate" }: Move): Promise<Moved> {
-  const { pool, close } = await openConnections(to, { connections: 1, listen: false });
+  const { servers, close } = await openConnections(to, { connections: 1, listen: false });
   try {
     const file = await HeldFile.open(from);
     try {
-      const database = new Database(pool, schema, { statementTimeoutMs: 60_000, lockTimeoutMs: 15_000 });
+      const database = new Database(servers, schema, { statementTimeoutMs: 60_000, lockTimeoutMs: 15_000 });
       return await new Transfer(file, database, { schema, place: placeIn(to, schema) }).run();
     } finally {
       file.close();

@@ -1,14 +1,19 @@
 /** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
+import pRetry from "p-retry";
+import { commitOne } from "./decided.ts";
 import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
 import { Commits } from "./postgres/commits.ts";
-import { Database } from "./postgres/database.ts";
+import { Database, type Servers } from "./postgres/database.ts";
+import type { AnyTable } from "./table.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
-import { explained } from "./postgres/explain.ts";
-import { Leases } from "./postgres/leases.ts";
+import { explained, isAway, Unsent } from "./postgres/explain.ts";
+import { Hosts } from "./postgres/hosts.ts";
+import { leased } from "./postgres/leases.ts";
+import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { tableActs } from "./postgres/tables.ts";
@@ -27,7 +32,7 @@ export interface PostgresOptions {
   readonly create?: boolean;
   /** How many connections are opened from a URL at most, besides the one that listens: 10. */
   readonly connections?: number;
-  /** How long one statement may take, in milliseconds: 30,000. */
+  /** How long one statement may take, in milliseconds: 10,000. A server that is silent for 12.5 s is given up. */
   readonly statementTimeoutMs?: number;
   /** How long a statement waits for a lock that another session holds, in milliseconds: 5,000. */
   readonly lockTimeoutMs?: number;
@@ -54,7 +59,8 @@ export interface PostgresStorage extends EngineStorage {
 }
 
 /**
- * Opens a storage in PostgreSQL 13 or newer: by a URL, or with a `Pool` of pg 8, which then stays open on `close`. Missing
+ * Opens a storage in PostgreSQL 13 or newer: by a URL, which may name several hosts of which the one that takes writes is
+ * used (`postgres://user@first:5432,second:5432/name`), or with a `Pool` of pg 8, which then stays open on `close`. Missing
  * migrations are applied first, once, however many processes start at the same time. What resolved is durable as the
  * server's `synchronous_commit` says: with `on`, its default, it survives a loss of power.
  *
@@ -77,25 +83,63 @@ export async function postgresStorage(
   urlOrPool: string | PostgresPool,
   options: PostgresOptions = {},
 ): Promise<PostgresStorage> {
-  const { schema = "paystate", statementTimeoutMs = 30_000, lockTimeoutMs = 5_000 } = options;
+  const { schema = "paystate", statementTimeoutMs = 10_000, lockTimeoutMs = 5_000 } = options;
   assertSchemaName(schema);
-  const { pool, listener, close } = await openConnections(urlOrPool, options);
-  const database = new Database(pool, schema, { statementTimeoutMs, lockTimeoutMs });
+  const { servers, listener, close } = await openConnections(urlOrPool, options);
+  const limits = { statementTimeoutMs, lockTimeoutMs };
+  const database = new Database(servers, schema, limits);
+  const channel = `paystate_${schema}`;
+  const wakes = new WakeCalls({ database, client: listener, channel, pause });
   try {
-    if (options.create === false) await assertWritten(database, schema);
-    await prepareSchema(database, schema);
+    await onServer(servers, async () => {
+      if (options.create === false) await assertWritten(database, schema);
+      await prepareSchema(database, schema);
+    });
+    const storage = storageOn(database, wakes, {
+      clock: options.clock ?? "database",
+      listens: options.listen !== false,
+      async mend(tables) {
+        const apart = new Database(servers, schema, limits);
+        await prepareSchema(apart, schema);
+        await new GivenTables(tableActs(apart)).install(tables);
+      },
+      close,
+    });
+    // Waits for a standby that is promoted just now, and refuses one that stays a standby.
+    if (options.create !== false) await commitOne(storage, {});
+    if (areSeveral(servers) && database.server === null) throw hidden();
+    return storage;
   } catch (error) {
     await close();
     throw explained(error);
   }
-  const channel = `paystate_${schema}`;
-  const wakes = new WakeCalls({ database, client: listener, channel, pause });
-  return storageOn(database, wakes, {
-    clock: options.clock ?? "database",
-    listens: options.listen !== false,
-    close,
+}
+
+/** How long a server that may not be the right one, or not yet, is tried again, in milliseconds. */
+const OPENING_MS = 10_000;
+
+const areSeveral = (servers: Servers): boolean => servers instanceof Hosts && servers.count > 1;
+
+/** One that cannot be reached is refused at once where it is the only one: its name may be wrong. */
+function onServer(servers: Servers, act: () => Promise<void>): Promise<void> {
+  const isAgain = (error: unknown): boolean =>
+    isAway(error) && (areSeveral(servers) || !(error instanceof Unsent));
+  return pRetry(act, {
+    retries: Infinity,
+    factor: 1.5,
+    minTimeout: 20,
+    maxTimeout: 500,
+    maxRetryTime: OPENING_MS,
+    shouldRetry: ({ error }) => isAgain(error),
   });
 }
+
+const hidden = (): StorageUnusable =>
+  new StorageUnusable(
+    "cannot_open",
+    "of several hosts only one that tells which server it is can be used, and this one hides " +
+      "pg_control_system() or its timeline: name one host, or grant the role EXECUTE on that function",
+  );
 
 /** With their indexes and long values. */
 const usedBytes = statement<object, { bytes: number }>(
@@ -115,15 +159,17 @@ const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`
 interface StorageParts {
   readonly clock: "database" | "caller";
   readonly listens: boolean;
+  /** Makes again what is gone, with these tables of the caller. */
+  readonly mend: (tables: readonly AnyTable[]) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): PostgresStorage {
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
-  const leases = new Leases(database, clock);
   const acts = tableActs(database);
   const tables = new GivenTables(acts);
+  database.mendBy(() => parts.mend(tables.all()));
   const commits = new Commits(database, tables, clock);
   return {
     async time(now) {
@@ -149,7 +195,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       return isReleased;
     },
     nextDue: (...asked) => tasks.nextDue(...asked),
-    lease: (request) => leases.lease(request),
+    lease: (request) => leased(database, clock, request),
     ...instanceReads(acts.read, {
       usedBytes,
       inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),

@@ -1,5 +1,5 @@
 /** What a read asks for, checked against the table and taken apart: the same for every adapter. */
-import type { Comparable, Find } from "./storage.ts";
+import type { Find } from "./storage.ts";
 import { checked, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
 
@@ -66,12 +66,10 @@ export function selectionOf(
   if (fixed.length < given || after.length > order.length) {
     throw new TypeError(`${table.name}: the index has ${fields.length} fields, and more were given`);
   }
-  return { index, equals: fixed, order, after: after.map((value, at) => placed(order[at], value)) };
-}
-
-function placed(field: Field | undefined, value: Comparable): [Field, unknown] {
-  if (field === undefined) throw new TypeError("after has more values than the order has fields");
-  return [field, checked({ ...field, nullable: false }, value)];
+  const place = order
+    .slice(0, after.length)
+    .map((field, at): [Field, unknown] => [field, checked({ ...field, nullable: false }, after[at])]);
+  return { index, equals: fixed, order, after: place };
 }
 
 function indexNamed(table: AnyTable, name: string | undefined): Index {
@@ -88,7 +86,3 @@ export function fieldNamed(table: AnyTable, name: string): Field {
   if (field === undefined) throw new TypeError(`${table.name} has no field ${JSON.stringify(name)}`);
   return field;
 }
-
-/** Whether no two rows can be equal in all the fields that order them. */
-export const isTotal = (table: AnyTable, { order }: Selection): boolean =>
-  order.some(({ name }) => name === table.key);

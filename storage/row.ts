@@ -50,13 +50,8 @@ export function fieldsOf(table: Described): readonly Field[] {
 export const columnsOf = (table: Described): readonly string[] => fieldsOf(table).map(({ name }) => name);
 
 function field([name, column]: [string, Column]): Field {
-  return { name, ...kindOf(column) };
-}
-
-/** The two things that a column's kind says. */
-export function kindOf(column: Column): Pick<Field, "kind" | "nullable"> {
   const nullable = column.endsWith("?");
-  return { kind: (nullable ? column.slice(0, -1) : column) as ColumnKind, nullable };
+  return { name, kind: (nullable ? column.slice(0, -1) : column) as ColumnKind, nullable };
 }
 
 /**

@@ -298,20 +298,19 @@ export type Removal<W> = {
 /** A write to one of the caller's tables inside a commit: one closed union over the tables of `W`. */
 export type Write<W> = Insert<W> | Update<W> | Expectation<W> | Removal<W>;
 
-/** Tables that the compiler does not know: adapters check what is written to them by their descriptions. */
-type AnyRows = Readonly<Record<string, unknown>>;
-
-/** An insert into any table. */
-export type AnyInsert = Insert<AnyRows>;
+/** An insert into a table that the compiler does not know: adapters check it by the description. */
+export type AnyInsert = Insert<Record<string, unknown>>;
 
 /** An update of any table. */
-export type AnyUpdate = Omit<Update<AnyRows>, "unexpired"> & { readonly unexpired?: Unexpired };
+export type AnyUpdate = Omit<Update<Record<string, unknown>>, "unexpired"> & {
+  readonly unexpired?: Unexpired;
+};
 
 /** An expectation of a row of any table. */
-export type AnyExpectation = Expectation<AnyRows>;
+export type AnyExpectation = Expectation<Record<string, unknown>>;
 
 /** A removal from any table. */
-export type AnyRemoval = Removal<AnyRows>;
+export type AnyRemoval = Removal<Record<string, unknown>>;
 
 /** A write to any table. */
 export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;

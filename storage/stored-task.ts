@@ -17,11 +17,18 @@ import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
  * @throws TypeError when a limit is no whole number from 1 (the key would let no task in, or each adapter another number),
  * or has no key, or is that of a timer.
  */
-export function storedTask({ limits, ...task }: TaskRecord, lease: ArmLease | undefined): StoredTask {
+export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
+  const { id, instance, workflow, kind, name, payload, dueAt } = task;
   return {
-    ...task,
-    ...limitColumns(task, limits, lease === undefined ? "parked" : "admitted"),
-    visibleAt: lease?.until ?? task.dueAt,
+    id,
+    instance,
+    workflow,
+    kind,
+    name,
+    payload,
+    dueAt,
+    ...limitColumns(task, lease === undefined ? "parked" : "admitted"),
+    visibleAt: lease?.until ?? dueAt,
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,
     crashes: 0,
@@ -34,7 +41,7 @@ export function storedTask({ limits, ...task }: TaskRecord, lease: ArmLease | un
 }
 
 /** What the port shows of it. */
-export function taskRecord(task: StoredTask): TaskRecord {
+function taskRecord(task: StoredTask): TaskRecord {
   const { id, instance, workflow, kind, name, payload, dueAt } = task;
   return { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
 }

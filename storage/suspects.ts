@@ -88,12 +88,6 @@ export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly Stored
   return all.filter(isHeldSuspect).reduce((at, { visibleAt }) => Math.max(at, visibleAt), first);
 }
 
-/** The same claim with one place fewer, which this task has taken. */
-export function withoutPlaceOf(task: StoredTask, request: ClaimRequest): ClaimRequest {
-  const queue = queueOfRow(task);
-  return { ...request, [queue]: request[queue] - 1 };
-}
-
 function isInLine({ holder, crashedAt, visibleAt, deadAt }: StoredTask): boolean {
   return deadAt === null && holder === null && crashedAt !== null && visibleAt === crashedAt + SUSPECT_MS;
 }

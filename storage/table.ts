@@ -118,17 +118,13 @@ export interface Index {
 }
 
 /** A table without its type of rows: what adapters work with. */
-export interface AnyTable {
+export interface AnyTable extends Required<Omit<TableTraits<string>, "indexes" | "group" | "ordered">> {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
-  readonly key: string;
-  readonly unique: readonly string[];
   readonly indexes: Readonly<Record<string, Index>>;
   readonly group: Group<string> | null;
-  readonly appendOnly: boolean;
   /** Null where the order in which rows become visible does not matter. */
   readonly ordered: readonly string[] | null;
-  readonly migrations: readonly Migration[];
 }
 
 /** A table of rows of the type `R`. Made by `defineTable`. */
@@ -150,7 +146,7 @@ const OWN_COLUMN = /^(seq|ctid|tableoid|[cx]m(in|ax))$/;
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 
 /** Kinds that databases compare as JavaScript does. An amount may be kept as text, which has another order. */
-const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "boolean"]);
+export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "boolean"]);
 
 /**
  * Describes a table of your own, whose rows are committed together with the steps of your charts.
@@ -211,20 +207,11 @@ function tableFrom(name: string, options: AnyOptions): AnyTable {
 }
 
 function describedTable(name: string, options: AnyOptions): AnyTable {
-  const { columns, key = "id", unique = [], indexes = {}, group = null } = options;
+  const { columns, key = "id", unique = [], group = null } = options;
   const { appendOnly = false, ordered = null, migrations = [] } = options;
-  const whole = Object.entries(indexes).map(([index, given]) => [index, wholeIndex(given)] as const);
-  const table: AnyTable = {
-    name,
-    columns,
-    key,
-    unique,
-    group,
-    appendOnly,
-    ordered,
-    migrations,
-    indexes: Object.fromEntries(whole),
-  };
+  const whole = Object.entries(options.indexes ?? {}).map(([index, given]) => [index, wholeIndex(given)]);
+  const indexes = Object.fromEntries(whole) as AnyTable["indexes"];
+  const table: AnyTable = { name, columns, key, unique, group, appendOnly, ordered, migrations, indexes };
   checkTable(table);
   return table;
 }

@@ -27,7 +27,7 @@ import {
   retried,
   storedTask,
 } from "./stored-task.ts";
-import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "./suspects.ts";
+import { extended, nextSuspectAt, suspected, suspectsInTurn } from "./suspects.ts";
 import { QUEUES, queueOfRow } from "./task-queues.ts";
 import type { GoneTask, TaskLine, TaskRow, TaskRows } from "./task-rows.ts";
 import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
@@ -159,7 +159,9 @@ export class TaskQueue {
     const suspect = this.#suspect(request);
     if (suspect === undefined) return this.#lease(due, request);
     const first = this.#lease([suspect], request);
-    return [...first, ...this.#lease(this.#unsuspected(withoutPlaceOf(suspect, request)), request)];
+    const taken = queueOfRow(suspect);
+    const others = this.#unsuspected({ ...request, [taken]: request[taken] - 1 });
+    return [...first, ...this.#lease(others, request)];
   }
 
   #lease(tasks: readonly TaskRow[], request: ClaimRequest): ClaimedTask[] {

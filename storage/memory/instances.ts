@@ -1,8 +1,5 @@
 /** Instances, their history, watches and named leases in memory. */
-import type { CommitTarget } from "../apply-commit.ts";
-import { compareTexts } from "../compare-texts.ts";
-import { engineTables, type StoredLease } from "../engine-tables.ts";
-import { planLeases } from "../named-leases.ts";
+import { type CommitTarget, compareTexts, engineTables, type EngineTables, planLeases } from "../index.ts";
 import type {
   EngineStorage,
   HistoryRecord,
@@ -13,6 +10,8 @@ import type {
 import { by, type Journal, Rows } from "./rows.ts";
 
 type Reads = Pick<EngineStorage, "load" | "history" | "list" | "watches" | "lease">;
+
+type StoredLease = EngineTables["paystateLeases"];
 
 /** The records of the engine but its tasks. */
 export class Records {
@@ -35,10 +34,11 @@ export class Records {
       step({ id, after, steps = 1, at, ...next }) {
         const instance = instances.get(id);
         if (instance?.stamp !== after) return false;
-        instances.put({ ...instance, ...next, version: instance.version + steps, updatedAt: at });
+        const version = instance.version + steps;
+        instances.put(instances.copy({ ...instance, ...next, version, updatedAt: at }));
         return true;
       },
-      start: (instance) => instances.insert(instance),
+      start: (instance) => instances.insert(instances.copy(instance)),
       remove({ id, life }) {
         const instance = instances.get(id);
         if (instance?.status !== "done" || instance.life !== life) return false;
@@ -49,13 +49,13 @@ export class Records {
         return true;
       },
       workflowOf: (id) => instances.get(id)?.workflow,
-      watch: (watch) => watches.put(watch),
+      watch: (watch) => watches.put(watches.copy(watch)),
       unwatch({ kind, key, instance }) {
         const watch = watches.get(kind, key, instance);
         if (watch !== undefined) watches.remove(watch);
       },
       record(row) {
-        if (!history.insert(row)) {
+        if (!history.insert(history.copy(row))) {
           throw new Error(`${row.instance} has a version ${row.version} in its history`);
         }
       },
@@ -92,7 +92,7 @@ export class Records {
       },
       lease: async (request) => {
         const { held, put, remove } = planLeases(request, this.#leases.all());
-        for (const lease of put) this.#leases.put(lease);
+        for (const lease of put) this.#leases.put(this.#leases.copy(lease));
         for (const name of remove) this.#leases.remove(this.#leases.get(name) as StoredLease);
         return held;
       },

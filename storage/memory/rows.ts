@@ -1,6 +1,5 @@
 /** The rows of a table in memory, the way back from what was done to them, and the order in which databases have them. */
-import { compareTexts } from "../compare-texts.ts";
-import { copyRow } from "../row.ts";
+import { compareTexts, copyRow } from "../index.ts";
 
 /** The changes of an act across all tables, so that they can be taken back together. */
 export class Journal {
@@ -35,7 +34,7 @@ interface Shape {
   readonly lookups?: readonly string[];
 }
 
-/** Rows are copied on the way in, and replaced, never changed. Hand out a `copy`. */
+/** Rows are replaced, never changed: what comes from outside, or goes there, is a `copy`. */
 export class Rows<R extends object> {
   readonly #shape: Shape;
   readonly #journal: Journal;
@@ -75,7 +74,7 @@ export class Rows<R extends object> {
 
   /** Adds or replaces the row. */
   put(row: R): void {
-    this.#swap(this.#keyOf(row), this.copy(row));
+    this.#swap(this.#keyOf(row), row);
   }
 
   remove(row: R): void {

@@ -1,11 +1,21 @@
 /** The rows of tasks in memory. */
-import { compareTexts } from "../compare-texts.ts";
-import { engineTables, type StoredTask } from "../engine-tables.ts";
+import {
+  compareTexts,
+  engineTables,
+  type StoredTask,
+  type TaskLine,
+  type TaskRow,
+  type TaskRows,
+} from "../index.ts";
 import type { QueueName, TaskKind } from "../storage.ts";
-import { earliestFirst } from "../stored-task.ts";
-import { queueOfRow } from "../task-queues.ts";
-import type { TaskLine, TaskRow, TaskRows } from "../task-rows.ts";
 import { type Journal, Rows } from "./rows.ts";
+
+type Order = (a: TaskRow, b: TaskRow) => number;
+const asArmed: Order = (a, b) => a.seq - b.seq;
+const byName: Order = (a, b) => compareTexts(a.name, b.name) || asArmed(a, b);
+const byTime: Order = (a, b) => a.visibleAt - b.visibleAt || asArmed(a, b);
+const byFailing: Order = (a, b) => Number(a.failingSince) - Number(b.failingSince) || asArmed(a, b);
+const byDeath: Order = (a, b) => Number(a.deadAt) - Number(b.deadAt) || asArmed(a, b);
 
 export class MemoryTaskRows implements TaskRows {
   readonly #tasks: Rows<TaskRow>;
@@ -21,12 +31,12 @@ export class MemoryTaskRows implements TaskRows {
   }
 
   insert(task: StoredTask): void {
-    const isNew = this.#tasks.insert({ ...task, seq: (this.#armed += 1) });
+    const isNew = this.#tasks.insert(this.#tasks.copy({ ...task, seq: (this.#armed += 1) }));
     if (!isNew) throw new Error(`task ${task.id} was armed before`);
   }
 
   put(task: TaskRow): void {
-    this.#tasks.put(task);
+    this.#tasks.put(this.#tasks.copy(task));
   }
 
   remove(id: string): void {
@@ -58,7 +68,7 @@ export class MemoryTaskRows implements TaskRows {
     return this.#tasks
       .under("instance", instance)
       .filter(({ kind }) => kind !== except)
-      .toSorted((a, b) => compareTexts(a.name, b.name) || a.seq - b.seq)
+      .toSorted(byName)
       .slice(0, limit);
   }
 
@@ -66,13 +76,14 @@ export class MemoryTaskRows implements TaskRows {
     return this.#tasks
       .under("workflow", wanted.workflow)
       .filter((task) => task.visibleAt <= wanted.until && lineOf(task) === wanted.line)
-      .toSorted(earliestFirst)
+      .toSorted(byTime)
       .slice(0, wanted.limit);
   }
 
   workflows(queue: QueueName): Iterable<string> {
-    const isIn = (task: TaskRow): boolean => lineOf(task) !== null && queueOfRow(task) === queue;
-    return new Set(this.#tasks.all().flatMap((task) => (isIn(task) ? [task.workflow] : [])));
+    const lines = queue === "limited" ? ["admitted", "parked", "paused"] : [queue];
+    const waiting = this.#tasks.all().filter((task) => lines.includes(lineOf(task) ?? ""));
+    return new Set(waiting.map(({ workflow }) => workflow));
   }
 
   suspects(): TaskRow[] {
@@ -110,14 +121,14 @@ export class MemoryTaskRows implements TaskRows {
   #parked(firstKey: string): TaskRow[] {
     return this.#under(firstKey)
       .filter(({ admission }) => admission === "parked")
-      .toSorted((a, b) => a.seq - b.seq);
+      .toSorted(asArmed);
   }
 
   dead(limit: number): TaskRow[] {
     return this.#tasks
       .all()
       .filter(({ deadAt }) => deadAt !== null)
-      .toSorted((a, b) => Number(b.deadAt) - Number(a.deadAt) || b.seq - a.seq)
+      .toSorted((a, b) => byDeath(b, a))
       .slice(0, limit);
   }
 
@@ -125,7 +136,7 @@ export class MemoryTaskRows implements TaskRows {
     return this.#tasks
       .all()
       .filter((task) => task.deadAt === null && task.failingSince !== null && task.failures >= least)
-      .toSorted((a, b) => Number(a.failingSince) - Number(b.failingSince) || a.seq - b.seq)
+      .toSorted(byFailing)
       .slice(0, limit);
   }
 
@@ -135,8 +146,8 @@ export class MemoryTaskRows implements TaskRows {
 }
 
 /** Null for a dead letter, and for a message that waits for room. */
-function lineOf(task: TaskRow): TaskLine | null {
-  const queue = queueOfRow(task);
-  if (task.deadAt !== null || (queue === "steps" && task.admission === "parked")) return null;
-  return queue === "limited" ? task.admission : queue;
+function lineOf({ kind, firstKey, admission, deadAt }: TaskRow): TaskLine | null {
+  if (deadAt !== null) return null;
+  if (kind === "timer" || kind === "message") return admission === "parked" ? null : "steps";
+  return firstKey === null ? "free" : admission;
 }

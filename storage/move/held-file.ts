@@ -85,12 +85,14 @@ export class HeldFile {
   }
 
   /** The rows of a table in pages, each with the row before it; the last page is empty. */
-  *pages(table: CopiedTable): Generator<{ readonly after?: StoredRow; readonly rows: readonly StoredRow[] }> {
+  *pages(
+    table: CopiedTable,
+  ): Generator<{ readonly after: StoredRow | undefined; readonly rows: readonly StoredRow[] }> {
     let after: StoredRow | undefined;
     for (;;) {
       const page = pageOf(table, after);
       const rows: readonly StoredRow[] = this.#connection.all(page.statement, page.values);
-      yield { ...(after && { after }), rows };
+      yield { after, rows };
       after = rows.at(-1);
       if (after === undefined) return;
     }

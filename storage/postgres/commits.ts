@@ -14,6 +14,7 @@ import {
   isHeldUp,
   isLocked,
   isLost,
+  isOtherServer,
   isRefusal,
   lost,
 } from "./explain.ts";
@@ -93,6 +94,7 @@ export class Commits {
       return await this.#carryOut(group, group.runs.slice(0, MAX_SEPARATE));
     } catch (error) {
       if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
+      if (isOtherServer(error)) return this.#anew(group.items, error);
       if (isUnavailable(error)) return group.items.map(() => failed(error));
       if (group.items.length === 1) return [refusal(error) ?? failed(error)];
       return this.#alone(items.slice(0, group.items.length));
@@ -108,6 +110,18 @@ export class Commits {
       if (group.items.length === 1 || isOfServer) throw error;
       return null;
     }
+  }
+
+  /**
+   * Each item alone, on a server that was not known when it was decided. Its history may be another: a stamp tells, and the
+   * version of a row may be that of another row.
+   */
+  async #anew(items: readonly AnyCommit[], error: unknown): Promise<CommitAnswer[]> {
+    const answers: CommitAnswer[] = [];
+    for (const item of items) {
+      answers.push(...(countsVersions(item) ? [failed(error)] : await this.#group([item])));
+    }
+    return answers;
   }
 
   /** Each item in a transaction of its own: the server has taken back their group, and does not say for which. */
@@ -176,7 +190,8 @@ export class Commits {
       return told as ToldGroup;
     } catch (error) {
       if (isLost(error) && !isAway(error)) return { lost: writer };
-      if (!isGivenUp(error)) this.#writers.giveBack(writer);
+      if (isGivenUp(error)) this.#writers.leaveFree();
+      else this.#writers.giveBack(writer);
       throw error;
     }
   }
@@ -214,6 +229,10 @@ export class Commits {
     return { items: items.slice(0, runs.length), runs, fault, needs: { statements, names, rows } };
   }
 }
+
+/** Whether the item is refused unless a row of the caller's has a version. */
+const countsVersions = ({ writes = [] }: AnyCommit): boolean =>
+  writes.some((write) => "expectVersion" in write || ("set" in write && write.expectedVersion !== undefined));
 
 /** The server was away for as long as it is waited for. */
 const isUnavailable = (error: unknown): boolean =>

@@ -1,9 +1,20 @@
 /** Transactions on PostgreSQL: each is one message and one round trip, with its own limits and no state left in the session. */
 import pRetry from "p-retry";
 import type { Statement } from "../sql/statement.ts";
-import type { PostgresClient, PostgresPool, PostgresQuery } from "./driver.ts";
-import { explained, isLost, isRace, lost, Unsent } from "./explain.ts";
-import { bound, jsonLiteral } from "./text.ts";
+import type { PostgresClient, PostgresQuery } from "./driver.ts";
+import { StorageUnusable } from "../storage-unusable.ts";
+import {
+  explained,
+  isAway,
+  isGone,
+  isLost,
+  isOtherServer,
+  isRace,
+  lost,
+  Unsent,
+} from "./explain.ts";
+import { functionNames } from "./functions.ts";
+import { bound, jsonLiteral, literal } from "./text.ts";
 
 /** What every transaction is held to. */
 export interface Limits {
@@ -32,7 +43,17 @@ const AGAIN = {
 const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize: true };
 
 /** Without an answer for so much longer than a statement may take, the connection is half open. */
-const overdue = ({ statementTimeoutMs }: Limits): number => Math.round(statementTimeoutMs * 1.2) + 500;
+const overdue = (statementTimeoutMs: number): number => Math.round(statementTimeoutMs * 1.2) + 500;
+
+/** What changes the schema may take as long as many rows do, in milliseconds. */
+const SCHEMA_TIMEOUT_MS = 3_600_000;
+
+/** Where connections come from. */
+export interface Servers {
+  connect(): Promise<PostgresClient>;
+  /** The server of this connection takes no writes. */
+  leave?(client: PostgresClient): void;
+}
 
 interface Read {
   readonly text: string;
@@ -47,13 +68,17 @@ const heard = new WeakSet<PostgresClient>();
 const TOGETHER = 64;
 
 export class Database {
-  readonly #pool: PostgresPool;
+  readonly #servers: Servers;
   readonly #limits: Limits;
   readonly #head: string;
   #reads: Read[] = [];
+  /** The server that is written to, and its timeline; null until that is known, and where it cannot be read. */
+  #server: string | null = null;
+  #mend: (() => Promise<void>) | null = null;
+  #mending: Promise<void> | null = null;
 
-  constructor(pool: PostgresPool, schema: string, limits: Limits) {
-    this.#pool = pool;
+  constructor(servers: Servers, schema: string, limits: Limits) {
+    this.#servers = servers;
     this.#limits = limits;
     this.#head =
       `set local search_path to "${schema}";` +
@@ -96,10 +121,44 @@ export class Database {
     }
   }
 
-  /** One call of a function with a JSON value: a transaction of its own. Rejects as the driver does. */
+  /** What makes again the tables and functions that are gone, as from a server that was promoted without them: over another `Database`. */
+  mendBy(mend: () => Promise<void>): void {
+    this.#mend = mend;
+  }
+
+  /** The identity and the timeline of the server, as of the last call; null where they cannot be read. */
+  get server(): string | null {
+    return this.#server;
+  }
+
+  /**
+   * One call of a function with a JSON value: a transaction of its own, on the server of the call before. Rejects as the
+   * driver does; where another server answers, nothing has happened.
+   */
   async call(name: string, request: object): Promise<unknown> {
-    const [rows = []] = await this.#send(WRITING, [`select ${name}(${jsonLiteral(request)}) as answer`]);
-    return (rows[0] as { readonly answer: unknown } | undefined)?.answer;
+    const known = this.#server === null ? "null" : literal(this.#server);
+    const statements = [
+      `select ${functionNames.server}(${known}) as server`,
+      `select ${name}(${jsonLiteral(request)}) as answer`,
+    ];
+    try {
+      const [[here] = [], [told] = []] = await this.#send(WRITING, statements);
+      this.#server ??= (here as { readonly server: string | null }).server;
+      return (told as { readonly answer: unknown } | undefined)?.answer;
+    } catch (error) {
+      throw isOtherServer(error) ? this.#met(error) : error;
+    }
+  }
+
+  /** A server with a lower timeline was left behind by a promotion: nothing is written to it. Another one is used from now on. */
+  #met(refusal: Error): Error {
+    const [id, timeline] = refusal.message.split("/");
+    const [knownId, knownTimeline] = (this.#server ?? "").split("/");
+    if (id === knownId && Number(timeline) < Number(knownTimeline)) {
+      return new Unsent(new StorageUnusable("unavailable", LEFT_BEHIND));
+    }
+    this.#server = refusal.message;
+    return refusal;
   }
 
   /** Statements that are one transaction. Rejects as the driver does. */
@@ -107,15 +166,18 @@ export class Database {
     return this.#send(WRITING, statements);
   }
 
-  /** A transaction of several messages; kept when `act` resolves, taken back when it rejects. */
+  /** A transaction of several messages that changes the schema, or fills it; kept when `act` resolves, taken back when it rejects. */
   async transaction<A>(act: (ask: Ask) => Promise<A>): Promise<A> {
     const client = await this.#connect();
     try {
       await this.#query(
         client,
-        `begin;${WRITING}${this.#head}set local idle_in_transaction_session_timeout to 10000`,
+        `begin;${WRITING}${this.#head}set local statement_timeout to ${SCHEMA_TIMEOUT_MS};` +
+          "set local idle_in_transaction_session_timeout to 10000",
       );
-      const answer = await act((...statements) => this.#query(client, statements.join(";")));
+      const answer = await act((...statements) =>
+        this.#query(client, statements.join(";"), SCHEMA_TIMEOUT_MS),
+      );
       await this.#query(client, "commit");
       client.release();
       return answer;
@@ -150,6 +212,17 @@ export class Database {
   }
 
   async #send(mode: string, statements: readonly string[]): Promise<readonly Rows[]> {
+    try {
+      return await this.#sendOnce(mode, statements);
+    } catch (error) {
+      if (!isGone(error) || this.#mend === null) throw error;
+      this.#mending ??= this.#mend().finally(() => (this.#mending = null));
+      await this.#mending;
+    }
+    return this.#sendOnce(mode, statements);
+  }
+
+  async #sendOnce(mode: string, statements: readonly string[]): Promise<readonly Rows[]> {
     const client = await this.#connect();
     try {
       const rows = await this.#query(client, `${mode}${this.#head}${statements.join(";")}`);
@@ -162,7 +235,7 @@ export class Database {
   }
 
   async #connect(): Promise<PostgresClient> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
+    const client = await this.#servers.connect().catch((error: unknown) => {
       throw isLost(error) ? new Unsent(error) : error;
     });
     if (!heard.has(client)) {
@@ -176,6 +249,7 @@ export class Database {
   /** A message of several statements that fails is taken back by the server itself. */
   async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<void> {
     let isBroken = isLost(error);
+    if (isAway(error)) this.#servers.leave?.(client);
     if (rollback !== undefined && !isBroken) {
       isBroken = await this.#query(client, rollback).then(
         () => false,
@@ -185,12 +259,19 @@ export class Database {
     client.release(isBroken);
   }
 
-  async #query(client: PostgresClient, text: string): Promise<readonly Rows[]> {
-    const query: PostgresQuery = { text, types, query_timeout: overdue(this.#limits) };
+  async #query(
+    client: PostgresClient,
+    text: string,
+    timeoutMs = this.#limits.statementTimeoutMs,
+  ): Promise<readonly Rows[]> {
+    const query: PostgresQuery = { text, types, query_timeout: overdue(timeoutMs) };
     const results = await client.query(query);
     return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
   }
 }
+
+const LEFT_BEHIND =
+  "this server was the primary before another one was promoted: see that the URL leads to the one that is";
 
 /** One state of the database, and bytes as they are read here: a role or a database may be set to another default. */
 const READ_ONLY = "set transaction isolation level repeatable read, read only;set local bytea_output to hex;";

@@ -1,5 +1,5 @@
 /** What PostgreSQL, pg and the network say, as sentences that tell what to do. */
-import { GIVEN_UP, REFUSED } from "./functions/states.ts";
+import { GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
 /** The code of an error: PostgreSQL's SQLSTATE, or Node's. */
@@ -51,6 +51,13 @@ const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
 /** The server was not reached, or takes no writes for now: nothing has happened, and it may go on by itself. */
 export const isAway = (error: unknown): boolean => error instanceof Unsent || isReadOnly(error);
 
+/** Tables, functions or the schema are not there any more. */
+export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(codeOf(error));
+
+/** Another server answers than before, or another timeline of it. */
+export const isOtherServer = (error: unknown): error is Error =>
+  codeOf(error instanceof StorageUnusable ? error.cause : error) === OTHER_SERVER;
+
 /** The connection went away before its answer came: what was asked has happened, or has not. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Error &&
@@ -91,6 +98,17 @@ const explanations: readonly Explanation[] = [
     of: /^25006$/,
     code: "unavailable",
     sentence: "this server takes no writes, as a standby does: give paystate the URL of the primary",
+  },
+  {
+    of: new RegExp(`^${OTHER_SERVER}$`),
+    code: "unavailable",
+    sentence:
+      "another server answers than before: what was decided by what the former one held is decided anew",
+  },
+  {
+    of: /^(42P01|42883|3F000)$/,
+    code: "unavailable",
+    sentence: "tables or functions of paystate are gone from the schema: they are made again",
   },
   {
     of: /^53100$/,

@@ -4,22 +4,12 @@
  * work side by side.
  */
 import { createHash } from "node:crypto";
-import {
-  claimTasks,
-  extendLeases,
-  leaseTasks,
-  missHolders,
-  releaseTask,
-  settleLimits,
-  suspectInTurn,
-} from "./functions/claims.ts";
-import { applyParts, applyWrite, commitGroup } from "./functions/commit.ts";
-import { admitParked, hasRoom, lockAll, lockLimits } from "./functions/rooms.ts";
+import { claimFunctions } from "./functions/claims.ts";
+import { commitFunctions } from "./functions/commit.ts";
+import { roomFunctions } from "./functions/rooms.ts";
+import { server } from "./functions/server.ts";
 
-const source = [
-  ...[lockAll, lockLimits, hasRoom, admitParked, applyWrite, applyParts, commitGroup],
-  ...[missHolders, settleLimits, leaseTasks, suspectInTurn, claimTasks, extendLeases, releaseTask],
-].join("\n");
+const source = [...roomFunctions, ...commitFunctions, ...claimFunctions, server].join("\n");
 
 const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 
@@ -32,4 +22,5 @@ export const functionNames = {
   claim: `paystate_claim_${digest}`,
   heartbeat: `paystate_heartbeat_${digest}`,
   release: `paystate_release_${digest}`,
+  server: `paystate_server_${digest}`,
 };

@@ -1,6 +1,8 @@
 /** The connections of a storage: a pool of its own from a URL, or one that was given; and one that listens. */
 import { StorageUnusable } from "../storage-unusable.ts";
+import type { Servers } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
+import { Hosts } from "./hosts.ts";
 
 /** Where to connect, and how often. */
 export interface Opening {
@@ -10,14 +12,14 @@ export interface Opening {
 
 /** What a storage works with. */
 export interface Connections {
-  readonly pool: PostgresPool;
+  readonly servers: Servers;
   /** A connection outside the pool, which has not connected yet. */
   readonly listener: () => Promise<ListeningClient>;
   /** Closes what was opened here and nothing else. */
   readonly close: () => Promise<void>;
 }
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** What an idle connection says is found out when it is used next. */
 const ignored = (): void => {};
@@ -42,12 +44,26 @@ export async function openConnections(
     if (!heard.has(urlOrPool)) hear(urlOrPool);
     heard.add(urlOrPool);
     const options = direct ?? urlOrPool.options;
-    return { pool: urlOrPool, listener: async () => new Client(options), close: async () => {} };
+    return { servers: urlOrPool, listener: async () => new Client(options), close: async () => {} };
   }
-  const options = optionsFrom(urlOrPool);
-  const pool = new Pool({ ...options, max: connections, allowExitOnIdle: true });
-  hear(pool);
-  return { pool, listener: async () => new Client(direct ?? options), close: () => pool.end() };
+  const [first, ...others] = hostsOf(urlOrPool).map((url) => {
+    const pool = new Pool({ ...optionsFrom(url), max: connections, allowExitOnIdle: true });
+    hear(pool);
+    return pool;
+  });
+  if (first === undefined) throw notOfPostgres();
+  const servers = new Hosts([first, ...others]);
+  return {
+    servers,
+    listener: async () => new Client(direct ?? servers.current.options),
+    close: async () => void (await Promise.all([first, ...others].map((pool) => pool.end()))),
+  };
+}
+
+/** One URL for each host of it: `postgres://user@first:5432,second:5432/name`. */
+function hostsOf(url: string): string[] {
+  const [, before = "", hosts = "", after = ""] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/.exec(url) ?? [];
+  return hosts.includes(",") ? hosts.split(",").map((host) => `${before}${host}${after}`) : [url];
 }
 
 /** `URL.canParse` would do, but for a defect of Node 20 and 22 with letters such as ü. */
@@ -61,12 +77,7 @@ function isUrl(text: string): boolean {
 
 function optionsFrom(url: string): object {
   if (!/^postgres(ql)?:\/\//.test(url) || !isUrl(url)) {
-    // Not shown: a URL that is mistyped may hold a password.
-    throw new StorageUnusable(
-      "not_a_database",
-      "PostgreSQL takes a URL such as postgres://user@host:5432/database; " +
-        "for a file take sqliteStorage of paystate/storage/sqlite",
-    );
+    throw notOfPostgres();
   }
   return {
     connectionString: url,
@@ -75,6 +86,14 @@ function optionsFrom(url: string): object {
     fallback_application_name: "paystate",
   };
 }
+
+/** Does not show it: a URL that is mistyped may hold a password. */
+const notOfPostgres = (): StorageUnusable =>
+  new StorageUnusable(
+    "not_a_database",
+    "PostgreSQL takes a URL such as postgres://user@host:5432/database; " +
+      "for a file take sqliteStorage of paystate/storage/sqlite",
+  );
 
 /** Waits, without keeping the process alive. */
 export const pause = (ms: number): Promise<void> =>

@@ -1,5 +1,5 @@
 /** The writes of commits to the caller's tables, as the function that carries them out takes them. */
-import { kindOf } from "../row.ts";
+import { fieldsOf } from "../row.ts";
 import { type Room, valueName } from "../sql/given-table.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
 import { postgresSchema, type SchemaDialect } from "../sql/migrations/dialect.ts";
@@ -8,28 +8,6 @@ import type { AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { assertText } from "./text.ts";
-
-/** A statement of a group by its number, and its values. */
-interface Run {
-  readonly statement: number;
-  readonly values: readonly (string | null)[];
-}
-
-/** A write: refused unless it touches so many rows, and where it has no room. */
-export interface SentWrite extends Run {
-  readonly rows: 0 | 1;
-  /** It may set a unique field to a value that is taken, which refuses it. */
-  readonly mayBeTaken?: true;
-  readonly room?: SentRoom;
-}
-
-interface SentRoom {
-  readonly values: Run["values"];
-  readonly forget?: number;
-  readonly measure?: number;
-  readonly plus?: string;
-  readonly most?: string;
-}
 
 const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
@@ -77,8 +55,11 @@ export class GroupWrites {
     });
   }
 
-  /** @throws TypeError when the write is wrong for its table. */
-  prepare(write: AnyWrite): SentWrite {
+  /**
+   * As `paystate_write_@` takes it: statements by their numbers, with their values.
+   * @throws TypeError when the write is wrong for its table.
+   */
+  prepare(write: AnyWrite): object {
     const given = this.#tables.of(write.table);
     const { table } = given;
     const { bound, rows, room } = given.write(write);
@@ -91,6 +72,7 @@ export class GroupWrites {
     const now = unexpired === undefined ? null : this.#clock.now(unexpired.now);
     const run = this.#run({ ...bound, values: { ...bound.values, [valueName.now]: now } }, table);
     const isUnique = table.unique.some((field) => field in write.set);
+    // A value that is taken refuses the write.
     return { ...run, rows, ...(isUnique && { mayBeTaken: true }) };
   }
 
@@ -112,7 +94,7 @@ export class GroupWrites {
     }
   }
 
-  #room(table: AnyTable, { forget, counted, plus, most }: Room): SentRoom {
+  #room(table: AnyTable, { forget, counted, plus, most }: Room) {
     const isSum = "parts" in counted;
     const { text, places } = overArray(isSum ? counted.parts : counted, table);
     const { values } = isSum ? counted.parts : counted;
@@ -125,7 +107,7 @@ export class GroupWrites {
     };
   }
 
-  #run(bound: Bound, table: AnyTable): Run {
+  #run(bound: Bound, table: AnyTable) {
     const run = overArray(bound, table);
     return { statement: this.#number(run.text), values: valuesIn(run, bound.values) };
   }
@@ -164,8 +146,8 @@ const BIGINTS: ReadonlySet<string> = new Set([valueName.version, valueName.since
 
 /** The type of a value by its name: that of a column, or what statements name besides. */
 function castOf(table: AnyTable, name: string): string {
-  const column = table.columns[name];
-  if (column !== undefined) return casts[kindOf(column).kind];
+  const column = fieldsOf(table).find((field) => field.name === name);
+  if (column !== undefined) return casts[column.kind];
   return BIGINTS.has(name) ? "bigint" : "text";
 }
 

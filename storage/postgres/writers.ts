@@ -44,6 +44,11 @@ export class Writers {
     return { id, number: 0 };
   }
 
+  /** Where one is not known to the database, the others may not be either. */
+  leaveFree(): void {
+    this.#free.length = 0;
+  }
+
   giveBack(writer: Writer): void {
     this.#free.push(writer);
   }

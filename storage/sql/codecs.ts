@@ -11,9 +11,7 @@ interface Codec {
   decode(column: SqlValue): unknown;
 }
 
-const plain = (value: unknown): SqlValue => value as SqlValue;
-
-const asIs: Codec = { encode: plain, decode: (column) => column };
+const asIs: Codec = { encode: (value) => value as SqlValue, decode: (column) => column };
 
 const withBigints = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? { [BIGINT]: String(value) } : value;
@@ -27,7 +25,7 @@ const codecs: { readonly [K in ColumnKind]: Codec } = {
   amount: { encode: (value) => String(value), decode: (column) => BigInt(String(column)) },
   boolean: { encode: (value) => (value === true ? 1 : 0), decode: (column) => column === 1 },
   // The driver gives a Buffer; a copy of the plain class keeps its pool and its methods out of the records.
-  bytes: { encode: plain, decode: (column) => Uint8Array.from(column as Uint8Array) },
+  bytes: { ...asIs, decode: (column) => Uint8Array.from(column as Uint8Array) },
   json: {
     encode: (value) => JSON.stringify(value, withBigints),
     decode: (column) => {

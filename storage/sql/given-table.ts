@@ -1,6 +1,6 @@
 /** One of the caller's tables in SQL: the statement for what is read or written, made from its description, with its values. */
-import { type AnyQuery, fieldNamed, isTotal, selectionOf, type Selection } from "../query.ts";
-import { expectedFields, timeField } from "../expected-fields.ts";
+import { type AnyQuery, fieldNamed, selectionOf, type Selection } from "../query.ts";
+import { checkExpected, expectedFields } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
 import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Capacity } from "../storage.ts";
 import type { AnyTable, Index } from "../table.ts";
@@ -152,16 +152,14 @@ export class GivenTable {
     return { forget, counted: { parts }, plus: BigInt(row[group.sum] as string), most: atMost.total };
   }
 
-  /** @throws TypeError when rows of the table are never changed, or have no version to expect or no time to compare. */
-  #update({ id, set, expectedVersion, unexpired: until }: AnyUpdate): Bound {
-    const { name, key, columns, appendOnly } = this.table;
-    if (appendOnly) throw new TypeError(`rows of ${name} are never changed`);
-    if (expectedVersion !== undefined) this.#assertVersioned();
+  #update(change: AnyUpdate): Bound {
+    checkExpected(this.table, change);
+    const { id, set, expectedVersion, unexpired } = change;
+    const { name, key, columns } = this.table;
     const grows = "version" in columns;
     const changes = encodeChanges(this.table, set);
     const fields = Object.keys(changes);
-    const unexpired = until === undefined ? null : timeField(this.table, until).name;
-    const shape = ["update", expectedVersion === undefined, unexpired, ...fields].join();
+    const shape = ["update", expectedVersion === undefined, unexpired?.field, ...fields].join();
     const text = this.#once(shape, () => {
       // A row of a table without versions may be touched without a change, only to see that it is there. Else the key is not
       // named: a database that writes it, though unchanged, writes every index that holds it.
@@ -174,15 +172,14 @@ export class GivenTable {
       const conditions = [
         isKey(key),
         ...(expectedVersion === undefined ? [] : [IS_VERSION]),
-        ...(unexpired === null ? [] : [`${quoted(unexpired)} > ${this.#now}`]),
+        ...(unexpired === undefined ? [] : [`${quoted(unexpired.field)} > ${this.#now}`]),
       ];
       return `update ${quoted(name)} set ${sets.join(", ")}${where(conditions)}`;
     });
     const named = { [valueName.key]: id, [valueName.version]: expectedVersion ?? null };
-    return { statement: { text }, values: { ...changes, ...named, [valueName.now]: until?.now ?? null } };
+    return { statement: { text }, values: { ...changes, ...named, [valueName.now]: unexpired?.now ?? null } };
   }
 
-  /** @throws TypeError when rows of the table are never removed, or an expected value cannot be compared. */
   #removal(change: AnyRemoval): Bound {
     const { name, key } = this.table;
     const expected = expectedFields(this.table, change);
@@ -192,8 +189,9 @@ export class GivenTable {
     return { statement: { text }, values: { ...Object.fromEntries(values), [valueName.key]: change.remove } };
   }
 
-  #expected({ id, expectVersion }: AnyExpectation): PreparedWrite {
-    this.#assertVersioned();
+  #expected(expectation: AnyExpectation): PreparedWrite {
+    checkExpected(this.table, expectation);
+    const { id, expectVersion } = expectation;
     const { name, key } = this.table;
     const isAbsent = expectVersion === 0;
     const conditions = [isKey(key), ...(isAbsent ? [] : [IS_VERSION])];
@@ -207,13 +205,9 @@ export class GivenTable {
     this.#texts.set(shape, text);
     return text;
   }
-
-  #assertVersioned(): void {
-    if (!("version" in this.table.columns)) throw new TypeError(`${this.table.name} has no version`);
-  }
 }
 
-const where = (conditions: readonly string[]): string =>
+export const where = (conditions: readonly string[]): string =>
   conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
 
 const IS_VERSION = `version = ${valueOf(valueName.version)}`;
@@ -237,7 +231,8 @@ function placeFields(table: AnyTable, selection: Selection): readonly PlaceField
     if (!mayBeNull(field, selection.index)) return { name, empty: null };
     return { name, empty: kind === "text" ? "''" : "0" };
   });
-  return isTotal(table, selection) ? fields : [...fields, { name: SEQ, empty: null }];
+  const isTotal = fields.some(({ name }) => name === table.key);
+  return isTotal ? fields : [...fields, { name: SEQ, empty: null }];
 }
 
 /** Whether rows of an index may have no value in this field. */

@@ -44,6 +44,11 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
     for (const table of tables) this.#tables.set(table.name, new GivenTable(table, now));
   }
 
+  /** The tables that were installed. */
+  all(): readonly AnyTable[] {
+    return [...this.#tables.values()].map(({ table }) => table);
+  }
+
   async get<R extends object>({ name }: Table<R>, key: string): Promise<R | null> {
     const given = this.of(name);
     const { statement, values } = given.get(key);

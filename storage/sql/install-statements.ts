@@ -3,7 +3,7 @@ import { type Definition, definitionOf, planInstall } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
-import { indexConditions, literalOf, mayBeNull } from "./given-table.ts";
+import { indexConditions, literalOf, mayBeNull, where } from "./given-table.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
 import { quoted, statement } from "./statement.ts";
 
@@ -59,18 +59,10 @@ function migration(table: AnyTable, { steps, before, dialect }: TableChange): re
     ...before.unique.map((field) => uniqueName(table.name, field)),
   ];
   const alter = `alter table ${quoted(table.name)}`;
-  const present = new Set(Object.keys(before.columns));
-  const changes = steps.flatMap(({ add = {}, drop = [] }, at) => {
-    const dropped = drop.filter((field) => present.delete(field));
-    const isKept = (field: string): boolean =>
-      field in table.columns && steps.slice(at + 1).every((later) => !(later.drop ?? []).includes(field));
-    const added = Object.entries(add).filter(([field]) => isKept(field));
-    for (const [field] of added) present.add(field);
-    return [
-      ...dropped.map((field) => `${alter} drop column ${quoted(field)}`),
-      ...added.map((column) => `${alter} add column ${adding(table, column, dialect)}`),
-    ];
-  });
+  const changes = steps.flatMap(({ add = {}, drop = [] }) => [
+    ...drop.map((field) => `${alter} drop column ${quoted(field)}`),
+    ...Object.entries(add).map((column) => `${alter} add column ${adding(table, column, dialect)}`),
+  ]);
   return [...indexes.map((index) => `drop index ${quoted(index)}`), ...changes, ...indexing(table, dialect)];
 }
 
@@ -89,17 +81,15 @@ function adding(
 
 function indexing(table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, indexes, unique } = table;
-  const index = (made: string, parts: Index): string => {
-    const conditions = indexConditions(table, parts);
-    const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
-    return `${quoted(made)} on ${quoted(name)} (${columnsOfIndex(table, parts, dialect)})${where}`;
+  const created = (kind: string, made: string, index: Index): string => {
+    const fields = columnsOfIndex(table, index, dialect);
+    return `create ${kind} ${quoted(made)} on ${quoted(name)} (${fields})${where(indexConditions(table, index))}`;
   };
   return [
-    ...unique.map(
-      (field) =>
-        `create unique index ${index(uniqueName(name, field), { on: [field], where: {}, present: [] })}`,
+    ...unique.map((field) =>
+      created("unique index", uniqueName(name, field), { on: [field], where: {}, present: [] }),
     ),
-    ...Object.entries(indexes).map(([each, parts]) => `create index ${index(indexName(name, each), parts)}`),
+    ...Object.entries(indexes).map(([each, index]) => created("index", indexName(name, each), index)),
   ];
 }
 

@@ -44,10 +44,11 @@ export async function backupSqlite(source: string, target: string): Promise<Sqli
     await copy(source, partial);
     const bytes = await verify(partial);
     fsyncSync(own);
-    name(partial, file);
+    nameFile(partial, file);
     return { file, bytes };
   } catch (error) {
-    throw explained(error, file);
+    // Somebody has taken the name meanwhile.
+    throw codeOf(error) === "EEXIST" ? targetExists(file) : explained(error, file);
   } finally {
     closeSync(own);
     rmSync(partial, { force: true });
@@ -110,12 +111,4 @@ async function mustBeOurs(database: SqliteDatabase): Promise<void> {
     "not_a_database",
     "the file holds no tables of paystate's: name the database of a service",
   );
-}
-
-function name(partial: string, file: string): void {
-  try {
-    nameFile(partial, file);
-  } catch (error) {
-    throw codeOf(error) === "EEXIST" ? targetExists(file) : error;
-  }
 }

@@ -55,11 +55,10 @@ async function placeOf(path: string, found: Stats): Promise<Place> {
   const leave = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const file = join(folder, "copy.db");
   try {
-    await copyFile(path, file, constants.COPYFILE_FICLONE);
-    await chmod(file, 0o600);
-    if (existsSync(`${path}-wal`)) {
-      await copyFile(`${path}-wal`, `${file}-wal`);
-      await chmod(`${file}-wal`, 0o600);
+    for (const ending of ["", "-wal"]) {
+      if (!existsSync(`${path}${ending}`)) continue;
+      await copyFile(`${path}${ending}`, `${file}${ending}`, constants.COPYFILE_FICLONE);
+      await chmod(`${file}${ending}`, 0o600);
     }
   } catch (error) {
     await leave();

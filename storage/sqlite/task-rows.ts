@@ -34,10 +34,10 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
   adopt: (instance, workflow) => void connection.run(taskStatements.adopt, { instance, workflow }),
   ofInstance: (instance, limit, except) =>
     connection.all(taskStatements.ofInstance, { instance, limit, except: except ?? "" }),
-  due: ({ line, ...wanted }) =>
+  due: ({ line, workflow, until, limit }) =>
     line === "steps" || line === "free"
-      ? connection.all(taskStatements.due[line], wanted)
-      : connection.all(taskStatements.due.limited, { ...wanted, admission: line }),
+      ? connection.all(taskStatements.due[line], { workflow, until, limit })
+      : connection.all(taskStatements.due.limited, { workflow, admission: line, until, limit }),
   *workflows(queue) {
     const next = (after: string) => connection.get(taskStatements.workflowAfter[queue], { after });
     for (let row = next(""); row !== undefined; row = next(row.workflow)) yield row.workflow;

@@ -25,6 +25,8 @@ export interface PostgresProxy {
   swallowNotifications(): void;
   /** Leads elsewhere from now on, as the address of a primary does after a failover. What is open is cut. */
   lead(url: string): void;
+  /** The same without a word: what is open stays open, and nothing passes, as with a machine that is gone. */
+  vanish(url: string): void;
   stop(): Promise<void>;
 }
 
@@ -89,6 +91,10 @@ export async function postgresProxy(target: string): Promise<PostgresProxy> {
     lead(url) {
       ({ hostname, port } = new URL(url));
       for (const socket of open) socket.destroy();
+    },
+    vanish(url) {
+      ({ hostname, port } = new URL(url));
+      for (const socket of open) socket.pause().removeAllListeners("close");
     },
     async stop() {
       for (const socket of open) socket.destroy();

@@ -65,7 +65,9 @@ export function bring(folder: string, ...names: readonly string[]): void {
   for (const name of names) {
     const source = readFileSync(join(root, folder, `${name}.ts`), "utf8");
     const { outputText } = ts.transpileModule(source, { compilerOptions });
-    writeFileSync(join(project, `${name}.js`), outputText);
+    const place = join(project, `${name}.js`);
+    mkdirSync(dirname(place), { recursive: true });
+    writeFileSync(place, outputText.replaceAll(/"\.{1,2}\/index\.js"/g, '"paystate/storage"'));
   }
 }
 

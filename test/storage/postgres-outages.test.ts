@@ -119,7 +119,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
 
   test("D31: a standby that stays one: what is committed waits for 10 s, has not happened, and is refused with what to do", async () => {
     const { standby } = await primaryAndStandby();
-    const storage = await postgresStorage(standby.url, { listen: false });
+    const storage = await postgresStorage(standby.url, { listen: false, create: false });
     onTestFinished(() => storage.close());
     const ids = range(300).map((index) => `i${index}`);
     const began = Date.now();
@@ -135,6 +135,127 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     };
     expect(answers).toMatchObject(ids.map(() => refused));
     expect(await storage.load("i0")).toBeNull();
+    await expect(postgresStorage(standby.url), "opened to be written").rejects.toMatchObject(refused.error);
+  }, 120_000);
+
+  test("D28: a primary that was left behind is not written to, and one that was promoted without what it had is", async () => {
+    const { primary, standby, proxy } = await primaryAndStandby();
+    const storage = await postgresStorage(proxy.url, { clock: "caller", listen: false });
+    onTestFinished(() => storage.close());
+    const payments = paymentStorage(storage);
+    expect(await payments.commit([fact("kept"), { starts: [startOf("i")] }])).toEqual([ok, ok]);
+    await untilTrue(
+      primary.url,
+      "select bool_and(replay_lsn = pg_current_wal_lsn()) from pg_stat_replication",
+    );
+    await ask(standby.url, "alter system set primary_conninfo to ''");
+    await ask(standby.url, "select pg_reload_conf()");
+    await untilTrue(primary.url, "select count(*) = 0 from pg_stat_replication");
+    expect(await payments.commit([fact("lost"), { step: stepOf("i", 1) }])).toEqual([ok, ok]);
+    await primary.kill();
+    await ask(standby.url, "select pg_promote(true, 60)");
+    proxy.lead(standby.url);
+    const guarded = { table: "gates", id: "g", expectVersion: 0 } as const;
+    const answers = await payments.commit([fact("new"), { step: stepOf("i", 2) }, { writes: [guarded] }]);
+    expect(answers).toMatchObject([
+      ok,
+      { conflict: "step" },
+      { conflict: "failed", error: { code: "unavailable" } },
+    ]);
+    expect(await payments.fact("lost")).toBeNull();
+    expect(await payments.load("i")).toMatchObject({ version: 1 });
+    await primary.restart();
+    proxy.lead(primary.url);
+    expect(await payments.commit([fact("astray")])).toMatchObject([
+      { conflict: "failed", error: { code: "unavailable" } },
+    ]);
+    await expect(claim(payments, 0)).rejects.toMatchObject({ code: "unavailable" });
+    expect(await ask(primary.url, "select id from paystate.facts where id = 'astray'")).toEqual([]);
+    proxy.lead(standby.url);
+    expect(await payments.commit([fact("astray")])).toEqual([ok]);
+  }, 120_000);
+
+  test("D33: of two hosts in the URL the one that takes writes is used, at opening and after a failover", async () => {
+    const { primary, standby } = await primaryAndStandby();
+    const both = `postgres://paystate@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres`;
+    const storage = paymentStorage(await postgresStorage(both, { clock: "caller" }));
+    onTestFinished(() => storage.close());
+    const load = underLoad(storage);
+    await sleep(300);
+    await untilTrue(primary.url, "select count(*) = 1 from pg_stat_replication");
+    await ask(primary.url, "alter system set synchronous_standby_names to '*'");
+    await ask(primary.url, "select pg_reload_conf()");
+    await untilTrue(primary.url, "select bool_or(sync_state = 'sync') from pg_stat_replication");
+    await sleep(200);
+    await primary.kill();
+    await sleep(500);
+    await ask(standby.url, "select pg_promote(true, 60)");
+    await sleep(1_000);
+    const acknowledged = await load.stop();
+    expect(acknowledged.length).toBeGreaterThan(20);
+    expect(await Promise.all(acknowledged.map((id) => storage.fact(id)))).toEqual(acknowledged);
+    expect(await ask(standby.url, "select pg_is_in_recovery() as follows")).toEqual([{ follows: false }]);
+  }, 120_000);
+
+  test("D33: several hosts that hide which server they are, are refused", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    await ask(server.url, "create role low login; grant all on database postgres to low");
+    await ask(server.url, "revoke execute on function pg_control_system() from public");
+    const one = `127.0.0.1:${server.port}`;
+    await expect(postgresStorage(`postgres://low@${one},${one}/postgres`)).rejects.toMatchObject({
+      code: "cannot_open",
+      message: expect.stringContaining("pg_control_system") as unknown,
+    });
+    const single = await postgresStorage(`postgres://low@${one}/postgres`);
+    onTestFinished(() => single.close());
+    expect(await single.commit([{ starts: [startOf("i")] }])).toEqual([ok]);
+  }, 120_000);
+
+  test("D33: a host that vanishes without a word is left within 15 s", async () => {
+    const { primary, standby, proxy } = await primaryAndStandby();
+    const storage = paymentStorage(await postgresStorage(proxy.url, { clock: "caller", listen: false }));
+    onTestFinished(() => storage.close());
+    await Promise.all(range(8).map((index) => storage.commit([fact(`before${index}`)])));
+    await untilTrue(
+      primary.url,
+      "select bool_and(replay_lsn = pg_current_wal_lsn()) from pg_stat_replication",
+    );
+    await ask(standby.url, "select pg_promote(true, 60)");
+    proxy.vanish(standby.url);
+    const began = Date.now();
+    const answers = await Promise.all(range(8).map((index) => storage.commit([fact(`during${index}`)])));
+    expect(Date.now() - began).toBeLessThan(15_000);
+    expect(answers.flat()).toEqual(range(8).map(() => ok));
+    const after = Date.now();
+    await Promise.all(range(8).map((index) => storage.commit([fact(`after${index}`)])));
+    expect(Date.now() - after).toBeLessThan(2_000);
+    const [there] = await ask(standby.url, "select count(*)::int as count from paystate.facts");
+    expect(there).toEqual({ count: 24 });
+  }, 120_000);
+
+  test("D32: tables, functions and the schema that are gone are made again by the living process", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const storage = paymentStorage(await postgresStorage(server.url, { clock: "caller", listen: false }));
+    onTestFinished(() => storage.close());
+    expect(await storage.commit([fact("f")])).toEqual([ok]);
+    const gone = [
+      "do $$ declare f text; begin for f in select oid::regprocedure from pg_proc where pronamespace = 'paystate'::regnamespace loop execute 'drop function ' || f || ' cascade'; end loop; end $$",
+      `drop table paystate.facts; delete from paystate."paystateTables" where name = 'facts'`,
+      "drop schema paystate cascade",
+    ];
+    for (const [index, text] of gone.entries()) {
+      await ask(server.url, text);
+      const both = [
+        storage.commit([fact(`f${index}`)]),
+        storage.commit([{ starts: [startOf(`i${index}`)] }]),
+      ];
+      expect((await Promise.all(both)).flat()).toEqual([ok, ok]);
+      expect(await storage.fact(`f${index}`)).toBe(`f${index}`);
+      await ask(server.url, text);
+      expect(await storage.fact("g")).toBeNull();
+    }
   }, 120_000);
 
   test("D31: while a standby is promoted, starts and sends wait as with a server that is gone, and are made once", async () => {

@@ -24,7 +24,7 @@ export const limitedWorkflows = `limited (workflow) as (
     )`;
 
 /** Leases tasks to a holder; answers them earliest first. */
-export const leaseTasks = `
+const leaseTasks = `
 create or replace function paystate_lease_@(request jsonb, at bigint, given text[]) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
 declare
@@ -52,7 +52,7 @@ export const QUEUE_OF_TASK = `case when kind in ('timer', 'message') then 'steps
  * Of these tasks, those whose holder has vanished become suspects, or dead letters; suspects go to their line, or are like
  * others where their crash is long ago. Answers whether there was any.
  */
-export const missHolders = `
+const missHolders = `
 create or replace function paystate_miss_@(given text[], request jsonb, at bigint) returns boolean language plpgsql as $body$
 #variable_conflict use_column
 declare
@@ -75,7 +75,7 @@ begin
 end $body$;`;
 
 /** Parks what asks for room, takes the room of what nobody claims, and admits what has room then: of keys that nobody locks. */
-export const settleLimits = `
+const settleLimits = `
 create or replace function paystate_settle_@(request jsonb, knows text[], at bigint) returns void language plpgsql as $body$
 #variable_conflict use_column
 declare
@@ -109,7 +109,7 @@ end $body$;`;
  * The suspect whose turn it is, locked with the rooms of its keys. None while another one is held, or while another claim
  * looks for one or has those rooms.
  */
-export const suspectInTurn = `
+const suspectInTurn = `
 create or replace function paystate_suspect_@(request jsonb, at bigint) returns tasks language plpgsql as $body$
 #variable_conflict use_column
 declare
@@ -137,7 +137,7 @@ begin
 end $body$;`;
 
 /** Due tasks, leased to one holder. */
-export const claimTasks = `
+const claimTasks = `
 create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
 declare
@@ -195,7 +195,7 @@ begin
 end $body$;`;
 
 /** Extends what is still held, takes back suspects that were given to no other since; answers the ids of the rest. */
-export const extendLeases = `
+const extendLeases = `
 create or replace function paystate_heartbeat_@(request jsonb) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
 declare
@@ -217,7 +217,7 @@ begin
 end $body$;`;
 
 /** Gives one task back. */
-export const releaseTask = `
+const releaseTask = `
 create or replace function paystate_release_@(request jsonb) returns boolean language plpgsql as $body$
 #variable_conflict use_column
 declare
@@ -240,3 +240,13 @@ begin
   perform paystate_admit_@(changed);
   return true;
 end $body$;`;
+
+export const claimFunctions = [
+  missHolders,
+  settleLimits,
+  leaseTasks,
+  suspectInTurn,
+  claimTasks,
+  extendLeases,
+  releaseTask,
+];

@@ -6,7 +6,7 @@ import { noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
 /** One write to a table of the caller; false refuses it. */
-export const applyWrite = `
+const applyWrite = `
 create or replace function paystate_write_@(write jsonb, statements jsonb) returns boolean language plpgsql as $body$
 declare
   room jsonb := write->'room';
@@ -89,7 +89,7 @@ const arm = `with given as (
  * costs a third of one for each. Raises what refuses it. Adds the keys that tasks have left or ask for room in, and what was
  * armed without its lease. Tasks and instances come in the order of their ids, and are taken in it.
  */
-export const applyParts = `
+const applyParts = `
 create or replace function paystate_apply_@(
   parts jsonb, statements jsonb, inout changed jsonb, inout parked jsonb
 ) language plpgsql as $body$
@@ -220,7 +220,7 @@ const named = (path: string): string =>
  * Plans are kept for a session. One that was made while a table was small would scan it when it is large, so plans without
  * an index are given a price that is never paid; and without JIT, which compiles whatever has a high price, for 0.1 s each.
  */
-export const commitGroup = `
+const commitGroup = `
 create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql
 set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
 #variable_conflict use_column
@@ -269,3 +269,5 @@ begin
   if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
   return jsonb_build_object('answers', answers, 'parked', parked);
 end $body$;`;
+
+export const commitFunctions = [applyWrite, applyParts, commitGroup];

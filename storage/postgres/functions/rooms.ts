@@ -2,7 +2,7 @@
 import { MAX_HEADS } from "../../limits.ts";
 
 /** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */
-export const lockAll = `
+const lockAll = `
 create or replace function paystate_lock_@(names jsonb) returns void language plpgsql as $body$
 declare
   name bigint;
@@ -25,7 +25,7 @@ const ALL_LIMITS = hashOf("'/limits'");
  * Locks the rooms under these first keys, before anything else is locked. A commit with few keys shares the lock of all
  * limits; a commit with many has that lock alone.
  */
-export const lockLimits = `
+const lockLimits = `
 create or replace function paystate_lock_limits_@(keys text[]) returns void language plpgsql as $body$
 begin
   if coalesce(cardinality(keys), 0) = 0 then return; end if;
@@ -42,7 +42,7 @@ export const tryLimit = (key: string): string =>
   `(pg_try_advisory_xact_lock_shared(${ALL_LIMITS}) and pg_try_advisory_xact_lock(${hashOf(`'/limit/' || ${key}`)}))`;
 
 /** Whether the keys of a task have room for it. Its first key is locked, so nobody else takes the room. */
-export const hasRoom = `
+const hasRoom = `
 create or replace function paystate_has_room_@(t tasks) returns boolean language sql as $body$
   select t."firstKey" is null or t.admission = 'admitted' or (
     (select count(*) from tasks a
@@ -60,7 +60,7 @@ const headAfter = (key: string): string => `(select p.* from tasks p
  * Admits what is parked and has room, under the first keys of these tasks: `{ first key: the last key that one has left }`.
  * The caller holds their locks.
  */
-export const admitParked = `
+const admitParked = `
 create or replace function paystate_admit_@(changed jsonb) returns void language plpgsql as $body$
 declare
   first_key text;
@@ -108,3 +108,5 @@ export const noted = (task: string): string =>
   `if ${task}."firstKey" is not null then
       changed := changed || jsonb_build_object(${task}."firstKey", ${task}."lastKey");
     end if;`;
+
+export const roomFunctions = [lockAll, lockLimits, hasRoom, admitParked];

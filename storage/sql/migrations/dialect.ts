@@ -1,6 +1,6 @@
 /** Where the databases differ in a schema: the types of columns, where null stands in an index, the options of tables, and how tables are listed. */
 import { type RawBuilder, sql } from "kysely";
-import { kindOf } from "../../row.ts";
+import { type Field, fieldsOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
 import { listed, quoted } from "../statement.ts";
 
@@ -42,11 +42,9 @@ export interface SchemaDialect {
 }
 
 function columnsIn(columns: Columns, types: SchemaDialect["types"]): string {
-  const column = ([name, given]: readonly [string, Column]): string => {
-    const { kind, nullable } = kindOf(given);
-    return `${quoted(name)} ${types[kind]}${nullable ? "" : " not null"}`;
-  };
-  return Object.entries(columns).map(column).join(", ");
+  const column = ({ name, kind, nullable }: Field): string =>
+    `${quoted(name)} ${types[kind]}${nullable ? "" : " not null"}`;
+  return fieldsOf({ columns }).map(column).join(", ");
 }
 
 const constraint = (name: string, kind: "primary key" | "unique", columns: readonly string[]): string =>

@@ -7,6 +7,7 @@ const POSTGRES = "storage/postgres/commits.ts";
 const GUARD = "storage/sqlite/file-guard.ts";
 const IN_FILES = ["storage/sqlite-replaced.test.ts"];
 const IN_SQLITE = ["storage/sqlite-answers.test.ts"];
+const IN_FAILOVER = ["storage/postgres-outages.test.ts"];
 const IN_POSTGRES = ["storage/postgres-answers.test.ts"];
 const IN_ENGINE = ["engine/unknown-answers.test.ts", "engine/group-commit.test.ts"];
 const IN_HTTP = ["http/unknown-outcomes.test.ts"];
@@ -87,6 +88,30 @@ const FILES: readonly Break[] = [
   },
 ];
 
+const FAILOVER: readonly Break[] = [
+  {
+    property: "a failover: a primary that was left behind is not written to",
+    file: "storage/postgres/database.ts",
+    text: "Number(timeline) < Number(knownTimeline)",
+    replacement: "false",
+    tests: IN_FAILOVER,
+  },
+  {
+    property: "a failover: what counts the versions of rows is not sent to another server",
+    file: POSTGRES,
+    text: "countsVersions(item) ? [failed(error)] : await this.#group([item])",
+    replacement: "await this.#group([item])",
+    tests: IN_FAILOVER,
+  },
+  {
+    property: "a failover: a standby is waited for",
+    file: "storage/postgres/explain.ts",
+    text: "error instanceof Unsent || isReadOnly(error)",
+    replacement: "error instanceof Unsent",
+    tests: IN_FAILOVER,
+  },
+];
+
 const ANSWERS_OF_POSTGRES: readonly Break[] = [
   {
     property: "an answer of PostgreSQL: without the row of its writer a group is unknown",
@@ -128,6 +153,7 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
 export const STORAGE_BREAKS: readonly Break[] = [
   ...ANSWERS_OF_SQLITE,
   ...FILES,
+  ...FAILOVER,
   ...ANSWERS_OF_POSTGRES,
   {
     property: "an answer reaches the commit that it is for",

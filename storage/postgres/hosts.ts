@@ -1,0 +1,48 @@
+/** The servers that a URL names: one of them is used, and another as soon as that one is away or takes no writes. */
+import type { PostgresClient } from "./driver.ts";
+
+/** What makes connections to one server. */
+interface Connecting {
+  connect(): Promise<PostgresClient>;
+}
+
+export class Hosts<Pool extends Connecting> {
+  readonly #pools: readonly Pool[];
+  readonly #poolOf = new WeakMap<PostgresClient, Pool>();
+  #current = 0;
+
+  /** @param pools One at least, in the order in which they are tried. */
+  constructor(pools: readonly [Pool, ...Pool[]]) {
+    this.#pools = pools;
+  }
+
+  get count(): number {
+    return this.#pools.length;
+  }
+
+  /** The one that is used now. */
+  get current(): Pool {
+    return this.#pools[this.#current] as Pool;
+  }
+
+  async connect(): Promise<PostgresClient> {
+    const pool = this.current;
+    try {
+      const client = await pool.connect();
+      this.#poolOf.set(client, pool);
+      return client;
+    } catch (error) {
+      this.#leave(pool);
+      throw error;
+    }
+  }
+
+  /** The server of this connection takes no writes: from now on another one is asked, unless that is so already. */
+  leave(client: PostgresClient): void {
+    this.#leave(this.#poolOf.get(client));
+  }
+
+  #leave(pool: Pool | undefined): void {
+    if (pool === this.current) this.#current = (this.#current + 1) % this.#pools.length;
+  }
+}
