@@ -169,13 +169,16 @@ class Collector {
   #armTimer({ timer, delayMs, event, to: address }: Action<"arm">, index: number): void {
     const to = address === "self" ? undefined : this.#recipient(address);
     if (to === null) return;
-    const task = taskOfStep(this.#facts, index);
+    const { id, instance, workflow, dueAt } = taskOfStep(this.#facts, index, delayMs);
+    const payload = delayedToText(to === undefined ? { event } : { to, event });
     this.#arms.push({
-      ...task,
+      id,
+      instance,
+      workflow,
       kind: "timer",
-      name: timer ?? task.id,
-      payload: delayedToText(to === undefined ? { event } : { to, event }),
-      dueAt: task.dueAt + delayMs,
+      name: timer ?? id,
+      payload,
+      dueAt,
       limits: [],
     });
   }

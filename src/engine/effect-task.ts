@@ -23,11 +23,11 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
   const payload =
     handler === undefined ? scopeOf(facts, action) : toJson(params ?? null, `params of ${name}`);
   return {
-    ...taskOfStep(facts, index),
     kind: "effect",
     name,
     payload: JSON.stringify(payload),
     limits: limitsFor(typeof handler === "object" ? handler.limit : undefined, params),
+    ...taskOfStep(facts, index),
   };
 }
 

@@ -27,11 +27,11 @@ export function invocationTask(
   const limit = actor?.kind === "promise" ? actor.limit : undefined;
   const stored = input === undefined ? {} : { input: toJson(input, `input of "${id}"`) };
   return {
-    ...taskOfStep(facts, index),
     kind: "invocation",
     name: invocationName(id),
     payload: JSON.stringify({ id, src, ...stored }),
     limits: limitsFor(limit, input as never),
+    ...taskOfStep(facts, index),
   };
 }
 

@@ -8,15 +8,19 @@ export function snapshotToText(snapshot: ChartSnapshot): string {
   return JSON.stringify({
     ...snapshot,
     context: fieldsToJson(context, "context"),
-    ...(output !== undefined && { output: toJson(output, "output") }),
-    ...(error !== undefined && { error: toJson(error, "error") }),
-    ...(unborn && { unborn: unborn.map(unbornToJson) }),
+    ...(output === undefined ? {} : { output: toJson(output, "output") }),
+    ...(error === undefined ? {} : { error: toJson(error, "error") }),
+    ...(unborn === undefined ? {} : { unborn: unborn.map(unbornToJson) }),
   });
 }
 
 function unbornToJson(child: UnbornChild): object {
   const { id, input } = child;
   return { ...child, ...(input === undefined ? {} : { input: toJson(input, `input of "${id}"`) }) };
+}
+
+function unbornFromJson(child: UnbornChild): UnbornChild {
+  return { ...child, input: fromJson(child.input) };
 }
 
 /** A stored text is none that `snapshotToText` has written: the database was damaged, or edited by hand. */
@@ -32,9 +36,9 @@ export function snapshotFromText(text: string): ChartSnapshot {
     return {
       ...stored,
       context: fieldsFromJson(context) as ChartSnapshot["context"],
-      ...(output !== undefined && { output: fromJson(output) }),
-      ...(error !== undefined && { error: fromJson(error) }),
-      ...(unborn && { unborn: unborn.map((child) => ({ ...child, input: fromJson(child.input) })) }),
+      ...(output === undefined ? {} : { output: fromJson(output) }),
+      ...(error === undefined ? {} : { error: fromJson(error) }),
+      ...(unborn === undefined ? {} : { unborn: unborn.map(unbornFromJson) }),
     };
   } catch (cause) {
     throw new DamagedSnapshot("the stored snapshot cannot be read: it was damaged, or edited by hand", {

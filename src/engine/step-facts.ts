@@ -28,6 +28,7 @@ export interface StepFacts {
 export function taskOfStep(
   { id, stamp, at, workflow }: StepFacts,
   place: number | string,
+  delayMs = 0,
 ): Pick<TaskRecord, "id" | "instance" | "workflow" | "dueAt"> {
-  return { id: `${id}:${stamp}:${place}`, instance: id, workflow: workflow.key, dueAt: at };
+  return { id: `${id}:${stamp}:${place}`, instance: id, workflow: workflow.key, dueAt: at + delayMs };
 }

@@ -43,10 +43,10 @@ export function heldFor(
 /** Begins the children that one commit has no room for. */
 export function birthTask(facts: StepFacts): TaskRecord {
   return {
-    ...taskOfStep(facts, BORN),
     kind: "timer",
     name: BORN,
     payload: delayedToText({ event: { type: BORN } }),
     limits: [],
+    ...taskOfStep(facts, BORN),
   };
 }
