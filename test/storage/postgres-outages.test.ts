@@ -258,6 +258,39 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     }
   }, 120_000);
 
+  test.each([
+    `drop table paystate."paystateWriters"`,
+    "do $$ begin execute (select 'drop function ' || oid::regprocedure from pg_proc where proname like 'paystate_apply_%'); end $$",
+  ])(
+    "D32: what is gone alone is made again as well: %s",
+    async (text) => {
+      const server = await startPostgres();
+      onTestFinished(() => server.stop());
+      const storage = paymentStorage(await postgresStorage(server.url, { clock: "caller", listen: false }));
+      onTestFinished(() => storage.close());
+      expect(await storage.commit([fact("f")])).toEqual([ok]);
+      await ask(server.url, text);
+      expect(await storage.commit([fact("g")])).toEqual([ok]);
+      const later = await postgresStorage(server.url, { clock: "caller", listen: false });
+      await later.close();
+    },
+    120_000,
+  );
+
+  test("D32: a table that is gone is made again for commits that are carried out one by one", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const storage = paymentStorage(await postgresStorage(server.url, { clock: "caller", listen: false }));
+    onTestFinished(() => storage.close());
+    expect(await storage.commit([fact("f")])).toEqual([ok]);
+    await ask(
+      server.url,
+      `drop table paystate.facts; delete from paystate."paystateTables" where name = 'facts'`,
+    );
+    const both = [{ starts: [startOf("i")], ...fact("g") }, { step: stepOf("i", 1) }];
+    expect(await storage.commit(both)).toEqual([ok, ok]);
+  }, 120_000);
+
   test("D31: while a standby is promoted, starts and sends wait as with a server that is gone, and are made once", async () => {
     const { primary, standby, proxy } = await primaryAndStandby();
     const storage = await postgresStorage(proxy.url, { clock: "caller", listen: false });
