@@ -68,8 +68,29 @@ const FILES: readonly Break[] = [
   {
     property: "a file of SQLite: what is deleted or replaced is noticed before a commit",
     file: GUARD,
-    text: "identity !== this.#identity && !this.#isSame()",
+    text: "!(areSame(seen, this.#seen) || this.#isSame())",
     replacement: "false",
+    tests: IN_FILES,
+  },
+  {
+    property: "a file of SQLite: one that was cut short is looked through",
+    file: GUARD,
+    text: "isShorter(file, this.#seen.file)",
+    replacement: "false",
+    tests: IN_FILES,
+  },
+  {
+    property: "a file of SQLite: a log that was cut short is looked through",
+    file: GUARD,
+    text: "isShorter(log, this.#seen.log)",
+    replacement: "false",
+    tests: IN_FILES,
+  },
+  {
+    property: "a file of SQLite: an empty one is not opened, which would remove the log",
+    file: GUARD,
+    text: "isEmpty(seen) || ",
+    replacement: "",
     tests: IN_FILES,
   },
   {
