@@ -7,8 +7,8 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** Whether the server has answered with this error, and so has taken back the transaction. */
-const isAnswer = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(codeOf(error));
+/** Whether the server has answered with this error, and so has taken back the transaction. No state begins as Node's EPIPE does. */
+const isAnswer = (error: unknown): boolean => /^(?!E)[0-9A-Z]{5}$/.test(codeOf(error));
 
 /** The state of the error that refuses a write. */
 const READ_ONLY = "25006";

@@ -1,6 +1,6 @@
 /** What PostgreSQL answers for each commit of a group when a statement fails, is cancelled, or its answer is lost: what is true. */
 import pg from "pg";
-import { afterEach, describe, expect, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, vi } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { paymentStorage } from "../../src/payments/reads.ts";
 import { postgresStorage, type PostgresOptions } from "../../storage/postgres.ts";
@@ -163,6 +163,33 @@ describe.skipIf(!HAS_POSTGRES)("answers of PostgreSQL", () => {
       expect(await there(storage)).toEqual(IDS);
     },
   );
+
+  test("D12: a connection that breaks while it is written to is a lost one, though the code of the error looks like a state", async ({
+    database,
+  }) => {
+    const pool = new pg.Pool({ connectionString: database.url });
+    onTestFinished(() => pool.end());
+    let broken = "";
+    const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+    const breaking = async (): Promise<pg.PoolClient> => {
+      const client = await connect();
+      const query = client.query.bind(client) as (asked: { readonly text: string }) => Promise<unknown>;
+      const asked = (what: { readonly text: string }): Promise<unknown> => {
+        if (broken === "" || !what.text.includes(broken)) return query(what);
+        broken = "";
+        return Promise.reject(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+      };
+      return Object.assign(client, { query: asked });
+    };
+    Object.assign(pool, { connect: breaking });
+    const given = { schema: database.schema, clock: "caller", listen: false } as const;
+    const storage = paymentStorage(await postgresStorage(pool, given));
+    onTestFinished(() => storage.close());
+    broken = "paystate_commit";
+    expect(await storage.commit([fact("f0")])).toEqual([{ ok: true }]);
+    broken = "facts";
+    expect(await storage.fact("f0")).toBe("f0");
+  });
 
   /** Lets time pass until the work is done; what the network brings has its turns meanwhile. */
   async function whileTimePasses<A>(work: Promise<A>): Promise<A> {
