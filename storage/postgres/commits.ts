@@ -16,6 +16,7 @@ import {
   isLost,
   isOtherServer,
   isRefusal,
+  isUnserved,
   lost,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
@@ -234,9 +235,9 @@ export class Commits {
 const countsVersions = ({ writes = [] }: AnyCommit): boolean =>
   writes.some((write) => "expectVersion" in write || ("set" in write && write.expectedVersion !== undefined));
 
-/** The server was away for as long as it is waited for. */
+/** The server was away, or its connections were taken, for as long as it is waited for. */
 const isUnavailable = (error: unknown): boolean =>
-  error instanceof StorageUnusable && error.code === "unavailable";
+  error instanceof StorageUnusable && (error.code === "unavailable" || isUnserved(error));
 
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
 type Told = string | { readonly code: string; readonly message: string };

@@ -10,6 +10,7 @@ import {
   isLost,
   isOtherServer,
   isRace,
+  isUnserved,
   lost,
   readOnly,
   Unsent,
@@ -267,7 +268,7 @@ export class Database {
 
   async #connect(): Promise<PostgresClient> {
     const client = await this.#servers.connect().catch((error: unknown) => {
-      throw isLost(error) ? new Unsent(error) : error;
+      throw isLost(error) || isUnserved(error) ? new Unsent(error) : error;
     });
     if (!heard.has(client)) {
       heard.add(client);

@@ -22,6 +22,12 @@ export const isVanished = (error: unknown): boolean => codeOf(error) === "42P01"
 /** All connections of the pool were in use for too long: nothing was sent. */
 const NO_TURN = /timeout exceeded when trying to connect/;
 
+/** Whether no connection came free. */
+export const isUnserved = (error: unknown): boolean =>
+  error instanceof StorageUnusable
+    ? isUnserved(error.cause)
+    : error instanceof Error && NO_TURN.test(error.message);
+
 /** Another session kept a lock for too long. */
 export const isLocked = (error: unknown): boolean => codeOf(error) === "55P03";
 

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chown, mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -322,6 +323,30 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     expect(Date.now() - after).toBeLessThan(2_000);
     const [there] = await ask(standby.url, "select count(*)::int as count from paystate.facts");
     expect(there).toEqual({ count: 24 });
+  }, 120_000);
+
+  test("D33: where a host vanishes, what waits for its connections goes to the other one", async () => {
+    const { primary, standby, proxy } = await primaryAndStandby();
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const both = `postgres://paystate@${new URL(proxy.url).host},127.0.0.1:${standby.port}/postgres`;
+    const storage = paymentStorage(await postgresStorage(both, { clock: "caller", listen: false }));
+    onTestFinished(() => storage.close());
+    await Promise.all(range(10).map((index) => storage.commit([fact(`before${index}`)])));
+    await untilTrue(
+      primary.url,
+      "select bool_and(replay_lsn = pg_current_wal_lsn()) from pg_stat_replication",
+    );
+    await ask(standby.url, "select pg_promote(true, 60)");
+    proxy.vanish(`postgres://127.0.0.1:${port}`);
+    const began = Date.now();
+    const answers = range(40).map((index) => storage.commit([fact(`during${index}`)]));
+    const read = storage.fact("before0");
+    expect((await Promise.all(answers)).flat()).toEqual(range(40).map(() => ok));
+    expect(await read).toBe("before0");
+    expect(Date.now() - began).toBeLessThan(15_000);
   }, 120_000);
 
   test("D32: tables, functions and the schema that are gone are made again by the living process", async () => {
