@@ -73,23 +73,9 @@ export class TaskQueue {
   }
 
   async nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
-    const found = await Promise.all([
-      ...workflows.flatMap((workflow) => queues.flatMap((queue) => this.#nextOf(queue, workflow))),
-      this.#database.read(NEXT_SUSPECT, {
-        workflows: JSON.stringify(workflows),
-        queues: JSON.stringify(queues),
-      }),
-    ]);
-    const times = found.flat().flatMap(({ at }) => (at === null ? [] : [at]));
-    return times.length === 0 ? null : this.#clock.told(Math.min(...times));
-  }
-
-  #nextOf(queue: QueueName, workflow: string): Promise<{ at: number }[]>[] {
-    const { next } = taskStatements;
-    if (queue !== "limited") return [this.#database.read(next[queue], { workflow })];
-    return ["admitted", "paused"].map((admission) =>
-      this.#database.read(next.limited, { workflow, admission }),
-    );
+    const asked = { workflows: JSON.stringify(workflows), queues: JSON.stringify(queues) };
+    const [next] = await this.#database.read(NEXT_DUE, asked);
+    return next === undefined || next.at === null ? null : this.#clock.told(next.at);
   }
 
   async list(listing: TaskListing): Promise<PendingTask[]> {
@@ -129,14 +115,24 @@ const firstOfEach = (queue: "steps" | "free"): string => `${queue} as (
           order by t.workflow, t."visibleAt", t.seq limit 1) next
     )`;
 
-/** When the first suspect that waits for its turn can be claimed: at once, or when the lease of another ends. */
-const NEXT_SUSPECT = statement<{ workflows: string; queues: string }, { at: number | null }>(
-  `select greatest(min("crashedAt"), (
-      select max("visibleAt") from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null
-    )) as at
-    from tasks where ${IN_LINE} and workflow = any(array(select jsonb_array_elements_text({workflows}::text::jsonb)))
-      and (${QUEUE_OF_TASK}) = any(array(select jsonb_array_elements_text({queues}::text::jsonb)))
-    having count(*) > 0`,
+/** When the first of a queue can be claimed, of a workflow that is asked for: by one seek. */
+const nextOf = (queue: QueueName, more = ""): string =>
+  `(select "visibleAt" as at from tasks where ${IN_QUEUE[queue]} and workflow = w.name${more} and asked.queues ? '${queue}'
+        order by "visibleAt" limit 1)`;
+
+/** A suspect that waits for its turn can be claimed at once, or when the lease of another ends. */
+const NEXT_DUE = statement<{ workflows: string; queues: string }, { at: number | null }>(
+  `with asked as (select {workflows}::text::jsonb as workflows, {queues}::text::jsonb as queues)
+    select least(
+      (select min(next.at) from asked cross join jsonb_array_elements_text(asked.workflows) w(name) cross join lateral (
+        ${nextOf("steps")} union all ${nextOf("free")} union all
+        ${nextOf("limited", " and admission = 'admitted'")} union all
+        ${nextOf("limited", " and admission = 'paused'")}) next),
+      (select greatest(min("crashedAt"), (
+          select max("visibleAt") from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null
+        )) from asked, tasks where ${IN_LINE} and asked.workflows ? workflow and asked.queues ? (${QUEUE_OF_TASK})
+        having count(*) > 0)
+    ) as at`,
 );
 
 /** Of the tasks with limits the workflows, then the first of each admission. */

@@ -23,10 +23,6 @@ const dueOf = (queue: QueueName, more = ""): string =>
   `select * from tasks where ${IN_QUEUE[queue]} and workflow = {workflow}${more} and "visibleAt" <= {until}
     order by "visibleAt", seq limit {limit}`;
 
-/** When the first of a queue can be claimed. */
-const nextOf = (queue: QueueName, more = ""): string =>
-  `select "visibleAt" as at from tasks where ${IN_QUEUE[queue]} and workflow = {workflow}${more} order by "visibleAt" limit 1`;
-
 /** One seek from workflow to workflow. */
 const workflowAfter = (queue: QueueName): Statement<{ after: string }, { workflow: string }> =>
   statement(
@@ -64,13 +60,6 @@ export const taskStatements = {
     free: statement<Due, TaskRow>(dueOf("free")),
     limited: statement<Due & { admission: string }, TaskRow>(
       dueOf("limited", " and admission = {admission}"),
-    ),
-  },
-  next: {
-    steps: statement<{ workflow: string }, { at: number }>(nextOf("steps")),
-    free: statement<{ workflow: string }, { at: number }>(nextOf("free")),
-    limited: statement<{ workflow: string; admission: string }, { at: number }>(
-      nextOf("limited", " and admission = {admission}"),
     ),
   },
   workflowAfter: {

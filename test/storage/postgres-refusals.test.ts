@@ -219,6 +219,25 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     await storage.close();
   });
 
+  test("D39: refuses a schema that lacks what this program uses, and leaves what else is there alone", async () => {
+    const schema = "of_needs";
+    const open = () => postgresStorage(database.url, { schema });
+    await admin.query(`drop schema if exists ${schema} cascade`);
+    await (await open()).close();
+    await admin.query(
+      `alter table ${schema}.tasks add note text; create table ${schema}.mine (id text); create index on ${schema}.tasks (name)`,
+    );
+    await (await open()).close();
+    await admin.query(`alter table ${schema}.history drop constraint "history_key"`);
+    expect((await refusal(open())).message).toContain("nothing keeps instance and version unique");
+    await admin.query(`alter table ${schema}.tasks drop admission`);
+    expect(await refusal(open())).toEqual({
+      code: "old_schema",
+      message: expect.stringContaining("the table tasks lacks admission") as string,
+    });
+    await admin.query(`drop schema ${schema} cascade`);
+  });
+
   test("refuses to be written as a standby does", async () => {
     const url = urlWith((each) => each.searchParams.set("options", "-c default_transaction_read_only=on"));
     expect((await refusal(postgresStorage(url, { schema: "read_only" }))).code).toBe("unavailable");

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commitOne } from "../../storage/decided.ts";
-import { StorageUnusable } from "../../storage/sqlite.ts";
+import { readOnlySqlite, StorageUnusable } from "../../storage/sqlite.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { assertLoadable } from "../../storage/sqlite/driver.ts";
 import { explained } from "../../storage/sqlite/explain.ts";
 import { MOVES } from "../../storage/sqlite/moved.ts";
-import type { PaymentCommit } from "../contracts/storage/samples.ts";
+import { ok, type PaymentCommit, startOf, taskOf } from "../contracts/storage/samples.ts";
 import { refusal } from "./refusal.ts";
 
 let folder: string;
@@ -168,4 +168,38 @@ test.each([
 test("what is no fault of the database passes unchanged", () => {
   const error = new TypeError("dueAt must be integer, not 0.5");
   expect(explained(error)).toBe(error);
+});
+
+test.each([
+  ["lacks a column", "alter table tasks rename column admission to old", "the table tasks lacks admission"],
+  ["lacks a table", `drop table "paystateLeases"`, "the table paystateLeases lacks name, holder, until, ms"],
+  [
+    "has a key no more",
+    "create table other as select * from history; drop table history; alter table other rename to history",
+    "nothing keeps instance and version unique in the table history",
+  ],
+])("D39: a database of this version that %s is refused with what is missing", async (_, change, missing) => {
+  await (await sqliteStorage(path)).close();
+  const database = new Database(path);
+  database.exec("drop index tasks_steps; drop index tasks_limited; drop index tasks_rooms");
+  database.exec(change);
+  database.close();
+  for (const open of [sqliteStorage, readOnlySqlite]) {
+    expect(await refusal(open(path))).toEqual({
+      code: "old_schema",
+      message: expect.stringContaining(missing) as string,
+    });
+  }
+});
+
+test("D39: what else is in the database of this version is nobody's trouble", async () => {
+  await (await sqliteStorage(path)).close();
+  const database = new Database(path);
+  database.exec(
+    "alter table tasks add column note text; create table mine (id text); create index mine_tasks on tasks (name)",
+  );
+  database.close();
+  const storage = await sqliteStorage(path);
+  expect(await storage.commit([{ starts: [startOf("i")], arms: [{ task: taskOf("t") }] }])).toEqual([ok]);
+  await storage.close();
 });

@@ -39,6 +39,10 @@ export interface SchemaDialect {
    * every column of every schema: 1.6 ms for the tables of SQLite in place of 0.1.
    */
   readonly tableNames: (schema?: string) => RawBuilder<{ readonly name: string }>;
+  /** The columns of every table. */
+  readonly columns: (schema?: string) => RawBuilder<{ readonly table: string; readonly column: string }>;
+  /** What is unique in every table: the names of the columns, with a space between them. */
+  readonly uniques: (schema?: string) => RawBuilder<{ readonly table: string; readonly columns: string }>;
 }
 
 function columnsIn(columns: Columns, types: SchemaDialect["types"]): string {
@@ -89,6 +93,12 @@ export const sqliteSchema: SchemaDialect = {
     `case when json_valid(${snapshot}) then json_extract(${snapshot}, '$.parent.instance') end`,
   tableNames: () => sql`select name from sqlite_master
     where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'`,
+  columns: () => sql`select m.name as "table", c.name as "column"
+    from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table'`,
+  uniques: () => sql`select m.name as "table",
+      (select group_concat(c.name, ' ') from pragma_index_info(i.name) c) as "columns"
+    from sqlite_master m join pragma_index_list(m.name) i
+    where m.type = 'table' and i."unique" = 1 and i.partial = 0`,
 };
 
 const postgresTypes: SchemaDialect["types"] = {
@@ -128,4 +138,12 @@ export const postgresSchema: SchemaDialect = {
     schema,
   ) => sql`select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where nspname = ${schema} and relkind in ('r', 'p', 'v') and has_schema_privilege(nspname, 'USAGE')`,
+  columns: (schema) => sql`select c.relname as "table", a.attname as "column"
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
+    where n.nspname = ${schema} and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped`,
+  uniques: (schema) => sql`select c.relname as "table", string_agg(a.attname, ' ') as "columns"
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_index i on i.indrelid = c.oid
+      join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
+    where n.nspname = ${schema} and i.indisunique and i.indisvalid and i.indpred is null
+    group by c.relname, i.indexrelid`,
 };

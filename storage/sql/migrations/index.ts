@@ -6,6 +6,7 @@ import { stamps } from "./0002-stamps.ts";
 import { leases } from "./0003-leases.ts";
 import { limits } from "./0004-limits.ts";
 import type { SchemaDialect } from "./dialect.ts";
+import { assertNeeds } from "./needs.ts";
 
 const migrations = {
   "0001-engine": engine,
@@ -23,7 +24,7 @@ const MIGRATIONS_TABLE = "paystateMigrations";
  * Looks at what was applied before, in one schema where the database has several.
  * @returns whether the database has every migration; if not, `migrate` it under a lock.
  * @throws StorageUnusable `newer_schema` when it has one that this code does not know, `old_schema` when it is
- * of the time before callers brought their tables, `foreign_database` when it has tables but none of ours.
+ * of the time before callers brought their tables, or is not what its migrations make today, `foreign_database` when it has tables but none of ours.
  */
 export async function isCurrent(
   db: Kysely<unknown>,
@@ -56,7 +57,9 @@ export async function isCurrent(
       `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
     );
   }
-  return rows.length === Object.keys(migrations).length;
+  if (rows.length < Object.keys(migrations).length) return false;
+  await assertNeeds(db, dialect, schema);
+  return true;
 }
 
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */

@@ -1,0 +1,38 @@
+/** Whether the tables of the engine are there as this program uses them, whatever migrations have been noted. */
+import type { Kysely } from "kysely";
+import { engineTables } from "../../engine-tables.ts";
+import { StorageUnusable } from "../../storage-unusable.ts";
+import type { SchemaDialect } from "./dialect.ts";
+
+/**
+ * Other tables, columns and indexes may be there: of a host, of an administrator, of another program.
+ * @throws StorageUnusable `old_schema` that names what is missing.
+ */
+export async function assertNeeds(
+  db: Kysely<unknown>,
+  dialect: SchemaDialect,
+  schema?: string,
+): Promise<void> {
+  const { rows: columns } = await dialect.columns(schema).execute(db);
+  const { rows: uniques } = await dialect.uniques(schema).execute(db);
+  for (const [table, { columns: needed, key = ["id"] }] of Object.entries(engineTables)) {
+    const there = new Set(columns.filter((each) => each.table === table).map(({ column }) => column));
+    const missing = Object.keys(needed).filter((column) => !there.has(column));
+    if (missing.length > 0) throw lacking(`the table ${table} lacks ${missing.join(", ")}`);
+    const keys = uniques
+      .filter((each) => each.table === table)
+      .map((each) => new Set(each.columns.split(" ")));
+    const isKey = (each: ReadonlySet<string>): boolean =>
+      each.size === key.length && key.every((column) => each.has(column));
+    if (!keys.some(isKey)) {
+      throw lacking(`nothing keeps ${key.join(" and ")} unique in the table ${table}`);
+    }
+  }
+}
+
+const lacking = (what: string): StorageUnusable =>
+  new StorageUnusable(
+    "old_schema",
+    `the schema is not the one that this program uses: ${what}. It was made by another build of paystate, or changed by ` +
+      "hand: use that build, undo the change, or restore a backup",
+  );
