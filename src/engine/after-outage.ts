@@ -11,7 +11,6 @@ export class AfterOutage {
     this.#halfLeaseMs = leaseMs / 2;
   }
 
-  /** Whether the storage did not answer when it was last asked. */
   get isOut(): boolean {
     return this.#missedAt !== null;
   }

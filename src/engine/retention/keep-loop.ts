@@ -110,7 +110,8 @@ export class KeepLoop {
     for await (const removed of sweep.batches()) {
       this.#removed += removed;
       await this.#around.clock.sleep(PAUSE_MS, signal);
-      if (signal.aborted || !(await this.#isStillMine())) return false;
+      const isFresh = this.#around.clock.now() - this.#leasedAt < LEASE_MS / 3;
+      if (signal.aborted || !(isFresh || (await this.#isMyTurn()))) return false;
     }
     return !signal.aborted;
   }
@@ -120,11 +121,6 @@ export class KeepLoop {
     this.#errors.set(name, thrownText(err));
     const { log } = this.#around;
     if (isNews) log.error({ sweep: name, err }, "what is old could not be removed; it is tried again");
-  }
-
-  async #isStillMine(): Promise<boolean> {
-    const isFresh = this.#around.clock.now() - this.#leasedAt < LEASE_MS / 3;
-    return isFresh || this.#isMyTurn();
   }
 
   async #isMyTurn(): Promise<boolean> {
