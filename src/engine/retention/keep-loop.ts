@@ -1,4 +1,5 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
+import { elapsed } from "../../runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
 import type { EngineProcess } from "../engine-process.ts";
@@ -110,7 +111,7 @@ export class KeepLoop {
     for await (const removed of sweep.batches()) {
       this.#removed += removed;
       await this.#around.clock.sleep(PAUSE_MS, signal);
-      const isFresh = this.#around.clock.now() - this.#leasedAt < LEASE_MS / 3;
+      const isFresh = elapsed(this.#around.clock) - this.#leasedAt < LEASE_MS / 3;
       if (signal.aborted || !(isFresh || (await this.#isMyTurn()))) return false;
     }
     return !signal.aborted;
@@ -125,7 +126,7 @@ export class KeepLoop {
 
   async #isMyTurn(): Promise<boolean> {
     const isMine = (await this.#lease(LEASE_MS)).some(({ holder }) => holder === this.#holder);
-    if (isMine) this.#leasedAt = this.#around.clock.now();
+    if (isMine) this.#leasedAt = elapsed(this.#around.clock);
     return isMine;
   }
 
