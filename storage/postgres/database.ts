@@ -3,16 +3,7 @@ import pRetry from "p-retry";
 import type { Statement } from "../sql/statement.ts";
 import type { PostgresClient, PostgresQuery } from "./driver.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import {
-  explained,
-  isAway,
-  isGone,
-  isLost,
-  isOtherServer,
-  isRace,
-  lost,
-  Unsent,
-} from "./explain.ts";
+import { explained, isAway, isGone, isLost, isOtherServer, isRace, lost, Unsent } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 

@@ -23,7 +23,6 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-
 test("a database of a newer paystate is left alone", async () => {
   await (await sqliteStorage(path)).close();
   const database = new Database(path);
