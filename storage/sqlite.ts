@@ -34,8 +34,8 @@ const sinceProcessStart = (): number => performance.now();
  * are applied first.
  *
  * Several processes may use one file. A lock held by another is waited for up to five seconds without blocking the
- * event loop; `onWake` never calls. Where the file of a path is deleted or replaced while it is open, every call rejects
- * with `replaced` from then on, a read within a second.
+ * event loop; `onWake` never calls. Where the file of a path is deleted, replaced or cut short while it is
+ * open, every call rejects with `replaced` from then on, a read within a second; that of an open `Database` is not watched.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
  *

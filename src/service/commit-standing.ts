@@ -13,6 +13,8 @@ const PROBE_CHARACTERS = 32_768;
 
 export class CommitStanding {
   #standing: Standing = "ok";
+  /** Whether a lock kept a commit back: another session holds it for that one alone, or for all. */
+  #isDoubtful = false;
   readonly #random: Random;
   /** Names the row of this process, once it needs one. */
   #probe: string | null = null;
@@ -44,7 +46,8 @@ export class CommitStanding {
 
   /** Finds out by a write that means nothing, and only after a commit that failed: an idle process writes nothing. */
   async look(storage: PaymentStorage): Promise<Standing> {
-    if (this.#standing === "ok") return "ok";
+    if (this.#standing === "ok" && !this.#isDoubtful) return "ok";
+    this.#isDoubtful = false;
     const id = (this.#probe ??= `probe/${Buffer.from(this.#random.bytes(8)).toString("hex")}`);
     const insert = { id, value: "x".repeat(PROBE_CHARACTERS) };
     try {
@@ -52,8 +55,9 @@ export class CommitStanding {
       await commitOne(storage, { writes: [{ table: "facts", remove: id }] });
       const made = await commitOne(storage, { writes: [{ table: "facts", insert }] });
       if (made.ok) await commitOne(storage, { writes: [{ table: "facts", remove: id }] });
-    } catch {
-      // What it threw was heard as that of every commit.
+    } catch (error) {
+      // Heard as that of every commit; but nobody locks what is written here, unless all is locked.
+      if (error instanceof StorageUnusable) this.#standing = error.code;
     }
     return this.#standing;
   }
@@ -62,13 +66,16 @@ export class CommitStanding {
     const failure = answers.find((answer) => !answer.ok && "error" in answer);
     if (failure !== undefined && "error" in failure) this.#failed(failure.error, failure.conflict);
     // A refusal writes nothing, and tells nothing of the disk.
-    else if (answers.some(({ ok }) => ok)) this.#standing = "ok";
+    else if (answers.some(({ ok }) => ok)) {
+      this.#standing = "ok";
+      this.#isDoubtful = false;
+    }
   }
 
   #failed(error: unknown, conflict: "failed" | "unknown" = "failed"): void {
     if (error instanceof StorageUnusable) {
-      // Another session's lock keeps one commit back, and not the database.
-      if (error.code !== "busy") this.#standing = error.code;
+      if (error.code === "busy") this.#isDoubtful = true;
+      else this.#standing = error.code;
     } else if (conflict === "unknown") this.#standing = "unavailable";
   }
 }

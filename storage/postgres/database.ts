@@ -143,18 +143,31 @@ export class Database {
 
   /** A server with a lower timeline was left behind by a promotion: nothing is written to it. Another one is used from now on. */
   #met(refusal: Error): Error {
-    const [id, timeline] = refusal.message.split("/");
-    const [knownId, knownTimeline] = (this.#server ?? "").split("/");
-    if (id === knownId && Number(timeline) < Number(knownTimeline)) {
-      return new Unsent(new StorageUnusable("unavailable", LEFT_BEHIND));
-    }
+    if (this.#isLeftBehind(refusal.message)) return leftBehind();
     this.#server = refusal.message;
     return refusal;
+  }
+
+  #isLeftBehind(here: string): boolean {
+    const [id, timeline] = here.split("/");
+    const [knownId, knownTimeline] = (this.#server ?? "").split("/");
+    return id === knownId && Number(timeline) < Number(knownTimeline);
   }
 
   /** Statements that are one transaction. Rejects as the driver does. */
   write(...statements: readonly string[]): Promise<readonly Rows[]> {
     return this.#send(WRITING, statements);
+  }
+
+  /** As `write`, where the answer counts: a server that was left behind knows nothing of what has happened since. */
+  async decide(...statements: readonly string[]): Promise<readonly Rows[]> {
+    const [[row] = [], ...rows] = await this.write(
+      `select ${functionNames.server}(null) as server`,
+      ...statements,
+    );
+    const { server } = row as { readonly server: string | null };
+    if (server !== null && this.#isLeftBehind(server)) throw leftBehind();
+    return rows;
   }
 
   /** A transaction of several messages that changes the schema, or fills it; kept when `act` resolves, taken back when it rejects. */
@@ -261,8 +274,13 @@ export class Database {
   }
 }
 
-const LEFT_BEHIND =
-  "this server was the primary before another one was promoted: see that the URL leads to the one that is";
+const leftBehind = (): Unsent =>
+  new Unsent(
+    new StorageUnusable(
+      "unavailable",
+      "this server was the primary before another one was promoted: see that the URL leads to the one that is",
+    ),
+  );
 
 /** One state of the database, and bytes as they are read here: a role or a database may be set to another default. */
 const READ_ONLY = "set transaction isolation level repeatable read, read only;set local bytea_output to hex;";

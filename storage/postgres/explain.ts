@@ -106,11 +106,6 @@ const explanations: readonly Explanation[] = [
       "another server answers than before: what was decided by what the former one held is decided anew",
   },
   {
-    of: /^(42P01|42883|3F000)$/,
-    code: "unavailable",
-    sentence: "tables or functions of paystate are gone from the schema: they are made again",
-  },
-  {
     of: /^53100$/,
     code: "disk_full",
     sentence: "the disk is full: make room, and what was committed is still there",

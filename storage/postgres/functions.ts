@@ -16,7 +16,12 @@ const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 /** What creates the functions; where they are there it changes nothing. */
 export const FUNCTIONS = source.replaceAll("_@", `_${digest}`);
 
-/** Their names. */
+/** The names of all of them. */
+export const allFunctions: readonly string[] = [
+  ...FUNCTIONS.matchAll(/create or replace function (\w+)/g),
+].map(([, name = ""]) => name);
+
+/** The names of those that are called. */
 export const functionNames = {
   commit: `paystate_commit_${digest}`,
   claim: `paystate_claim_${digest}`,

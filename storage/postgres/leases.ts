@@ -18,7 +18,7 @@ export async function leased(
   /** The rows of the names after the statements, and the time by which leases are judged. */
   const asked = async (...statements: readonly string[]) => {
     const look = [`select ${at} as now`, `select * from "paystateLeases" where name = ${anyOf(names)}`];
-    const answers = await database.again(() => database.write(...statements, ...look));
+    const answers = await database.again(() => database.decide(...statements, ...look));
     const [times = [], rows = []] = answers.slice(statements.length);
     return { rows: rows as readonly StoredLease[], now: (times[0] as { readonly now: number }).now };
   };

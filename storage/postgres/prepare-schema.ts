@@ -6,7 +6,7 @@ import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { Ask, Database } from "./database.ts";
 import { isVanished } from "./explain.ts";
-import { FUNCTIONS, functionNames } from "./functions.ts";
+import { allFunctions, FUNCTIONS } from "./functions.ts";
 import { literal } from "./text.ts";
 
 /** Of this version are all the functions and clauses that are used here. */
@@ -22,7 +22,7 @@ const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, ra
 export async function prepareSchema(database: Database, schema: string): Promise<void> {
   const isReady = await listing(database, async (ask) => {
     await assertServer(ask);
-    return (await isCurrent(over(ask), postgresSchema, schema)) && (await hasFunctions(ask));
+    return (await isCurrent(over(ask), postgresSchema, schema)) && (await hasAllBeside(ask));
   });
   if (isReady) return;
   await listing(database, async (ask) => {
@@ -51,9 +51,8 @@ export async function bringUp(ask: Ask, schema: string): Promise<void> {
   const db = over(ask);
   if (!(await isCurrent(db, postgresSchema, schema))) {
     await migrate(db, postgresSchema, schema);
-    await ask(WRITERS);
   }
-  await ask(FUNCTIONS);
+  await ask(WRITERS, FUNCTIONS);
 }
 
 /** @throws StorageUnusable `not_a_database` when there is nothing of paystate in the schema. */
@@ -98,12 +97,15 @@ export async function assertServer(ask: Ask): Promise<void> {
   );
 }
 
-async function hasFunctions(ask: Ask): Promise<boolean> {
-  const names = Object.values(functionNames).map(literal).join(", ");
+/** Whether what no migration tells of is there. */
+async function hasAllBeside(ask: Ask): Promise<boolean> {
   const [rows = []] = await ask(
-    `select proname from pg_proc where pronamespace = current_schema()::regnamespace and proname in (${names})`,
+    `select proname from pg_proc where pronamespace = current_schema()::regnamespace
+      and proname in (${allFunctions.map(literal).join(", ")})
+    union all select relname from pg_class where relnamespace = current_schema()::regnamespace
+      and relkind = 'r' and relname = 'paystateWriters'`,
   );
-  return rows.length === Object.keys(functionNames).length;
+  return rows.length === allFunctions.length + 1;
 }
 
 /** Kysely within a transaction that is under way. What it sends has no parameters but the names of its own migrations. */

@@ -58,7 +58,7 @@ export class Writers {
    * @throws WriterGone when nothing tells any more.
    */
   async outcome({ id, number }: Writer): Promise<string | null> {
-    const [, [row] = []] = await this.#database.write(
+    const [, [row] = []] = await this.#database.decide(
       `update "paystateWriters" set number = ${number}, results = null where id = ${literal(id)} and number < ${number}`,
       `select results from "paystateWriters" where id = ${literal(id)} and number = ${number}`,
     );

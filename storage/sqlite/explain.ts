@@ -9,6 +9,10 @@ export function codeOf(error: unknown): string {
 /** Whether another connection holds the lock: trying again is all it takes. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
 
+/** Whether something is missing of what was written, or something else is in its place. */
+export const isDamage = (error: unknown): boolean =>
+  /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(codeOf(error));
+
 /** Whether a unique field is taken. */
 export const isTaken = (error: unknown): boolean =>
   /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(codeOf(error));

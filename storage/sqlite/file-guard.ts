@@ -1,11 +1,11 @@
 /**
- * Notices that the file of an open database was deleted or replaced: SQLite goes on with what it has open, and all that it
+ * Notices that the file of an open database was deleted, replaced or cut short: SQLite goes on with what it has open, and all that it
  * commits is gone with the process. Only the names are looked at: to open and close the file would drop SQLite's locks.
  */
 import { statSync } from "node:fs";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqliteDatabase } from "./driver.ts";
-import { explained } from "./explain.ts";
+import { explained, isDamage } from "./explain.ts";
 
 /** The open file, and the way to look at what lies under its name. */
 export interface GuardedFile {
@@ -18,27 +18,47 @@ export interface GuardedFile {
 /** Reads look again after so many milliseconds; each write looks. */
 const EVERY_MS = 1_000;
 
-/** Tells one file from another; null where there is none. */
-type IdentityOf = (path: string) => string | null;
+/** What tells one file from another, and how long it is. */
+interface Seen {
+  readonly id: string;
+  readonly size: number;
+}
 
-const onDisk: IdentityOf = (path) => {
+/** Null where there is none. */
+type SeenAt = (path: string) => Seen | null;
+
+const onDisk: SeenAt = (path) => {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? null : `${found.dev} ${found.ino}`;
+  return found === undefined ? null : { id: `${found.dev} ${found.ino}`, size: Number(found.size) };
 };
+
+/** The file and its log: where one of the two is another, what is committed is not found again. */
+interface Pair {
+  readonly file: Seen | null;
+  readonly log: Seen | null;
+}
+
+const areSame = (one: Pair, other: Pair): boolean =>
+  one.file?.id === other.file?.id && one.log?.id === other.log?.id;
+
+/** SQLite removes the log beside an empty file when it opens that: it is not opened. */
+const isEmpty = ({ file }: Pair): boolean => (file?.size ?? 0) === 0;
+
+const isShorter = (now: Seen | null, before: Seen | null): boolean => (now?.size ?? 0) < (before?.size ?? 0);
 
 export class FileGuard {
   readonly #file: GuardedFile;
   readonly #elapsed: () => number;
-  readonly #identityOf: IdentityOf;
-  #identity: string;
+  readonly #seenAt: SeenAt;
+  #seen: Pair;
   #lookedAt: number;
   #replaced: StorageUnusable | null = null;
 
-  constructor(file: GuardedFile, elapsed: () => number, identityOf: IdentityOf = onDisk) {
+  constructor(file: GuardedFile, elapsed: () => number, seenAt: SeenAt = onDisk) {
     this.#file = file;
     this.#elapsed = elapsed;
-    this.#identityOf = identityOf;
-    this.#identity = this.#read();
+    this.#seenAt = seenAt;
+    this.#seen = this.#look();
     this.#lookedAt = elapsed();
   }
 
@@ -50,24 +70,48 @@ export class FileGuard {
     if (this.#replaced !== null) throw this.#replaced;
     const now = this.#elapsed();
     if (!isWrite && now - this.#lookedAt < EVERY_MS) return;
-    const identity = this.#read();
-    // Some mounts number their files anew.
-    if (identity !== this.#identity && !this.#isSame()) {
+    const seen = this.#look();
+    // Some mounts number their files anew, and other programs make the file and its log smaller.
+    if (isEmpty(seen) || !(areSame(seen, this.#seen) || this.#isSame()) || !this.#isWhole(seen)) {
       this.#replaced = new StorageUnusable(
         "replaced",
-        `the database file ${this.#file.path} was deleted or replaced while it was in use: stop every process, ` +
+        `the database file ${this.#file.path} was deleted, replaced or cut short while it was in use: stop every process, ` +
           "put the file back with its -wal, or restore a backup and run `paystate reconcile`",
       );
       throw this.#replaced;
     }
-    this.#identity = identity;
+    this.#seen = seen;
     this.#lookedAt = now;
   }
 
-  /** The file and its log: where one of the two is another, what is committed is not found again. */
-  #read(): string {
+  #look(): Pair {
     const { path } = this.#file;
-    return `${this.#identityOf(path)}, ${this.#identityOf(`${path}-wal`)}`;
+    return { file: this.#seenAt(path), log: this.#seenAt(`${path}-wal`) };
+  }
+
+  /**
+   * Whether all that was written is still there, where less is: a checkpoint of another program makes the log smaller, and the
+   * file behind a VACUUM. What was cut off, or overwritten by a shorter copy, is missed by one who has nothing in memory.
+   */
+  #isWhole({ file, log }: Pair): boolean {
+    const { handle, reopen } = this.#file;
+    try {
+      if (isShorter(file, this.#seen.file)) {
+        const there = reopen();
+        try {
+          const [found] = there.pragma("quick_check(1)") as readonly { readonly quick_check: string }[];
+          if (found?.quick_check !== "ok") return false;
+        } finally {
+          there.close();
+        }
+      }
+      if (isShorter(log, this.#seen.log)) handle.pragma("wal_checkpoint(PASSIVE)");
+      return true;
+    } catch (error) {
+      // A full disk, say, or a lock tells nothing of what is there.
+      if (!isDamage(error)) throw error;
+      return false;
+    }
   }
 
   /**

@@ -78,8 +78,12 @@ test("D37: a commit that the disk refuses makes it down until a write succeeds a
   expect(commits).toBe(0);
   code = "busy";
   await expect(account()).rejects.toThrow(StorageUnusable);
-  expect(await service.health(), "a lock").toMatchObject({ status: "ok", storage: "ok" });
-  for (const each of ["disk_full", "unwritable"] as const) {
+  code = null;
+  expect(await service.health(), "a lock that is gone").toMatchObject({ status: "ok", storage: "ok" });
+  const looked = commits;
+  expect(await service.health()).toMatchObject({ status: "ok", storage: "ok" });
+  expect(commits).toBe(looked);
+  for (const each of ["disk_full", "unwritable", "busy"] as const) {
     code = each;
     await expect(account()).rejects.toThrow(StorageUnusable);
     expect(await service.health()).toMatchObject({ status: "down", storage: each });

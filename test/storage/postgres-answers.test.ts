@@ -77,6 +77,18 @@ describe.skipIf(!HAS_POSTGRES)("answers of PostgreSQL", () => {
     expect(await storage.load("i")).toBeNull();
   });
 
+  test.for(["perform no_such_function()", "perform 1 from no_such_table", "perform no_such_schema.f()"])(
+    "D12: an item that meets what its host's own trigger lacks fails alone: %s",
+    async (act, { through, stranger }) => {
+      const storage = await through();
+      await stranger.query(whenBad(act));
+      const { bad, others } = await among(storage, fact("bad"));
+      expect(bad).toMatchObject({ conflict: "failed" });
+      expect(others).toEqual(new Set(["ok"]));
+      expect(await there(storage)).toEqual(IDS);
+    },
+  );
+
   test("D12: an error at COMMIT itself fails its own item, and no other", async ({ through, stranger }) => {
     const storage = await through();
     await stranger.query(

@@ -175,6 +175,31 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     expect(await payments.commit([fact("astray")])).toEqual([ok]);
   }, 120_000);
 
+  test("D28: a primary that was left behind is not asked what became of a group: it does not know, and the group is made once", async () => {
+    const { primary, standby, proxy } = await primaryAndStandby();
+    const storage = await postgresStorage(proxy.url, { clock: "caller", listen: false });
+    onTestFinished(() => storage.close());
+    const payments = paymentStorage(storage);
+    expect(await payments.commit([fact("kept")])).toEqual([ok]);
+    await untilTrue(
+      primary.url,
+      "select bool_and(replay_lsn = pg_current_wal_lsn()) from pg_stat_replication",
+    );
+    await primary.kill();
+    await ask(standby.url, "select pg_promote(true, 60)");
+    proxy.lead(standby.url);
+    expect(await payments.commit([fact("promoted")])).toEqual([ok]);
+    await primary.restart();
+    proxy.plan({ text: "paystate_commit", moment: "after" });
+    const answer = payments.commit([{ starts: [startOf("once")] }, fact("once")]);
+    while (proxy.happened() === 0) await new Promise(setImmediate);
+    proxy.lead(primary.url);
+    await sleep(1_500);
+    proxy.lead(standby.url);
+    expect(await answer).toEqual([ok, ok]);
+    expect(await payments.fact("once")).toBe("once");
+  }, 120_000);
+
   test("D33: of two hosts in the URL the one that takes writes is used, at opening and after a failover", async () => {
     const { primary, standby } = await primaryAndStandby();
     const both = `postgres://paystate@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres`;
@@ -256,6 +281,39 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
       await ask(server.url, text);
       expect(await storage.fact("g")).toBeNull();
     }
+  }, 120_000);
+
+  test.each([
+    `drop table paystate."paystateWriters"`,
+    "do $$ begin execute (select 'drop function ' || oid::regprocedure from pg_proc where proname like 'paystate_apply_%'); end $$",
+  ])(
+    "D32: what is gone alone is made again as well: %s",
+    async (text) => {
+      const server = await startPostgres();
+      onTestFinished(() => server.stop());
+      const storage = paymentStorage(await postgresStorage(server.url, { clock: "caller", listen: false }));
+      onTestFinished(() => storage.close());
+      expect(await storage.commit([fact("f")])).toEqual([ok]);
+      await ask(server.url, text);
+      expect(await storage.commit([fact("g")])).toEqual([ok]);
+      const later = await postgresStorage(server.url, { clock: "caller", listen: false });
+      await later.close();
+    },
+    120_000,
+  );
+
+  test("D32: a table that is gone is made again for commits that are carried out one by one", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const storage = paymentStorage(await postgresStorage(server.url, { clock: "caller", listen: false }));
+    onTestFinished(() => storage.close());
+    expect(await storage.commit([fact("f")])).toEqual([ok]);
+    await ask(
+      server.url,
+      `drop table paystate.facts; delete from paystate."paystateTables" where name = 'facts'`,
+    );
+    const both = [{ starts: [startOf("i")], ...fact("g") }, { step: stepOf("i", 1) }];
+    expect(await storage.commit(both)).toEqual([ok, ok]);
   }, 120_000);
 
   test("D31: while a standby is promoted, starts and sends wait as with a server that is gone, and are made once", async () => {

@@ -1,5 +1,5 @@
 /** An SQLite file that is deleted or replaced while a process has it open: nothing is acknowledged that is not there. */
-import { copyFile, mkdtemp, rename, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -42,7 +42,36 @@ const accidents: Readonly<Record<string, () => Promise<unknown>>> = {
   "loses its log": () => rm(`${path}-wal`),
   "has another log": () =>
     copyFile(`${path}-wal`, join(folder, "x")).then(() => rename(join(folder, "x"), `${path}-wal`)),
+  "is overwritten by an older copy": async () => {
+    await backupSqlite(path, join(folder, "copy.db"));
+    await grow();
+    await copyFile(join(folder, "copy.db"), path);
+  },
+  "is cut short": async () => {
+    await grow();
+    await truncate(path, (await stat(path)).size - 16_384);
+  },
+  "is emptied": () => grow().then(() => truncate(path)),
+  "has its log emptied": () => truncate(`${path}-wal`),
 };
+
+/** Rows that fill pages, written into the file itself. */
+async function grow(): Promise<void> {
+  const long = (id: string): PaymentCommit => ({
+    writes: [{ table: "facts", insert: { id, value: "x".repeat(100_000) } }],
+  });
+  expect(await storage.commit([long("long"), long("longer")])).toEqual([ok, ok]);
+  checkpoint("TRUNCATE");
+  expect(await storage.commit([fact("seen")])).toEqual([ok]);
+}
+
+/** By another program. */
+function checkpoint(kind: "TRUNCATE" | "VACUUM"): void {
+  const other = new Database(path);
+  if (kind === "VACUUM") other.exec("vacuum");
+  other.pragma("wal_checkpoint(TRUNCATE)");
+  other.close();
+}
 
 test.each(Object.entries(accidents))(
   "D36: where the file %s, no commit is acknowledged any more, and reads are refused within a second",
@@ -54,6 +83,14 @@ test.each(Object.entries(accidents))(
     expect(await storage.commit([fact("c")]), "also when it is asked again").toMatchObject([refused]);
   },
 );
+
+test("D36: where the file is emptied its log is left, which holds what was committed last", async () => {
+  const { size } = await stat(`${path}-wal`);
+  await writeFile(join(folder, "empty"), "");
+  await rename(join(folder, "empty"), path);
+  expect(await storage.commit([fact("a")])).toMatchObject([{ error: { code: "replaced" } }]);
+  expect((await stat(`${path}-wal`)).size).toBe(size);
+});
 
 test("D36: reads alone notice it within a second", async () => {
   await rm(path);
@@ -71,7 +108,7 @@ test("D36: a mount that numbers its files anew is no reason to stop: what is wri
   const guard = new FileGuard(
     { path, handle, reopen },
     () => 0,
-    () => `1 ${inode}`,
+    () => ({ id: `1 ${inode}`, size: 1 }),
   );
   guard.check(true);
   inode = 2;
@@ -79,4 +116,17 @@ test("D36: a mount that numbers its files anew is no reason to stop: what is wri
   guard.check(true);
   expect(handle.prepare(`select count(*) as count from "paystateLeases"`).get()).toEqual({ count: 0 });
   handle.close();
+});
+
+test("D36: a file that another program has made smaller is used on, with its log", async () => {
+  await grow();
+  const { size } = await stat(path);
+  expect(
+    await storage.commit(["long", "longer"].map((id) => ({ writes: [{ table: "facts", remove: id }] }))),
+  ).toEqual([ok, ok]);
+  checkpoint("VACUUM");
+  expect((await stat(path)).size).toBeLessThan(size);
+  expect((await stat(`${path}-wal`)).size).toBe(0);
+  expect(await storage.commit([fact("after")])).toEqual([ok]);
+  expect(await storage.fact("after")).toBe("x");
 });

@@ -258,6 +258,8 @@ begin
         when sqlstate '${REFUSED}' then answers := answers || to_jsonb(sqlerrm);
         -- Another transaction was in the way, of the group and not of the item: all of it is tried again.
         when deadlock_detected or serialization_failure or lock_not_available then raise;
+        -- What is gone may be made again.
+        when undefined_table or undefined_function or invalid_schema_name then raise;
         when others then answers := answers || jsonb_build_array(jsonb_build_object('code', sqlstate, 'message', sqlerrm));
       end;
     end loop;

@@ -68,8 +68,29 @@ const FILES: readonly Break[] = [
   {
     property: "a file of SQLite: what is deleted or replaced is noticed before a commit",
     file: GUARD,
-    text: "identity !== this.#identity && !this.#isSame()",
+    text: "!(areSame(seen, this.#seen) || this.#isSame())",
     replacement: "false",
+    tests: IN_FILES,
+  },
+  {
+    property: "a file of SQLite: one that was cut short is looked through",
+    file: GUARD,
+    text: "isShorter(file, this.#seen.file)",
+    replacement: "false",
+    tests: IN_FILES,
+  },
+  {
+    property: "a file of SQLite: a log that was cut short is looked through",
+    file: GUARD,
+    text: "isShorter(log, this.#seen.log)",
+    replacement: "false",
+    tests: IN_FILES,
+  },
+  {
+    property: "a file of SQLite: an empty one is not opened, which would remove the log",
+    file: GUARD,
+    text: "isEmpty(seen) || ",
+    replacement: "",
     tests: IN_FILES,
   },
   {
@@ -94,6 +115,20 @@ const FAILOVER: readonly Break[] = [
     file: "storage/postgres/database.ts",
     text: "Number(timeline) < Number(knownTimeline)",
     replacement: "false",
+    tests: IN_FAILOVER,
+  },
+  {
+    property: "a failover: a primary that was left behind tells nothing of what became of a group",
+    file: "storage/postgres/database.ts",
+    text: "server !== null && this.#isLeftBehind(server)",
+    replacement: "false",
+    tests: IN_FAILOVER,
+  },
+  {
+    property: "a failover: a table that is gone is made again for commits that are carried out one by one",
+    file: "storage/postgres/functions/commit.ts",
+    text: "when undefined_table or undefined_function or invalid_schema_name then raise;",
+    replacement: "",
     tests: IN_FAILOVER,
   },
   {
