@@ -21,6 +21,13 @@ export const ENGINE_BREAKS: readonly Break[] = [
     tests: ["engine/watches.test.ts"],
   },
   {
+    property: "by a clock that was put nothing is removed",
+    file: "src/engine/retention/keep-loop.ts",
+    text: "if (!this.#isTrusted() || ",
+    replacement: "if (",
+    tests: ["engine/retention.test.ts"],
+  },
+  {
     property: "the effect of an ended instance goes on under its new name",
     file: "src/engine/steps.ts",
     text: "await this.#queue.commit({ amends });",
