@@ -11,7 +11,6 @@ import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained, isAway, Unsent } from "./postgres/explain.ts";
-import { Hosts } from "./postgres/hosts.ts";
 import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
@@ -107,7 +106,7 @@ export async function postgresStorage(
     });
     // Waits for a standby that is promoted just now, and refuses one that stays a standby.
     if (options.create !== false) await commitOne(storage, {});
-    if (areSeveral(servers) && database.server === null) throw hidden();
+    if (servers.areSeveral === true && database.server === null) throw hidden();
     return storage;
   } catch (error) {
     await close();
@@ -118,12 +117,10 @@ export async function postgresStorage(
 /** How long a server that may not be the right one, or not yet, is tried again, in milliseconds. */
 const OPENING_MS = 10_000;
 
-const areSeveral = (servers: Servers): boolean => servers instanceof Hosts && servers.count > 1;
-
 /** One that cannot be reached is refused at once where it is the only one: its name may be wrong. */
 function onServer(servers: Servers, act: () => Promise<void>): Promise<void> {
   const isAgain = (error: unknown): boolean =>
-    isAway(error) && (areSeveral(servers) || !(error instanceof Unsent));
+    isAway(error) && (servers.areSeveral === true || !(error instanceof Unsent));
   return pRetry(act, {
     retries: Infinity,
     factor: 1.5,

@@ -36,7 +36,9 @@ export class CommitQueue<W> {
   /** Durable or refused when it resolves. Throws `CommitUnknown`, or why nothing has happened. It is never carried out twice. */
   async commit(item: Commit<W>): Promise<CommitResult> {
     const characters = charactersOf(item);
-    if (this.#pending >= MAX_WAITING || this.#characters + characters > MAX_CHARACTERS) throw tooMany();
+    // One that is alone has nothing to wait for, however long it is: it would be refused for ever.
+    const isTooMuch = this.#pending > 0 && this.#characters + characters > MAX_CHARACTERS;
+    if (isTooMuch || this.#pending >= MAX_WAITING) throw tooMany();
     this.#pending += 1;
     this.#characters += characters;
     try {

@@ -143,13 +143,14 @@ export class TasksInHand {
         await this.giveBack(task);
         return "given_back";
       }
+      const { id, name, instance, failures } = task;
+      const fields = { task: id, instance, name, err: error };
       if (error instanceof StorageUnusable) {
-        // What waits for the database has not failed.
+        // What waits for the database has not failed. It may be a database of the task's own, of which nothing else tells.
+        log.warn(fields, "a task waits for a database");
         await this.#release(task, clock.now() + FIRST_BACKOFF_MS);
         return "given_back";
       }
-      const { id, name, instance, failures } = task;
-      const fields = { task: id, instance, name, err: error };
       // A warning once for each task: from then on it is listed, with its last error, until it is done.
       if (failures === 0) log.warn(fields, "a task failed and will be tried again");
       else log.debug(fields, "a task failed again");

@@ -3,7 +3,17 @@ import pRetry from "p-retry";
 import type { Statement } from "../sql/statement.ts";
 import type { PostgresClient, PostgresQuery } from "./driver.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import { explained, isAway, isGone, isLost, isOtherServer, isRace, lost, Unsent } from "./explain.ts";
+import {
+  explained,
+  isAway,
+  isGone,
+  isLost,
+  isOtherServer,
+  isRace,
+  lost,
+  readOnly,
+  Unsent,
+} from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
@@ -42,9 +52,19 @@ const SCHEMA_TIMEOUT_MS = 3_600_000;
 /** Where connections come from. */
 export interface Servers {
   connect(): Promise<PostgresClient>;
-  /** The server of this connection takes no writes. */
+  /** Whether another server may take writes where this one does not. */
+  readonly areSeveral?: boolean;
+  /** The server of this connection takes no writes, or was left behind. */
   leave?(client: PostgresClient): void;
 }
+
+/** Which server answers, and whether it follows another one. */
+interface ServerRow {
+  readonly server: string | null;
+  readonly follows?: boolean;
+}
+
+type Check = (row: ServerRow) => void;
 
 interface Read {
   readonly text: string;
@@ -100,16 +120,19 @@ export class Database {
 
   async #readTogether(batch: readonly Read[]): Promise<void> {
     try {
-      const rows = await this.again(() =>
-        this.#send(
-          READ_ONLY,
-          batch.map(({ text }) => text),
-        ),
-      );
+      const rows = await this.again(() => this.#read(batch.map(({ text }) => text)));
       batch.forEach(({ resolve }, index) => resolve(rows[index] ?? []));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+  }
+
+  /** Of several servers one that does not take writes may not know yet what was acknowledged. */
+  async #read(texts: readonly string[]): Promise<readonly Rows[]> {
+    if (this.#servers.areSeveral !== true) return this.#send(READ_ONLY, texts);
+    const which = `select ${functionNames.server}(null) as server, pg_is_in_recovery() as follows`;
+    const [, ...rows] = await this.#send(READ_ONLY, [which, ...texts], (row) => this.#assertCurrent(row));
+    return rows;
   }
 
   /** What makes again the tables and functions that are gone, as from a server that was promoted without them: over another `Database`. */
@@ -132,17 +155,14 @@ export class Database {
       `select ${functionNames.server}(${known}) as server`,
       `select ${name}(${jsonLiteral(request)}) as answer`,
     ];
-    try {
-      const [[here] = [], [told] = []] = await this.#send(WRITING, statements);
-      this.#server ??= (here as { readonly server: string | null }).server;
-      return (told as { readonly answer: unknown } | undefined)?.answer;
-    } catch (error) {
-      throw isOtherServer(error) ? this.#met(error) : error;
-    }
+    const [[here] = [], [told] = []] = await this.#send(WRITING, statements);
+    this.#server ??= (here as { readonly server: string | null }).server;
+    return (told as { readonly answer: unknown } | undefined)?.answer;
   }
 
   /** A server with a lower timeline was left behind by a promotion: nothing is written to it. Another one is used from now on. */
-  #met(refusal: Error): Error {
+  #met(refusal: unknown): unknown {
+    if (!isOtherServer(refusal)) return refusal;
     if (this.#isLeftBehind(refusal.message)) return leftBehind();
     this.#server = refusal.message;
     return refusal;
@@ -161,13 +181,16 @@ export class Database {
 
   /** As `write`, where the answer counts: a server that was left behind knows nothing of what has happened since. */
   async decide(...statements: readonly string[]): Promise<readonly Rows[]> {
-    const [[row] = [], ...rows] = await this.write(
-      `select ${functionNames.server}(null) as server`,
-      ...statements,
-    );
-    const { server } = row as { readonly server: string | null };
-    if (server !== null && this.#isLeftBehind(server)) throw leftBehind();
+    const which = `select ${functionNames.server}(null) as server`;
+    const asked = [which, ...statements];
+    const [, ...rows] = await this.#send(WRITING, asked, (row) => this.#assertCurrent(row));
     return rows;
+  }
+
+  /** @throws What a server says that takes no writes, or was left behind. */
+  #assertCurrent({ server, follows = false }: ServerRow): void {
+    if (follows) throw readOnly();
+    if (server !== null && this.#isLeftBehind(server)) throw leftBehind();
   }
 
   /** A transaction of several messages that changes the schema, or fills it; kept when `act` resolves, taken back when it rejects. */
@@ -196,10 +219,10 @@ export class Database {
     try {
       return await this.raced(act);
     } catch (error) {
-      if (!isLost(error)) throw explained(error);
+      if (!isAgain(error)) throw explained(error);
     }
     try {
-      return await pRetry(() => this.raced(act), { ...AGAIN, shouldRetry: ({ error }) => isLost(error) });
+      return await pRetry(() => this.raced(act), { ...AGAIN, shouldRetry: ({ error }) => isAgain(error) });
     } catch (error) {
       throw lost(error);
     }
@@ -215,24 +238,28 @@ export class Database {
     return pRetry(act, { ...RACES, shouldRetry: ({ error }) => isRace(error) });
   }
 
-  async #send(mode: string, statements: readonly string[]): Promise<readonly Rows[]> {
+  /** @param check Looks at the first row while the connection is held. */
+  async #send(mode: string, statements: readonly string[], check?: Check): Promise<readonly Rows[]> {
     try {
-      return await this.#sendOnce(mode, statements);
+      return await this.#sendOnce(mode, statements, check);
     } catch (error) {
       if (!isGone(error) || this.#mend === null) throw error;
       this.#mending ??= this.#mend().finally(() => (this.#mending = null));
       await this.#mending;
     }
-    return this.#sendOnce(mode, statements);
+    return this.#sendOnce(mode, statements, check);
   }
 
-  async #sendOnce(mode: string, statements: readonly string[]): Promise<readonly Rows[]> {
+  async #sendOnce(mode: string, statements: readonly string[], check?: Check): Promise<readonly Rows[]> {
     const client = await this.#connect();
     try {
-      const rows = await this.#query(client, `${mode}${this.#head}${statements.join(";")}`);
+      const all = await this.#query(client, `${mode}${this.#head}${statements.join(";")}`);
+      const rows = all.slice(-statements.length);
+      check?.(rows[0]?.[0] as ServerRow);
       client.release();
-      return rows.slice(-statements.length);
-    } catch (error) {
+      return rows;
+    } catch (thrown) {
+      const error = this.#met(thrown);
       await this.#end(client, error);
       throw error;
     }
@@ -273,6 +300,9 @@ export class Database {
     return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
   }
 }
+
+/** Nothing was answered that counts. */
+const isAgain = (error: unknown): boolean => isLost(error) || isAway(error);
 
 const leftBehind = (): Unsent =>
   new Unsent(

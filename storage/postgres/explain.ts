@@ -10,6 +10,9 @@ function codeOf(error: unknown): string {
 /** Whether the server has answered with this error, and so has taken back the transaction. */
 const isAnswer = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(codeOf(error));
 
+/** The state of the error that refuses a write. */
+const READ_ONLY = "25006";
+
 /** Two transactions met, and this one was taken back: trying again is all it takes. */
 export const isRace = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error));
 
@@ -45,8 +48,12 @@ export class Unsent extends Error {
   }
 }
 
+/** As a standby says it, where it is not asked to write. */
+export const readOnly = (): Error =>
+  Object.assign(new Error("this server follows another one"), { code: READ_ONLY });
+
 /** Whether the server takes no writes for now, as a standby that is not promoted yet: it has taken the transaction back. */
-const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
+const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY;
 
 /** The server was not reached, or takes no writes for now: nothing has happened, and it may go on by itself. */
 export const isAway = (error: unknown): boolean => error instanceof Unsent || isReadOnly(error);
@@ -95,7 +102,7 @@ const explanations: readonly Explanation[] = [
   },
   { of: /^3D000$/, code: "cannot_open", sentence: "the database of the URL does not exist: create it first" },
   {
-    of: /^25006$/,
+    of: new RegExp(`^${READ_ONLY}$`),
     code: "unavailable",
     sentence: "this server takes no writes, as a standby does: give paystate the URL of the primary",
   },

@@ -16,8 +16,8 @@ export class Hosts<Pool extends Connecting> {
     this.#pools = pools;
   }
 
-  get count(): number {
-    return this.#pools.length;
+  get areSeveral(): boolean {
+    return this.#pools.length > 1;
   }
 
   /** The one that is used now. */
@@ -37,7 +37,7 @@ export class Hosts<Pool extends Connecting> {
     }
   }
 
-  /** The server of this connection takes no writes: from now on another one is asked, unless that is so already. */
+  /** The server of this connection takes no writes, or was left behind: from now on another one is asked, unless that is so already. */
   leave(client: PostgresClient): void {
     this.#leave(this.#poolOf.get(client));
   }

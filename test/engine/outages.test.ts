@@ -1,6 +1,7 @@
 /** A storage that does not answer for longer than a lease, while every process lives. */
 import { describe, expect, test } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, type EngineWorld } from "../kit/engine-world.ts";
 import { sampled } from "../kit/thorough.ts";
@@ -145,6 +146,36 @@ describe.each(sampled(adapters, "outages"))("outages on $name", (adapter) => {
       expect(begun).toEqual([...names, "j00"]);
       for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
       expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
+    }));
+
+  test("D37: an effect that meets a database of its own which cannot be used has not failed, and is told on the log", () =>
+    inWorld(adapter, async ({ engine, clock, settled }) => {
+      let isUsable = false;
+      const jobs = job(async ({ id }) => {
+        if (!isUsable) throw new StorageUnusable("access_denied", "mend the password");
+        return { event: { type: "DONE", by: id } };
+      });
+      const logged: unknown[] = [];
+      const warn = (fields: object, message: string): void => void logged.push({ ...fields, message });
+      const nothing = (): void => {};
+      const logger = { debug: nothing, info: nothing, warn, error: nothing };
+      const { run, start, read, failingTasks } = await engine({ workflows: [jobs], logger });
+      await start(jobs, { id: "j", input: { id: "j" } });
+      run();
+      await settled();
+      expect(logged).toMatchObject([
+        {
+          instance: "j",
+          name: "work",
+          err: { code: "access_denied" },
+          message: "a task waits for a database",
+        },
+      ]);
+      expect(await failingTasks()).toEqual([]);
+      isUsable = true;
+      clock.advance(1_000);
+      await settled();
+      expect(await read("j")).toMatchObject({ status: "done" });
     }));
 
   test("after an outage that ended no lease, what is due is claimed at once", () =>

@@ -125,6 +125,20 @@ const FAILOVER: readonly Break[] = [
     tests: IN_FAILOVER,
   },
   {
+    property: "a failover: of several hosts a standby is not read",
+    file: "storage/postgres/database.ts",
+    text: "if (follows) throw readOnly();",
+    replacement: "",
+    tests: IN_FAILOVER,
+  },
+  {
+    property: "a failover: of several hosts one that was left behind is left",
+    file: "storage/postgres/database.ts",
+    text: "const error = this.#met(thrown);\n      await this.#end(client, error);",
+    replacement: "const error = this.#met(thrown);\n      await this.#end(client, thrown);",
+    tests: IN_FAILOVER,
+  },
+  {
     property: "a failover: a table that is gone is made again for commits that are carried out one by one",
     file: "storage/postgres/functions/commit.ts",
     text: "when undefined_table or undefined_function or invalid_schema_name then raise;",
