@@ -9,7 +9,15 @@ export interface Clock {
    * A pending sleep keeps the process alive, so that a program with a running engine stays without anything else.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Milliseconds since a moment that does not change: intervals within a process are measured by it, since `now` may be set
+   * back or on. Left out where `now` never is.
+   */
+  readonly elapsed?: () => number;
 }
+
+/** The time by which intervals within a process are measured. */
+export const elapsed = (clock: Clock): number => clock.elapsed?.() ?? clock.now();
 
 /** Chance: `bytes(10)` makes an id unique, `bytes(32)` a secret. Must be cryptographically strong in production. */
 export interface Random {
@@ -30,6 +38,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: (ms, signal) => (ms > MAX_TIMER_MS ? sleepLong(ms, signal) : waitForTimer(ms, signal)),
 };
 

@@ -63,11 +63,23 @@ export async function sqliteStorage(
   try {
     await prepareDatabase(handle);
     const guard = file === null ? null : new FileGuard(file, elapsed);
-    return storageOn(new Connection(handle, guard), elapsed, close);
+    const connection = new Connection(handle, guard);
+    await assertWritable(connection);
+    return storageOn(connection, elapsed, close);
   } catch (error) {
     close();
     throw error;
   }
+}
+
+/** Writes something, and takes it back in the same transaction: a disk that is full, or refuses, is told before any work begins. */
+function assertWritable(connection: Connection): Promise<void> {
+  return connection.write(() => {
+    connection.change(
+      `insert or replace into "paystateLeases" (name, holder, until, ms) values ('opening', '', 0, 0)`,
+    );
+    connection.change(`delete from "paystateLeases" where name = 'opening'`);
+  });
 }
 
 /**

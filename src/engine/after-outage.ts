@@ -11,7 +11,6 @@ export class AfterOutage {
     this.#halfLeaseMs = leaseMs / 2;
   }
 
-  /** Whether the storage did not answer when it was last asked. */
   get isOut(): boolean {
     return this.#missedAt !== null;
   }
@@ -29,8 +28,7 @@ export class AfterOutage {
   restMs(now: number): number {
     if (this.#overAt === null) return 0;
     const passed = now - this.#overAt;
-    // A clock that was set back says nothing of how long it was.
-    if (passed >= 0 && passed < this.#halfLeaseMs) return this.#halfLeaseMs - passed;
+    if (passed < this.#halfLeaseMs) return this.#halfLeaseMs - passed;
     this.#overAt = null;
     return 0;
   }

@@ -69,7 +69,6 @@ export function together(steps: readonly Consequences[]): Consequences {
 
 type Action<Kind> = Extract<ChartAction, { readonly kind: Kind }>;
 
-/** Takes the actions of one step in their order. */
 class Collector {
   readonly #facts: StepFacts;
   readonly #arms: TaskRecord[] = [];
@@ -113,7 +112,6 @@ class Collector {
     }
   }
 
-  /** To be called after the last action. */
   consequences(): Consequences {
     const ends = this.#ends();
     const { before, step } = this.#facts;

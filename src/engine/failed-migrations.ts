@@ -1,5 +1,5 @@
 /** Migrations that have failed a moment ago: each task of the instance would try the same one again, and fail alike. */
-import type { Clock } from "../runtime.ts";
+import { elapsed, type Clock } from "../runtime.ts";
 import type { MigrationFailed, MigrationStep } from "./migrations.ts";
 
 // As long as the first backoff of a task. What a migration reads besides the snapshot (tasks, the time) may change meanwhile.
@@ -21,12 +21,12 @@ export class FailedMigrations {
   /** Throws the error of this migration if it failed less than a second ago. */
   throwRemembered(tried: MigrationTry): void {
     const last = this.#failed.get(nameOf(tried));
-    if (last !== undefined && this.#clock.now() < last.until) throw last.error;
+    if (last !== undefined && elapsed(this.#clock) < last.until) throw last.error;
   }
 
   remember(tried: MigrationTry, error: MigrationFailed): void {
     this.#failed.delete(nameOf(tried));
-    this.#failed.set(nameOf(tried), { error, until: this.#clock.now() + REMEMBERED_MS });
+    this.#failed.set(nameOf(tried), { error, until: elapsed(this.#clock) + REMEMBERED_MS });
     const [oldest] = this.#failed.keys();
     if (oldest !== undefined && this.#failed.size > MAX_REMEMBERED) this.#failed.delete(oldest);
   }

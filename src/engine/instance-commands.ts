@@ -34,7 +34,6 @@ export interface InstanceCommands {
   removeInstance(id: string): Promise<RemoveResult>;
 }
 
-/** The commands over a storage; `send` hands an event to an instance. */
 export function instanceCommands(
   storage: Pick<EngineStorage, "commit" | "load" | "find">,
   send: (id: string, event: EventObject) => Promise<SendResult>,

@@ -1,5 +1,6 @@
 /** Polls the watches of one kind in the shards that this process holds: several looks at once, each within its time. */
 import type { WatchRecord } from "../../storage/storage.ts";
+import { elapsed } from "../runtime.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
 import { Pause } from "./pause.ts";
@@ -69,11 +70,11 @@ export class KindPolling {
     // At most a third of the lease, so that it is renewed in time.
     const pauseMs = Math.min(MAX_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
     while (!signal.aborted) {
-      const began = clock.now();
+      const began = elapsed(clock);
       await this.#list((dueAt) => dueAt <= began);
       const sharingMs = this.#share.isWhole ? pauseMs : Math.min(pauseMs, SHARING_PAUSE_MS);
       const waitMs = this.#isWatched ? sharingMs : UNWATCHED_PAUSE_MS;
-      await this.#pause.take(began + waitMs - clock.now(), signal);
+      await this.#pause.take(began + waitMs - elapsed(clock), signal);
     }
   }
 
@@ -101,7 +102,7 @@ export class KindPolling {
   }
 
   standing(): KindWatching {
-    return this.#turns.standing(this.#around.clock.now());
+    return this.#turns.standing(elapsed(this.#around.clock));
   }
 
   async #ended(): Promise<void> {
@@ -113,16 +114,16 @@ export class KindPolling {
     return this.#turnsToList.take("list", async () => {
       const { storage, clock, log } = this.#around;
       const kind = this.#kind;
-      const began = clock.now();
+      const began = elapsed(clock);
       const before = this.#share.shards.join();
       try {
-        if (this.#isWatched) await this.#share.renew(began);
-        else await this.#share.giveUp(began);
+        if (this.#isWatched) await this.#share.renew(clock.now());
+        else await this.#share.giveUp(clock.now());
         const { shards } = this.#share;
         if (began >= this.#listAt || shards.join() !== before) {
           const watches = shards.length === 0 ? [] : await storage.watches({ kind, shards });
-          this.#turns.list(watches, clock.now(), isDue);
-          this.#listAt = clock.now() + (clock.now() - began) * LISTING_SHARE;
+          this.#turns.list(watches, elapsed(clock), isDue);
+          this.#listAt = elapsed(clock) + (elapsed(clock) - began) * LISTING_SHARE;
         }
         this.#fill();
       } catch (err) {
@@ -135,7 +136,7 @@ export class KindPolling {
     const { clock, signal } = this.#around;
     while (this.#looks.size < LOOKS_AT_ONCE && !signal.aborted) {
       const size = this.#watcher.batchSize ?? DEFAULT_BATCH_SIZE;
-      const batch = this.#turns.take(size, clock.now());
+      const batch = this.#turns.take(size, elapsed(clock));
       if (batch.length === 0) return;
       const look = this.#look(batch).then(() => {
         this.#looks.delete(look);
@@ -149,15 +150,15 @@ export class KindPolling {
     const { clock, signal } = this.#around;
     const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events, batch);
     const ended = await lookAtBatch(this.#watcher, batch, { clock, signal, tell });
-    this.#turns.end(ended, clock.now());
+    this.#turns.end(ended, elapsed(clock));
     if (ended.error === null) this.#warnAt = 0;
     else this.#warn(ended.error, batch.length);
   }
 
   #warn(err: unknown, watches: number): void {
     const { clock, log } = this.#around;
-    const isNews = err instanceof LookGivenUp || clock.now() >= this.#warnAt;
-    if (isNews) this.#warnAt = clock.now() + WARN_AGAIN_MS;
+    const isNews = err instanceof LookGivenUp || elapsed(clock) >= this.#warnAt;
+    if (isNews) this.#warnAt = elapsed(clock) + WARN_AGAIN_MS;
     const fields = { kind: this.#kind, watches, err };
     if (isNews) log.warn(fields, "a look at watches found nothing out");
     else log.debug(fields, "a look at watches found nothing out, again");

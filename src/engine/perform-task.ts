@@ -78,7 +78,13 @@ function workflowOf(
 async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectRun): Promise<void> {
   const { workflows, clock, storage } = around;
   const body = workflowOf(workflows, task)?.bodies.get(task.name);
-  if (body === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
+  if (body === undefined) {
+    await around.steps.checkRenamed(task);
+    throw new Error(
+      `${task.workflow} has no effect "${task.name}" any more: keep its handler until the last one is done, or let ` +
+        `migrate return effects: { ${JSON.stringify(task.name)}: its new name }`,
+    );
+  }
   const sent = await runBody(body, task, { run, storage });
   const dueAt = clock.now();
   const arms = sent.map((event, index) =>

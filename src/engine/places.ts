@@ -51,7 +51,6 @@ export class Places {
     }
   }
 
-  /** See `Worker.reserve`. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     // A task leaves its place to one of its queue that follows from it, unless something else may be waiting for one.
     let inherited = due.length === 0 ? undefined : this.#inHand.queueOf(ending);
@@ -73,7 +72,6 @@ export class Places {
     return { taken, free, ending };
   }
 
-  /** The places that were kept are free again. */
   release({ free }: Reservation): void {
     for (const queue of free) this.#reserved[queue] -= 1;
   }

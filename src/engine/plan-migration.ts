@@ -38,13 +38,31 @@ export function planMigration(migrating: MigratingInstance, plan: StepPlan): Ste
   try {
     return plan.arrive(new Moving(migrating, step, plan).arrival());
   } catch (thrown) {
-    const error = withoutTraps(thrown);
-    if (error instanceof MigrationFailed) throw error;
-    if (error instanceof CannotArrive || error instanceof UnstorableValue) {
-      throw new MigrationFailed({ ...step, cause: error }, error.path, error.message);
-    }
-    throw new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${thrownText(error)}`);
+    throw asMigrationFailed(thrown, step);
   }
+}
+
+/**
+ * The new names of effects that an ended instance has asked for: the instance stays what it is, and its effects are done by
+ * the version after. Throws `MigrationFailed` where that has none of such a name.
+ */
+export function renamedEffects(migrating: MigratingInstance, plan: StepPlan): TaskAmendment[] {
+  const { instance, workflow } = migrating;
+  const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
+  try {
+    return new Moving(migrating, step, plan).renamedEffects();
+  } catch (thrown) {
+    throw asMigrationFailed(thrown, step);
+  }
+}
+
+function asMigrationFailed(thrown: unknown, step: MigrationStep): MigrationFailed {
+  const error = withoutTraps(thrown);
+  if (error instanceof MigrationFailed) return error;
+  if (error instanceof CannotArrive || error instanceof UnstorableValue) {
+    return new MigrationFailed({ ...step, cause: error }, error.path, error.message);
+  }
+  return new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${thrownText(error)}`);
 }
 
 /** What the functions of all versions between have made of an instance. */
@@ -85,6 +103,10 @@ class Moving {
     ];
     const step = { ...arrived, actions: this.#timed(arrived, timers) };
     return { workflow, instance, before: this.#before, step, writes, amends, unwatches: pending.watches };
+  }
+
+  renamedEffects(): TaskAmendment[] {
+    return this.#amendedEffects(this.#result().effects);
   }
 
   /** Hands the instance from version to version. */

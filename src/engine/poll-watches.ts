@@ -1,4 +1,5 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
+import { elapsed } from "../runtime.ts";
 import { KindPolling, type PollingSurroundings } from "./kind-polling.ts";
 import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
@@ -87,11 +88,11 @@ export class WatchPolling {
   async #keepGlancing(signal: AbortSignal): Promise<void> {
     const { clock } = this.#around;
     while (!signal.aborted) {
-      const began = clock.now();
+      const began = elapsed(clock);
       this.#isIdle = !(await this.#glance());
       await this.#pause.take(this.#isIdle ? IDLE_GLANCE_MS : GLANCE_MS, signal);
       // A pause that was ended early: not sooner than this all the same.
-      await this.#pause.take(began + GLANCE_MS - clock.now(), signal);
+      await this.#pause.take(began + GLANCE_MS - elapsed(clock), signal);
     }
   }
 

@@ -8,7 +8,7 @@ import { FailedMigrations } from "./failed-migrations.ts";
 import { withLent } from "./lent-contexts.ts";
 import { messageFromText, messageKey, type Meant } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
-import { MAX_MOVED, planMigration } from "./plan-migration.ts";
+import { MAX_MOVED, planMigration, renamedEffects } from "./plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import { UnknownWorkflow } from "./registered-workflows.ts";
@@ -108,6 +108,20 @@ export class Steps<W> {
     if (workflow === before) return;
     await this.#queue.commit({ adopts: [{ instance, workflow }] });
     throw new TaskMoved(`${id} belongs to ${workflow} now`);
+  }
+
+  /** Throws `TaskMoved` when the effect of an ended instance is done under another name by the version after. */
+  async checkRenamed(task: ClaimedTask): Promise<void> {
+    const { storage, workflows } = this.#around;
+    const instance = await storage.load(task.instance);
+    const workflow = instance === null ? undefined : workflows.successorOf(instance.workflow);
+    if (instance === null || workflow === undefined) return;
+    const pending = await storage.pending(instance.id, MAX_MOVED, "message");
+    const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
+    const amends = renamedEffects({ instance, workflow, snapshot, pending }, this.#plan());
+    if (!amends.some(({ task: renamed }) => renamed === task.id)) return;
+    await this.#queue.commit({ amends });
+    throw new TaskMoved(`${task.id} is done under another name now`);
   }
 
   /** The instance, migrated if need be. An ended one stays what it is, and is known to a process that has its successor only. */

@@ -57,7 +57,6 @@ export class TasksInHand {
     return this.#running === 0;
   }
 
-  /** How many places the tasks in hand take, by their queue. */
   get taken(): Readonly<Record<QueueName, number>> {
     return this.#taken;
   }

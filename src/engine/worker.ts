@@ -2,7 +2,7 @@
 import { commitOne } from "../../storage/decided.ts";
 import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
-import { isTurnOver, nextTurn } from "../runtime.ts";
+import { elapsed, isTurnOver, nextTurn } from "../runtime.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
@@ -160,7 +160,7 @@ export class Worker {
         }
         ms = outageMs > 0 ? outageMs : await this.#restMs();
       } catch (err) {
-        this.#outage.missed(clock.now());
+        this.#outage.missed(elapsed(clock));
         log.error({ err }, "the storage could not be asked for work");
       }
       if (!this.#pause.isEnded && this.#inHand.isEmpty && !this.#places.hasReserved) this.#tellQuiet();
@@ -176,9 +176,9 @@ export class Worker {
     const { storage, clock } = this.#around;
     if (this.#outage.isOut) {
       await commitOne(storage, {});
-      this.#outage.answered(clock.now());
+      this.#outage.answered(elapsed(clock));
     }
-    return this.#outage.restMs(clock.now());
+    return this.#outage.restMs(elapsed(clock));
   }
 
   async #claim(): Promise<number> {

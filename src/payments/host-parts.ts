@@ -1,5 +1,5 @@
 /** Asks the host's parts that money waits for (signers, prices, screening), and knows which of them do not answer. */
-import type { Clock } from "../runtime.ts";
+import { elapsed, type Clock } from "../runtime.ts";
 import type { Signer } from "../ledger/sign-transaction.ts";
 import { callHost, HostSilent } from "./call-host.ts";
 
@@ -77,7 +77,7 @@ export class HostParts {
     } catch (error) {
       if (error instanceof HostSilent) {
         standing.silentSince ??= begunAt;
-        standing.metAt = this.#clock.now();
+        standing.metAt = elapsed(this.#clock);
       }
       throw error;
     } finally {
@@ -95,16 +95,16 @@ export class HostParts {
   #takesTurn(standing: Standing): boolean {
     const { open, silentSince, metAt } = standing;
     const mayAsk =
-      silentSince === null ? open < MOST_OPEN : open === 0 && this.#clock.now() - metAt >= PAUSE_MS;
+      silentSince === null ? open < MOST_OPEN : open === 0 && elapsed(this.#clock) - metAt >= PAUSE_MS;
     if (mayAsk) standing.open += 1;
     return mayAsk;
   }
 
   /** Waits for one of the open calls to end. Where none is open of a silent part, it is the pause that lasts. */
   async #turn(part: string, standing: Standing): Promise<void> {
-    const until = this.#clock.now() + TURN_MS;
+    const until = elapsed(this.#clock) + TURN_MS;
     while (!this.#takesTurn(standing)) {
-      const left = until - this.#clock.now();
+      const left = until - elapsed(this.#clock);
       if (left <= 0 || standing.open === 0) throw new HostSilent(`${part} has not answered others yet`);
       const waiting = new AbortController();
       const wake = (): void => waiting.abort();

@@ -13,7 +13,7 @@ const PROBE_CHARACTERS = 32_768;
 
 export class CommitStanding {
   #standing: Standing = "ok";
-  /** Whether a lock kept a commit back: another session holds it for that one alone, or for all. */
+  /** Whether a lock kept a commit back: another session has locked a row, or the whole database. */
   #isDoubtful = false;
   readonly #random: Random;
   /** Names the row of this process, once it needs one. */
@@ -56,7 +56,7 @@ export class CommitStanding {
       const made = await commitOne(storage, { writes: [{ table: "facts", insert }] });
       if (made.ok) await commitOne(storage, { writes: [{ table: "facts", remove: id }] });
     } catch (error) {
-      // Heard as that of every commit; but nobody locks what is written here, unless all is locked.
+      // Nobody locks the row of this process alone: the whole database is locked.
       if (error instanceof StorageUnusable) this.#standing = error.code;
     }
     return this.#standing;

@@ -1,5 +1,5 @@
 /** Tracks how an endpoint has answered lately: when it is asked again, and whether before or after the others. */
-import type { Clock, Logger } from "../runtime.ts";
+import { elapsed, type Clock, type Logger } from "../runtime.ts";
 import { asksForRest, isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
 /** What is remembered of an endpoint. */
@@ -10,7 +10,7 @@ export interface Health {
   askedToRestUntil: number;
   /** Failures since its last answer, those not counted that came while it was avoided anyway. */
   failuresInRow: number;
-  /** It keeps failing: asked last, and not tried for its own sake before this time (Unix milliseconds). Null: well. */
+  /** It keeps failing: asked last, and not tried for its own sake before this time of `elapsed`. Null: well. */
   avoidedUntil: number | null;
   /** What it failed with. Several callers may share a call, and each tells of its failure. */
   readonly known: WeakSet<EndpointFailure>;
@@ -18,7 +18,7 @@ export interface Health {
   slotsBehind: number;
   /** The slot that the endpoint told at the last look. */
   slot: number;
-  /** When that slot was last higher than the one before. */
+  /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;
   /** Whether the slot had not moved for ten minutes at the last look. */
   standsStill: boolean;
@@ -121,14 +121,14 @@ export function noteFailure(
     health.askedToRestUntil = now + Math.max(leftOf(health.askedToRestUntil, now), ms);
   }
   // Many questions may be under way at once: what began before counts as one failure with what ended it.
-  if (!isIllness(failure) || now < (health.avoidedUntil ?? 0)) return;
+  if (!isIllness(failure) || elapsed(clock) < (health.avoidedUntil ?? 0)) return;
   health.failuresInRow += 1;
   if (health.failuresInRow < FAILURES_TO_AVOID) return;
   const avoidedMs = Math.min(
     FIRST_AVOIDANCE_MS * 2 ** (health.failuresInRow - FAILURES_TO_AVOID),
     MAX_REST_MS,
   );
-  health.avoidedUntil = now + avoidedMs;
+  health.avoidedUntil = elapsed(clock) + avoidedMs;
   log.warn(
     { endpoint: name, kind, code: facts.code ?? null, avoidedMs },
     "a Solana endpoint keeps failing and is asked after the others",
@@ -146,9 +146,9 @@ export function noteLook(
   { clock, log }: HealthWatch,
 ): void {
   const wasLagging = isLagging(health);
-  if (slot > health.slot) health.movedAt = clock.now();
+  if (slot > health.slot) health.movedAt = elapsed(clock);
   health.slot = slot;
-  health.standsStill = clock.now() - health.movedAt >= STANDS_STILL_AFTER_MS;
+  health.standsStill = elapsed(clock) - health.movedAt >= STANDS_STILL_AFTER_MS;
   health.slotsBehind = slotsBehind;
   if (!wasLagging && isLagging(health)) {
     log.warn({ endpoint: name, slotsBehind }, "a Solana endpoint lags and is asked after the others");
@@ -156,7 +156,7 @@ export function noteLook(
   if (wasLagging && !isLagging(health)) {
     log.info({ endpoint: name, slotsBehind }, "a Solana endpoint has caught up");
   }
-  if (health.avoidedUntil !== null && clock.now() >= health.avoidedUntil) health.avoidedUntil = null;
+  if (health.avoidedUntil !== null && elapsed(clock) >= health.avoidedUntil) health.avoidedUntil = null;
 }
 
 function isLagging({ slotsBehind }: Health): boolean {

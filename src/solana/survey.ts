@@ -1,4 +1,5 @@
 /** Compares from time to time how far each endpoint is: only so a lagging one is seen, and one that has recovered. */
+import { elapsed } from "../runtime.ts";
 import { asEndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { noteFailure, noteLook, restOf } from "./health.ts";
@@ -15,7 +16,7 @@ export function surveyOf(nodes: Nodes): () => void {
   let isUnderWay = false;
   let nextAt = 0;
   return () => {
-    const now = nodes.clock.now();
+    const now = elapsed(nodes.clock);
     if (nodes.endpoints.length === 1 || isUnderWay || now < nextAt || nodes.closed.aborted) return;
     isUnderWay = true;
     nextAt = now + SURVEY_MS;

@@ -104,7 +104,7 @@ export class Connection {
     return prepared;
   }
 
-  /** Within `write`: a change of the schema. */
+  /** Within `write`: a statement that is seldom carried out, such as a change of the schema. */
   change(sql: string): void {
     this.#database.prepare(sql).run();
   }

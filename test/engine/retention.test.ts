@@ -114,6 +114,27 @@ describe.each(sampled(adapters, "retention"))("retention on $name", (adapter) =>
       expect((await keeping.read("young"))?.status).toBe("done");
     }));
 
+  test("D35: by a clock that was put on nothing is removed until it has gone on for an hour", () =>
+    inWorld(adapter, async ({ engine, clock, settled }) => {
+      const keeping = await engine({ workflows: [jobs], keep: { finished: "90d" } });
+      keeping.run();
+      await keeping.start(jobs, { id: "j", input: { id: "j" } });
+      await settled();
+      await passed(keeping, clock);
+      clock.put(365 * 24 * HOUR);
+      for (let passes = 0; passes < 6; passes += 1) {
+        clock.advance(PASS);
+        await turns(30);
+        expect(await keeping.read("j"), `pass ${passes}`).not.toBeNull();
+        expect((await keeping.retention()).error).toBe(
+          `clock: it was put by ${365 * 24 * HOUR} ms: nothing is removed for an hour`,
+        );
+      }
+      await passed(keeping, clock);
+      expect(await keeping.read("j")).toBeNull();
+      expect((await keeping.retention()).error).toBeNull();
+    }));
+
   test("a process that knew an instance takes its id, used again after the removal, for another life", () =>
     inWorld(adapter, async ({ engine, clock, open, awaitsOutside }) => {
       awaitsOutside("t");

@@ -1,5 +1,5 @@
 /** Charts that change: instances move from version to version of their chart, and what waits for them moves along. */
-import { assign, fromPromise, setup } from "xstate";
+import { assign, fromPromise, createMachine, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import {
   currentRun,
@@ -362,6 +362,37 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const key = await taskIdAt(after, "s", { index: 1 });
       expect(did.toSorted()).toEqual(["greeted", `new to ada under ${key}`]);
       expect(await after.pending("s")).toMatchObject({ tasks: [], timers: [] });
+      expect(await after.read("s")).toMatchObject({ workflow: "sale@1", status: "done", steps: 1 });
+    }));
+
+  test("D40: the effect of an instance that has ended goes on under the name that its migration gives", () =>
+    inWorld(adapter, async ({ engine, settled, pass }) => {
+      const did: string[] = [];
+      const saleOf = (action: string) =>
+        createMachine({ id: "sale", initial: "sold", states: { sold: { entry: action, type: "final" } } });
+      const effectOf = (name: string) => ({ [name]: async () => void did.push(name) });
+      const old = workflow(saleOf("mail"))({ version: 1, effects: effectOf("mail") as never });
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "s", input: undefined });
+      const newer = (version: number, migrate: object) =>
+        workflow(saleOf("post"))({ version, effects: effectOf("post") as never, migrate: migrate as never });
+      const careless = await engine({
+        workflows: [newer(2, { 1: ({ value }: InstanceBefore) => ({ value }) })],
+      });
+      careless.run();
+      await settled();
+      const [failing] = (await careless.pending("s")).tasks;
+      expect(failing?.lastError).toContain("return effects: { old: new }");
+      await careless.stop();
+      const now = newer(3, {
+        1: () => ({ effects: { mail: "send" } }),
+        2: () => ({ effects: { send: "post" } }),
+      });
+      const after = await engine({ workflows: [now] });
+      after.run();
+      await pass(2_000);
+      expect(did).toEqual(["post"]);
+      expect(await after.pending("s")).toMatchObject({ tasks: [] });
       expect(await after.read("s")).toMatchObject({ workflow: "sale@1", status: "done", steps: 1 });
     }));
 });

@@ -81,6 +81,30 @@ describe.each(sampled(adapters, "watches"))("watches on $name", (adapter) => {
       awaitsOutside("v");
     }));
 
+  test.each([-3_600_000, 3_600_000])(
+    "D35: a clock that is put by %i ms: watches are looked at on, and new ones found, within their interval",
+    (put) =>
+      inWorld(adapter, async ({ engine, clock, pass, awaitsOutside }) => {
+        const sky = skyOver({});
+        const { run, start, watching } = await engine({ workflows: [voyage], watchers: { sky } });
+        run();
+        await start(voyage, { id: "old", input: { place: "north" } });
+        await pass(2_000);
+        clock.put(put);
+        sky.asked.length = 0;
+        await start(voyage, { id: "new", input: { place: "south" } });
+        // Not by `pass`, which looks at every watch.
+        for (let passed = 0; passed < 2_500; passed += 100) {
+          clock.advance(100);
+          await turns(30);
+        }
+        expect(sky.asked.filter((keys) => keys.includes("north")).length).toBeGreaterThanOrEqual(2);
+        expect(sky.asked.filter((keys) => keys.includes("south")).length).toBeGreaterThanOrEqual(2);
+        expect(watching()["sky"]?.oldestMs).toBeLessThanOrEqual(1_000);
+        awaitsOutside("old", "new");
+      }),
+  );
+
   test("an instance that cannot be told keeps no other from being told", () =>
     inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
       const sky = skyOver({

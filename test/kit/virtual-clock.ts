@@ -7,6 +7,8 @@ export interface VirtualClock extends Clock {
   set(time: number): void;
   /** Sets the time forward by `ms`. */
   advance(ms: number): void;
+  /** Puts the hands of the clock back or on while no time passes, as an administrator does. */
+  put(ms: number): void;
 }
 
 interface Sleeper {
@@ -29,14 +31,17 @@ interface Sleeper {
  */
 export function virtualClock(start = Date.UTC(2026, 0, 1)): VirtualClock {
   let time = start;
+  let put = 0;
   const sleepers = new Set<Sleeper>();
   const set = (next: number): void => {
-    if (next < time) throw new RangeError("a clock is never turned back");
-    time = next;
+    const passed = next - time - put;
+    if (passed < 0) throw new RangeError("a clock is never turned back");
+    time += passed;
     for (const sleeper of [...sleepers]) if (sleeper.wakeAt <= time) sleeper.wake();
   };
   return {
-    now: () => time,
+    now: () => time + put,
+    elapsed: () => time,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted === true || ms <= 0) return resolve();
@@ -52,6 +57,7 @@ export function virtualClock(start = Date.UTC(2026, 0, 1)): VirtualClock {
         signal?.addEventListener("abort", sleeper.wake, { once: true });
       }),
     set,
-    advance: (ms) => set(time + ms),
+    advance: (ms) => set(time + put + ms),
+    put: (ms) => void (put += ms),
   };
 }

@@ -60,6 +60,19 @@ test("D1, D12: where the disk takes no more in the middle of a COMMIT, each item
   await storage.close();
 });
 
+test("D37: a start on a disk that takes no more is refused", async () => {
+  await (await sqliteStorage(path)).close();
+  const limited = ["-c", 'ulimit -f 1; exec "$@"', "sh", process.execPath, ...program("full-disk"), path];
+  const child = spawn("sh", limited, { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  child.stdout.on("data", (text: Buffer) => (said += text.toString()));
+  child.stderr.on("data", (text: Buffer) => (said += text.toString()));
+  const [code] = (await once(child, "exit")) as [number];
+  expect(code).toBe(1);
+  expect(said).toMatch(/code: '(disk_full|unwritable)'/);
+  expect(said, "no group was tried").not.toContain("answers");
+});
+
 test("D1: where the file may grow no more, each item of a group is there or not as it was answered", async () => {
   const database = new Database(path);
   const storage = await sqliteStorage(database);

@@ -52,7 +52,6 @@ class Waiter {
   }
 }
 
-/** The calls that wait for an instance, by its id. */
 export class Waiting {
   readonly #storage: Pick<EngineStorage, "load">;
   readonly #clock: Clock;

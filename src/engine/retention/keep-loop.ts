@@ -1,4 +1,5 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
+import { elapsed } from "../../runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
 import type { EngineProcess } from "../engine-process.ts";
@@ -32,6 +33,10 @@ const PASS_EVERY_MS = 600_000;
 const PAUSE_MS = 20;
 /** Longer than an archive may take, so that a slow one is not called by a second process meanwhile. */
 const LEASE_MS = 180_000;
+/** The clock and the time that passes differ by less from one pass to the next, unless somebody has put the clock. */
+const JUMP_MS = 60_000;
+/** By a clock that was put on everything is old: nothing is removed until it has gone on without a jump for so long. */
+const AGREED_MS = 3_600_000;
 
 /** From `run` to `stop`. */
 export class KeepLoop {
@@ -44,6 +49,9 @@ export class KeepLoop {
   #leasedAt = 0;
   #lastPassAt: number | null = null;
   #removed = 0;
+  /** How far the clock was ahead of the time that has passed, as of the last pass; and when that last changed by a jump. */
+  #aheadMs: number | null = null;
+  #jumpedAt = -AGREED_MS;
   /** By sweep. Logged once, when it begins. */
   readonly #errors = new Map<string, string>();
 
@@ -57,6 +65,7 @@ export class KeepLoop {
   run(): void {
     if (this.#running !== null || this.#sweeps.length === 0) return;
     this.#running = new AbortController();
+    this.#aheadMs = this.#ahead();
     void this.#keepPassing(this.#running.signal);
   }
 
@@ -91,7 +100,7 @@ export class KeepLoop {
   }
 
   async #pass(signal: AbortSignal): Promise<void> {
-    if (!(await this.#isMyTurn())) return;
+    if (!this.#isTrusted() || !(await this.#isMyTurn())) return;
     for (const sweep of this.#sweeps) {
       try {
         if (!(await this.#carryOut(sweep, signal))) return;
@@ -105,12 +114,34 @@ export class KeepLoop {
     this.#lastPassAt = this.#around.clock.now();
   }
 
+  #ahead(): number {
+    const { clock } = this.#around;
+    return clock.now() - elapsed(clock);
+  }
+
+  /** Whether the clock tells what is old: nobody has put it for an hour. */
+  #isTrusted(): boolean {
+    const { clock, log } = this.#around;
+    const before = this.#aheadMs;
+    this.#aheadMs = this.#ahead();
+    const jumpMs = before === null ? 0 : this.#aheadMs - before;
+    if (Math.abs(jumpMs) >= JUMP_MS) {
+      this.#jumpedAt = elapsed(clock);
+      this.#errors.set("clock", `it was put by ${jumpMs} ms: nothing is removed for an hour`);
+      log.error({ jumpMs }, "the clock was put: nothing that is old is removed for an hour");
+    }
+    const isTrusted = elapsed(clock) - this.#jumpedAt >= AGREED_MS;
+    if (isTrusted) this.#errors.delete("clock");
+    return isTrusted;
+  }
+
   /** False when it was stopped, or another process has taken over. */
   async #carryOut(sweep: Sweep, signal: AbortSignal): Promise<boolean> {
     for await (const removed of sweep.batches()) {
       this.#removed += removed;
       await this.#around.clock.sleep(PAUSE_MS, signal);
-      if (signal.aborted || !(await this.#isStillMine())) return false;
+      const isFresh = elapsed(this.#around.clock) - this.#leasedAt < LEASE_MS / 3;
+      if (signal.aborted || !(isFresh || (await this.#isMyTurn()))) return false;
     }
     return !signal.aborted;
   }
@@ -122,14 +153,9 @@ export class KeepLoop {
     if (isNews) log.error({ sweep: name, err }, "what is old could not be removed; it is tried again");
   }
 
-  async #isStillMine(): Promise<boolean> {
-    const isFresh = this.#around.clock.now() - this.#leasedAt < LEASE_MS / 3;
-    return isFresh || this.#isMyTurn();
-  }
-
   async #isMyTurn(): Promise<boolean> {
     const isMine = (await this.#lease(LEASE_MS)).some(({ holder }) => holder === this.#holder);
-    if (isMine) this.#leasedAt = this.#around.clock.now();
+    if (isMine) this.#leasedAt = elapsed(this.#around.clock);
     return isMine;
   }
 

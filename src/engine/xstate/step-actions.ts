@@ -53,7 +53,6 @@ export interface StepScope extends ChildNews {
 
 type Links = Readonly<Record<string, ChildLink>>;
 
-/** Of a step before which there is no child. */
 export const NO_CHILDREN: Links = {};
 
 /** The actions of one step, in order, with the children that are left after it. */
@@ -107,7 +106,6 @@ export class StepActions {
     }
   }
 
-  /** The children that the machine has after the step. */
   children(present: Readonly<Record<string, unknown>>): Links {
     // Where XState has the list still that it was given, nothing has been added to it but what an action has started.
     if (present !== this.#scope.actors) Object.entries(present).forEach((child) => this.#checkStarted(child));

@@ -14,6 +14,27 @@ export const ENGINE_BREAKS: readonly Break[] = [
     tests: ["engine/outages.test.ts", "storage/contract.test.ts"],
   },
   {
+    property: "intervals within a process are measured by a clock that nobody sets",
+    file: "src/runtime.ts",
+    text: "clock.elapsed?.() ?? clock.now()",
+    replacement: "clock.now()",
+    tests: ["engine/watches.test.ts"],
+  },
+  {
+    property: "by a clock that was put nothing is removed",
+    file: "src/engine/retention/keep-loop.ts",
+    text: "if (!this.#isTrusted() || ",
+    replacement: "if (",
+    tests: ["engine/retention.test.ts"],
+  },
+  {
+    property: "the effect of an ended instance goes on under its new name",
+    file: "src/engine/steps.ts",
+    text: "await this.#queue.commit({ amends });",
+    replacement: "",
+    tests: ["engine/versions.test.ts"],
+  },
+  {
     property: "after an outage the heartbeats come before the claims",
     file: "src/engine/after-outage.ts",
     text: "return this.#halfLeaseMs - passed;",

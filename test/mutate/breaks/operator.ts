@@ -89,8 +89,8 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   {
     property: "a silent part is asked by one call at a time, with pauses",
     file: HOST_PARTS,
-    text: "open === 0 && this.#clock.now()",
-    replacement: "open >= 0 && this.#clock.now()",
+    text: "open === 0 && elapsed(this.#clock)",
+    replacement: "open >= 0 && elapsed(this.#clock)",
     tests: SILENT,
   },
   {

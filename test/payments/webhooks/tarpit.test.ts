@@ -1,9 +1,10 @@
-/** H14: one receiver that never answers, with 2,000 notices waiting for it, beside receivers that do answer. */
+/** H14, D38: one receiver that never answers, with 2,000 notices waiting for it, beside receivers that do answer. */
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../../src/engine/index.ts";
 import { paymentTables } from "../../../src/payments/tables.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
+import { OVERDUE_MS } from "../../../src/service/read-health.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";
 import { DELIVERY_DEADLINE_MS, type Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
@@ -32,6 +33,8 @@ interface Served {
   /** Until a notice was received, on average. */
   readonly meanMs: number;
   readonly mostInTarpit: number;
+  /** For how long the earliest due task has waited at most, within a minute after the healthy ones had all. */
+  readonly mostOverdueMs: number;
 }
 
 async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit: number): Promise<Served> {
@@ -116,6 +119,13 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
     await quiet();
     clock.advance(ANSWER_MS);
   }
+  let mostOverdueMs = 0;
+  for (let passed = 0; passed < 60_000; passed += 1_000) {
+    await quiet();
+    const due = (await storage.nextDue(workflow.claims)) ?? Infinity;
+    mostOverdueMs = Math.max(mostOverdueMs, clock.now() - due);
+    clock.advance(1_000);
+  }
   const stopped = engine.stop({ timeoutMs: 0 });
   clock.advance(DELIVERY_DEADLINE_MS);
   await stopped;
@@ -126,19 +136,21 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
     lastMs: Math.max(...waits),
     meanMs: waits.reduce((sum, ms) => sum + ms, 0) / waits.length,
     mostInTarpit: inTarpit.most,
+    mostOverdueMs,
   };
 }
 
 describe.each(sampled(adapters, "tarpit"))("on $name", (adapter) => {
   // Fewer than fill the places, as many as fill them exactly, and more.
   test.each(sampled([16, 32, 64], "receivers beside the tarpit"))(
-    "H14: beside the tarpit %i healthy receivers wait at most 1.25 times as long as without it",
+    "H14, D38: beside the tarpit %i healthy receivers wait at most 1.25 times as long as without it, and its backlog is no delay of the service",
     { timeout: 120_000 },
     async (receivers) => {
       const without = await deliverAll(adapter, receivers, 0);
       const beside = await deliverAll(adapter, receivers, QUEUED_FOR_TARPIT);
       expect(without.mostInTarpit).toBe(0);
       expect(beside.mostInTarpit).toBe(4);
+      expect(beside.mostOverdueMs).toBeLessThan(OVERDUE_MS / 10);
       // At most so many at once, 50 ms each: with less than this something else than deliveries was measured.
       expect(without.lastMs).toBeGreaterThanOrEqual((receivers * NOTICES_EACH * ANSWER_MS) / PLACES);
       expect(beside.meanMs).toBeLessThanOrEqual(1.25 * without.meanMs);
