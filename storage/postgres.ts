@@ -14,7 +14,7 @@ import { explained, isAway, Unsent } from "./postgres/explain.ts";
 import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
-import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
+import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { tableActs } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeCalls } from "./postgres/wake-calls.ts";
@@ -99,6 +99,7 @@ export async function postgresStorage(
       listens: options.listen !== false,
       async mend(tables) {
         const apart = new Database(servers, schema, limits);
+        await assertSameServer(apart, database.server);
         await prepareSchema(apart, schema);
         await new GivenTables(tableActs(apart)).install(tables);
       },

@@ -67,6 +67,24 @@ export async function assertWritten(database: Database, schema: string): Promise
   );
 }
 
+/**
+ * What is gone was there before: on the server of the same identity. An address that leads to another one by mistake would
+ * begin anew there, without anyone's payments.
+ * @param known The server that was used so far; null where it is not known.
+ * @throws StorageUnusable when another server answers.
+ */
+export async function assertSameServer(database: Database, known: string | null): Promise<void> {
+  if (known === null) return;
+  const [rows = []] = await database.write("select system_identifier::text as id from pg_control_system()");
+  const [row] = rows as readonly { readonly id: string }[];
+  if (row?.id === known.split("/")[0]) return;
+  throw new StorageUnusable(
+    "unavailable",
+    "another server answers than before, and what paystate needs is not in it: see where the URL leads; " +
+      "to begin anew there, start every process again",
+  );
+}
+
 /** What became of groups of commits: one short row for each connection that writes, changed in place. */
 const WRITERS = `
   create table if not exists "paystateWriters" (

@@ -392,6 +392,26 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     120_000,
   );
 
+  test("D32: on another server that has nothing of paystate nothing is made, and nothing is committed", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const stranger = await startPostgres();
+    onTestFinished(() => stranger.stop());
+    const proxy = await postgresProxy(server.url);
+    onTestFinished(() => proxy.stop());
+    const storage = paymentStorage(await postgresStorage(proxy.url, { clock: "caller", listen: false }));
+    onTestFinished(() => storage.close());
+    expect(await storage.commit([fact("f")])).toEqual([ok]);
+    proxy.lead(stranger.url);
+    await expect(storage.fact("f")).rejects.toMatchObject({ code: "unavailable" });
+    const refused = { conflict: "failed", error: { code: "unavailable" } };
+    expect(await storage.commit([fact("g"), fact("h")])).toMatchObject([refused, refused]);
+    expect(await ask(stranger.url, "select 1 from pg_namespace where nspname = 'paystate'")).toEqual([]);
+    proxy.lead(server.url);
+    expect(await storage.fact("f")).toBe("f");
+    expect(await storage.commit([fact("g")])).toEqual([ok]);
+  }, 120_000);
+
   test("D32: a table that is gone is made again for commits that are carried out one by one", async () => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
