@@ -128,10 +128,10 @@ export class Database {
     }
   }
 
-  /** Of several servers one that does not take writes may not know yet what was acknowledged. */
+  /** Of several servers one that does not take writes may not know yet what was acknowledged; where it is the only one, it is read. */
   async #read(texts: readonly string[]): Promise<readonly Rows[]> {
-    if (this.#servers.areSeveral !== true) return this.#send(READ_ONLY, texts);
-    const which = `select ${functionNames.server}(null) as server, pg_is_in_recovery() as follows`;
+    const follows = this.#servers.areSeveral === true ? "pg_is_in_recovery()" : "false";
+    const which = `select ${functionNames.server}(null) as server, ${follows} as follows`;
     const [, ...rows] = await this.#send(READ_ONLY, [which, ...texts], (row) => this.#assertCurrent(row));
     return rows;
   }

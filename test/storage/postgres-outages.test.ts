@@ -169,9 +169,12 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     proxy.lead(primary.url);
     // A group that goes out on a connection that ends may have happened: the pool hears of the ends first.
     await sleep(100);
-    expect(await payments.commit([fact("astray")])).toMatchObject([
-      { conflict: "failed", error: { code: "unavailable" } },
+    const [astray, read] = await Promise.allSettled([
+      payments.commit([fact("astray")]),
+      payments.fact("lost"),
     ]);
+    expect(astray).toMatchObject({ value: [{ conflict: "failed", error: { code: "unavailable" } }] });
+    expect(read, "what is lost is not told either").toMatchObject({ reason: { code: "unavailable" } });
     await expect(claim(payments, 0)).rejects.toMatchObject({ code: "unavailable" });
     expect(await ask(primary.url, "select id from paystate.facts where id = 'astray'")).toEqual([]);
     proxy.lead(standby.url);
