@@ -10,6 +10,8 @@ import { explained, isDamage } from "./explain.ts";
 /** The open file, and the way to look at what lies under its name. */
 export interface GuardedFile {
   readonly path: string;
+  /** SQLite keeps it beside the file itself, also where the path is a symbolic link. */
+  readonly log: string;
   readonly handle: SqliteDatabase;
   /** Opens what has the name now, for reading. Throws where nothing has it. */
   readonly reopen: () => SqliteDatabase;
@@ -85,8 +87,8 @@ export class FileGuard {
   }
 
   #look(): Pair {
-    const { path } = this.#file;
-    return { file: this.#seenAt(path), log: this.#seenAt(`${path}-wal`) };
+    const { path, log } = this.#file;
+    return { file: this.#seenAt(path), log: this.#seenAt(log) };
   }
 
   /**

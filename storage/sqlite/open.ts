@@ -1,5 +1,5 @@
 /** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
@@ -34,7 +34,7 @@ export async function openDatabase(path: string): Promise<OpenedDatabase> {
     const handle = new Driver(place, { timeout: 0 });
     const reopen = (): SqliteDatabase =>
       new Driver(place, { timeout: 0, readonly: true, fileMustExist: true });
-    return { handle, file: { path: place, handle, reopen } };
+    return { handle, file: { path: place, log: `${realpathSync(place)}-wal`, handle, reopen } };
   } catch (error) {
     throw explained(error, path);
   }

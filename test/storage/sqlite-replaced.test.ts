@@ -1,9 +1,9 @@
 /** An SQLite file that is deleted or replaced while a process has it open: nothing is acknowledged that is not there. */
-import { copyFile, mkdtemp, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, rename, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { FileGuard } from "../../storage/sqlite/file-guard.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { paymentStorage } from "../../src/payments/reads.ts";
@@ -84,6 +84,26 @@ test.each(Object.entries(accidents))(
   },
 );
 
+test.each([
+  [
+    "is led elsewhere",
+    async (link: string) => {
+      await backupSqlite(path, join(folder, "copy.db"));
+      await rm(link);
+      await symlink(join(folder, "copy.db"), link);
+    },
+  ],
+  ["leads to a file that loses its log", () => rm(`${path}-wal`)],
+] as const)("D36: a symbolic link that %s is noticed", async (_, happens) => {
+  const link = join(folder, "link.db");
+  await symlink(path, link);
+  const through = paymentStorage(await sqliteStorage(link, { elapsed: () => elapsed }));
+  onTestFinished(() => through.close());
+  expect(await through.commit([fact("through")])).toEqual([ok]);
+  await happens(link);
+  expect(await through.commit([fact("a")])).toMatchObject([{ error: { code: "replaced" } }]);
+});
+
 test("D36: where the file is emptied its log is left, which holds what was committed last", async () => {
   const { size } = await stat(`${path}-wal`);
   await writeFile(join(folder, "empty"), "");
@@ -106,7 +126,7 @@ test("D36: a mount that numbers its files anew is no reason to stop: what is wri
   let inode = 1;
   const reopen = (): Database.Database => new Database(path, { readonly: true });
   const guard = new FileGuard(
-    { path, handle, reopen },
+    { path, log: `${path}-wal`, handle, reopen },
     () => 0,
     () => ({ id: `1 ${inode}`, size: 1 }),
   );

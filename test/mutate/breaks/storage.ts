@@ -87,6 +87,13 @@ const FILES: readonly Break[] = [
     tests: IN_FILES,
   },
   {
+    property: "a file of SQLite: the log lies beside the file that a link leads to",
+    file: "storage/sqlite/open.ts",
+    text: "realpathSync(place)",
+    replacement: "place",
+    tests: IN_FILES,
+  },
+  {
     property: "a file of SQLite: an empty one is not opened, which would remove the log",
     file: GUARD,
     text: "isEmpty(seen) || ",
