@@ -98,9 +98,11 @@ function strangers({ world, orders, sends, before, after, past }: Books): readon
   );
   // Those of another self of the database stay, and those of an address that waits for its operator.
   const mayStay = past.wasRestored || orders.some(isSenderFrozen);
-  return after.accounts.flatMap(({ address, owner, lamports }) => {
+  return after.accounts.flatMap(({ address, owner, lamports, tokens }) => {
     const isMarker = markers.has(address);
-    if (isMarker ? mayStay : known.has(owner)) return [];
+    // Lamports that a stranger gives where no marker is, or is no more, are nobody's account of tokens.
+    const isGift = tokens === null;
+    if (isMarker ? mayStay || isGift : known.has(owner)) return [];
     return [`${address} has ${lamports} lamports, and is ${isMarker ? "a marker" : "nobody's"}`];
   });
 }
