@@ -35,7 +35,7 @@ const sinceProcessStart = (): number => performance.now();
  *
  * Several processes may use one file. A lock held by another is waited for up to five seconds without blocking the
  * event loop; `onWake` never calls. Where the file of a path is deleted, replaced or cut short while it is
- * open, every call rejects with `replaced` from then on, a read within a second; that of an open `Database` is not watched.
+ * open, every call rejects with `replaced` a tenth of a second later; that of an open `Database` is not watched.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
  *

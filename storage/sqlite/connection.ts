@@ -112,7 +112,7 @@ export class Connection {
   /** Reads, again when the file is just then being recovered or closed by another process. */
   read<A>(act: () => A): Promise<A> {
     return inTurn(() => {
-      this.#guard?.check(false);
+      this.#guard?.check();
       return act();
     });
   }
@@ -121,7 +121,7 @@ export class Connection {
   snapshot<A>(act: () => A): Promise<A> {
     const { beginRead, rollback } = this.#control;
     return inTurn(() => {
-      this.#guard?.check(false);
+      this.#guard?.check();
       beginRead.run();
       try {
         return act();
@@ -180,7 +180,7 @@ export class Connection {
 
   #transaction<A>(act: () => A, isKept: (answer: A) => boolean): A {
     const { begin, rollback } = this.#control;
-    this.#guard?.check(true);
+    this.#guard?.check();
     begin.run();
     try {
       const answer = act();

@@ -17,8 +17,8 @@ export interface GuardedFile {
   readonly reopen: () => SqliteDatabase;
 }
 
-/** Reads look again after so many milliseconds; each write looks. */
-const EVERY_MS = 1_000;
+/** So seldom it is looked: a look before each transaction costs a tenth of a commit. */
+const EVERY_MS = 100;
 
 /** What tells one file from another, and how long it is. */
 interface Seen {
@@ -68,10 +68,10 @@ export class FileGuard {
    * Before a transaction. Once the file is another, nothing is read or written any more.
    * @throws StorageUnusable `replaced`.
    */
-  check(isWrite: boolean): void {
+  check(): void {
     if (this.#replaced !== null) throw this.#replaced;
     const now = this.#elapsed();
-    if (!isWrite && now - this.#lookedAt < EVERY_MS) return;
+    if (now - this.#lookedAt < EVERY_MS) return;
     const seen = this.#look();
     // Some mounts number their files anew, and other programs make the file and its log smaller.
     if (isEmpty(seen) || !(areSame(seen, this.#seen) || this.#isSame()) || !this.#isWhole(seen)) {

@@ -16,12 +16,18 @@ let elapsed = 0;
 let storage: PaymentStorage;
 const fact = (id: string): PaymentCommit => ({ writes: [{ table: "facts", insert: { id, value: "x" } }] });
 
+/** Once it is looked again. */
+function later(looking: PaymentStorage = storage): PaymentStorage {
+  elapsed += 100;
+  return looking;
+}
+
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "paystate-"));
   path = join(folder, "test.db");
   elapsed = 0;
   storage = paymentStorage(await sqliteStorage(path, { elapsed: () => elapsed }));
-  expect(await storage.commit([fact("before")])).toEqual([ok]);
+  expect(await later().commit([fact("before")])).toEqual([ok]);
 });
 afterEach(async () => {
   await storage.close();
@@ -34,7 +40,7 @@ const accidents: Readonly<Record<string, () => Promise<unknown>>> = {
   "is deleted with all beside it": () => Promise.all(["", "-wal", "-shm"].map((end) => rm(`${path}${end}`))),
   "is replaced by an older copy": async () => {
     await backupSqlite(path, join(folder, "copy.db"));
-    expect(await storage.commit([fact("later")])).toEqual([ok]);
+    expect(await later().commit([fact("later")])).toEqual([ok]);
     await rename(join(folder, "copy.db"), path);
   },
   "is replaced by what is no database": () =>
@@ -60,9 +66,9 @@ async function grow(): Promise<void> {
   const long = (id: string): PaymentCommit => ({
     writes: [{ table: "facts", insert: { id, value: "x".repeat(100_000) } }],
   });
-  expect(await storage.commit([long("long"), long("longer")])).toEqual([ok, ok]);
+  expect(await later().commit([long("long"), long("longer")])).toEqual([ok, ok]);
   checkpoint("TRUNCATE");
-  expect(await storage.commit([fact("seen")])).toEqual([ok]);
+  expect(await later().commit([fact("seen")])).toEqual([ok]);
 }
 
 /** By another program. */
@@ -74,13 +80,13 @@ function checkpoint(kind: "TRUNCATE" | "VACUUM"): void {
 }
 
 test.each(Object.entries(accidents))(
-  "D36: where the file %s, no commit is acknowledged any more, and reads are refused within a second",
+  "D36: where the file %s, no commit is acknowledged any more, and no read answered",
   async (_, happens) => {
     await happens();
     const refused = { conflict: "failed", error: { code: "replaced" } };
-    expect(await storage.commit([fact("a"), fact("b")])).toMatchObject([refused, refused]);
-    await expect(storage.fact("before")).rejects.toMatchObject({ code: "replaced" });
-    expect(await storage.commit([fact("c")]), "also when it is asked again").toMatchObject([refused]);
+    expect(await later().commit([fact("a"), fact("b")])).toMatchObject([refused, refused]);
+    await expect(later().fact("before")).rejects.toMatchObject({ code: "replaced" });
+    expect(await later().commit([fact("c")]), "also when it is asked again").toMatchObject([refused]);
   },
 );
 
@@ -99,24 +105,25 @@ test.each([
   await symlink(path, link);
   const through = paymentStorage(await sqliteStorage(link, { elapsed: () => elapsed }));
   onTestFinished(() => through.close());
-  expect(await through.commit([fact("through")])).toEqual([ok]);
+  expect(await later(through).commit([fact("through")])).toEqual([ok]);
   await happens(link);
-  expect(await through.commit([fact("a")])).toMatchObject([{ error: { code: "replaced" } }]);
+  expect(await later(through).commit([fact("a")])).toMatchObject([{ error: { code: "replaced" } }]);
 });
 
 test("D36: where the file is emptied its log is left, which holds what was committed last", async () => {
   const { size } = await stat(`${path}-wal`);
   await writeFile(join(folder, "empty"), "");
   await rename(join(folder, "empty"), path);
-  expect(await storage.commit([fact("a")])).toMatchObject([{ error: { code: "replaced" } }]);
+  expect(await later().commit([fact("a")])).toMatchObject([{ error: { code: "replaced" } }]);
   expect((await stat(`${path}-wal`)).size).toBe(size);
 });
 
-test("D36: reads alone notice it within a second", async () => {
+test("D36: it is looked ten times a second", async () => {
   await rm(path);
-  elapsed = 999;
+  const before = elapsed;
+  elapsed = before + 99;
   expect(await storage.fact("before")).toBe("x");
-  elapsed = 1_000;
+  elapsed = before + 100;
   await expect(storage.fact("before")).rejects.toMatchObject({ code: "replaced" });
   await expect(storage.pending("i", 1)).rejects.toMatchObject({ code: "replaced" });
 });
@@ -127,13 +134,13 @@ test("D36: a mount that numbers its files anew is no reason to stop: what is wri
   const reopen = (): Database.Database => new Database(path, { readonly: true });
   const guard = new FileGuard(
     { path, log: `${path}-wal`, handle, reopen },
-    () => 0,
+    () => (elapsed += 100),
     () => ({ id: `1 ${inode}`, size: 1 }),
   );
-  guard.check(true);
+  guard.check();
   inode = 2;
-  guard.check(true);
-  guard.check(true);
+  guard.check();
+  guard.check();
   expect(handle.prepare(`select count(*) as count from "paystateLeases"`).get()).toEqual({ count: 0 });
   handle.close();
 });
@@ -142,11 +149,11 @@ test("D36: a file that another program has made smaller is used on, with its log
   await grow();
   const { size } = await stat(path);
   expect(
-    await storage.commit(["long", "longer"].map((id) => ({ writes: [{ table: "facts", remove: id }] }))),
+    await later().commit(["long", "longer"].map((id) => ({ writes: [{ table: "facts", remove: id }] }))),
   ).toEqual([ok, ok]);
   checkpoint("VACUUM");
   expect((await stat(path)).size).toBeLessThan(size);
   expect((await stat(`${path}-wal`)).size).toBe(0);
-  expect(await storage.commit([fact("after")])).toEqual([ok]);
+  expect(await later().commit([fact("after")])).toEqual([ok]);
   expect(await storage.fact("after")).toBe("x");
 });

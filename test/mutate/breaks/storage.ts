@@ -107,13 +107,6 @@ const FILES: readonly Break[] = [
     replacement: "",
     tests: IN_FILES,
   },
-  {
-    property: "a file of SQLite: every commit looks",
-    file: GUARD,
-    text: "!isWrite && ",
-    replacement: "",
-    tests: IN_FILES,
-  },
 ];
 
 const FAILOVER: readonly Break[] = [
