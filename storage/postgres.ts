@@ -3,7 +3,7 @@ import pRetry from "p-retry";
 import { commitOne } from "./decided.ts";
 import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
 import { Commits } from "./postgres/commits.ts";
-import { Database, type Servers } from "./postgres/database.ts";
+import { Database, type Servers, SOON } from "./postgres/database.ts";
 import type { AnyTable } from "./table.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
@@ -123,10 +123,7 @@ function onServer(servers: Servers, act: () => Promise<void>): Promise<void> {
   const isAgain = (error: unknown): boolean =>
     isAway(error) && (servers.areSeveral === true || !(error instanceof Unsent));
   return pRetry(act, {
-    retries: Infinity,
-    factor: 1.5,
-    minTimeout: 20,
-    maxTimeout: 500,
+    ...SOON,
     maxRetryTime: OPENING_MS,
     shouldRetry: ({ error }) => isAgain(error),
   });

@@ -8,7 +8,7 @@ import type { Invocation } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
 
-/** Instances share no system: what runs finds nobody there. */
+/** Instances share no actor system: a body finds no other actor in its own. */
 const system = { get: () => undefined };
 
 export type PromiseEnd =

@@ -4,7 +4,7 @@ import type { GivenTables } from "../sql/given-tables.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
 import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { Database } from "./database.ts";
+import { type Database, SOON } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import {
   explained,
@@ -29,9 +29,6 @@ const MAX_GROUP = 128;
 
 /** So many have a subtransaction each: PostgreSQL keeps 64 of a session where others can look them up quickly. */
 const MAX_SEPARATE = 48;
-
-/** How a server is asked again that is away, and may be back soon. */
-const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
 
 /** How long a group that nothing has happened of waits for the server; with the last try it is 15 s at most. */
 const WAITING_MS = 10_000;

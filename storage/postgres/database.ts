@@ -31,15 +31,11 @@ export type Rows = readonly object[];
 /** Sends statements within one transaction that goes on. */
 export type Ask = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
+/** How a server is asked again that is away, and may be back soon. */
+export const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
+
 /** The server is asked again for so long after a connection was lost: about what a restart takes. */
-const AGAIN = {
-  retries: Infinity,
-  factor: 1.5,
-  minTimeout: 20,
-  maxTimeout: 500,
-  randomize: true,
-  maxRetryTime: 10_000,
-};
+const AGAIN = { ...SOON, maxRetryTime: 10_000 };
 
 /** Two transactions that met are tried again soon. */
 const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize: true };

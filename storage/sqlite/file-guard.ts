@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqliteDatabase } from "./driver.ts";
-import { explained, isDamage } from "./explain.ts";
+import { isBusy, isDamage } from "./explain.ts";
 
 /** The open file, and the way to look at what lies under its name. */
 export interface GuardedFile {
@@ -152,7 +152,7 @@ export class FileGuard {
     try {
       return there.prepare(`select 1 from "paystateLeases" where name = ?`).get(name) !== undefined;
     } catch (error) {
-      if ((explained(error) as Partial<StorageUnusable>).code === "busy") throw error;
+      if (isBusy(error)) throw error;
       return false;
     } finally {
       there.close();

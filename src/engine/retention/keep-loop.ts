@@ -33,9 +33,9 @@ const PASS_EVERY_MS = 600_000;
 const PAUSE_MS = 20;
 /** Longer than an archive may take, so that a slow one is not called by a second process meanwhile. */
 const LEASE_MS = 180_000;
-/** The clock and the time that passes differ by less from one pass to the next, unless somebody has put the clock. */
+/** Between two passes a healthy clock drifts by less than this; a larger difference from elapsed time is a jump. */
 const JUMP_MS = 60_000;
-/** By a clock that was put on everything is old: nothing is removed until it has gone on without a jump for so long. */
+/** By a clock that jumped ahead every row is old: nothing is removed for so long after a jump. */
 const AGREED_MS = 3_600_000;
 
 /** From `run` to `stop`. */
@@ -119,7 +119,7 @@ export class KeepLoop {
     return clock.now() - elapsed(clock);
   }
 
-  /** Whether the clock tells what is old: nobody has put it for an hour. */
+  /** Whether an hour has passed without a jump of the clock. */
   #isTrusted(): boolean {
     const { clock, log } = this.#around;
     const before = this.#aheadMs;
