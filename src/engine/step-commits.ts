@@ -12,6 +12,7 @@ import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type Consequences, type Voiced } from "./consequences.ts";
+import { doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { Meant } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
@@ -64,6 +65,9 @@ export interface CommitSurroundings<W> {
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
 
+/** So often effects are done anew with their step, when others have changed what was read for them. */
+const MAX_LOOKS = 3;
+
 export class StepCommits<W> {
   readonly #around: CommitSurroundings<W>;
 
@@ -79,14 +83,34 @@ export class StepCommits<W> {
   ): Promise<CommitResult> {
     // A step of thousands of children took its time, and to store it takes as long again.
     if (isTurnOver()) await nextTurn();
-    const { storage, queue, workflows, hands, takenIds, recent, onCommitted } = this.#around;
-    const { at } = plan;
-    const { consumes, starts = [], arms: companionArms = [] } = companions;
-    const begun = starts.map(({ workflow: { key, hash }, id, input }) => {
-      const workflow = workflows.of({ id, workflow: key, hash });
+    const { starts = [], writes = [] } = companions;
+    const begun = this.#begun(starts, plan);
+    const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
+    const own = { starts: parts.filter(({ start }) => start !== null).length, writes: writes.length };
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      const done = await doneWithStep(this.#around.workflows, parts, writes as readonly Write<never>[]);
+      if (done === null) break;
+      const along = this.#begun(done.starts, plan).flat();
+      const result = await this.#commitOnce([...done.parts, ...along], companions, plan);
+      if (!isRefusedBehind(result, own)) return result;
+    }
+    return this.#commitOnce(parts, companions, plan);
+  }
+
+  #begun(starts: readonly StartRequest[], plan: StepPlan): StepCommit[][] {
+    return starts.map(({ workflow: { key, hash }, id, input }) => {
+      const workflow = this.#around.workflows.of({ id, workflow: key, hash });
       return plan.start({ workflow, id, input });
     });
-    const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
+  }
+
+  async #commitOnce(
+    parts: readonly StepCommit[],
+    companions: CommitCompanions<W>,
+    { at }: StepPlan,
+  ): Promise<CommitResult> {
+    const { storage, queue, hands, takenIds, recent, onCommitted } = this.#around;
+    const { consumes, arms: companionArms = [] } = companions;
     const follows = together(parts.map((part) => part.follows));
     const arms = [...companionArms, ...follows.arms];
     const due = arms.filter((task) => task.dueAt <= at && queueOf(task) !== "limited");

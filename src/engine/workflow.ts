@@ -64,10 +64,38 @@ export type EffectHandler<Params, Event, W> = (
   run: EffectRun,
 ) => Promise<EffectOutcome<Event, W> | undefined>;
 
-/** An effect of which only so many run at a time. */
-export interface LimitedEffect<Params, Event, W> {
+/** A step on its way into its commit, as an effect sees it that can be done within that commit. */
+export interface CommittingStep<Params, W> {
+  readonly instance: string;
+  /** The params of the effect, once for each time that the step asks for it. */
+  readonly asked: readonly Params[];
+  /** What the step writes: what `project` has made of it. */
+  readonly writes: readonly Write<W>[];
+  /** What the caller of the step writes in the same commit. */
+  readonly companions: readonly Write<W>[];
+}
+
+/** What a commit holds besides, so that an effect is done with it. */
+export interface DoneWithStep<W> {
+  /** In place of the writes of the step. */
+  readonly writes: readonly Write<W>[];
+  readonly starts: readonly StartRequest[];
+  /** False where something is left to do: then the task of the effect is armed, too. */
+  readonly isWhole: boolean;
+}
+
+/** A handler with more to say of its effect. */
+export interface Effect<Params, Event, W> {
   readonly run: EffectHandler<Params, Event, W>;
-  readonly limit: OwnLimit<Params>;
+  /** At most so many run at a time. */
+  readonly limit?: OwnLimit<Params>;
+  /**
+   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. It reads, and says
+   * what the commit holds besides; where what it has read has to hold in the commit, it adds an expectation. When a write or
+   * a start of it is refused it is asked again, three times in all. After that, and where it says null or throws, `run` does
+   * the effect as its task: the step itself never waits for it.
+   */
+  readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
 }
 
 /** The union of a machine's named actions with their params. */
@@ -86,7 +114,7 @@ export type EngineAction = "start" | "tell";
 export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
-    | LimitedEffect<A["params"], EventFromLogic<M>, W>
+    | Effect<A["params"], EventFromLogic<M>, W>
     /** Runs the body that `setup({ actions })` gives it. */
     | "setup";
 };
@@ -146,7 +174,7 @@ export type WorkflowActor =
   | { readonly kind: "machine"; readonly workflow: AnyWorkflow };
 
 /** A handler with its types laid aside. */
-export type AnyEffect = LimitedEffect<unknown, never, never> | EffectHandler<unknown, never, never>;
+export type AnyEffect = Effect<unknown, never, never> | EffectHandler<unknown, never, never>;
 
 /** A workflow with its types laid aside, as the engine runs it. */
 export interface AnyWorkflow {

@@ -1,9 +1,12 @@
 /** The notices that a step announces, as rows of its commit. */
 import type { AnnounceParams } from "../../machines/index.ts";
-import type { NoticeRecord, TransactionRecord } from "./records.ts";
+import type { NoticeRecord, PaymentTables, TransactionRecord } from "./records.ts";
 import type { PaymentWrite } from "./payment-storage.ts";
-import type { PlannedEffect } from "../engine/index.ts";
+import type { Effect, PlannedEffect } from "../engine/index.ts";
 import { derivedId } from "./ids.ts";
+
+/** The effect `announce` of the charts of transactions. */
+export type AnnounceEffect = Effect<AnnounceParams, never, PaymentTables>;
 
 /** What a transaction looks like after the step. */
 export type ShownTransaction = Pick<
@@ -35,6 +38,7 @@ export function noticeWrites(
         // Finalized before it was seen confirmed: both are announced in one commit, each with its own status.
         status: event === "transaction.confirmed" ? "confirmed" : shown.status,
         body: null,
+        webhooks: null,
         createdAt: at,
       };
       return { table: "notices", insert };

@@ -134,6 +134,8 @@ export interface PaymentReads {
   webhook(id: string): Promise<WebhookRecord | null>;
   /** An account's webhooks that are not deleted, oldest first. */
   webhooks(accountId: string): Promise<readonly WebhookRecord[]>;
+  /** How often an account's webhooks were changed; 0 for an account that never had one. */
+  webhookChanges(accountId: string): Promise<number>;
   /** The deliveries of a transaction's notices, oldest first. */
   deliveries(transactionId: string): Promise<readonly DeliveryRecord[]>;
   delivery(id: string): Promise<DeliveryRecord | null>;

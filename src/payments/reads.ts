@@ -181,6 +181,7 @@ function webhookReads(
   PaymentReads,
   | "webhook"
   | "webhooks"
+  | "webhookChanges"
   | "deliveries"
   | "delivery"
   | "deliveriesTo"
@@ -190,10 +191,11 @@ function webhookReads(
   | "abandonedDeliveries"
   | "retriedDeliveries"
 > {
-  const { webhooks, deliveries, deliveryAttempts } = tables;
+  const { webhooks, webhookLists, deliveries, deliveryAttempts } = tables;
   return {
     webhook: (id) => read.get(webhooks, id),
     webhooks: (accountId) => read.find({ table: webhooks, index: "ofAccount", equals: { accountId } }),
+    webhookChanges: async (accountId) => (await read.get(webhookLists, accountId))?.version ?? 0,
     deliveries: (transactionId) =>
       read.find({ table: deliveries, index: "ofTransaction", equals: { transactionId } }),
     delivery: (id) => read.get(deliveries, id),

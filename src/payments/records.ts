@@ -295,6 +295,8 @@ export interface NoticeRecord {
   readonly fee: bigint | null;
   /** What is sent, byte for byte, on every attempt; null until it was serialised, once. */
   readonly body: string | null;
+  /** The webhooks that are told, by id: chosen with the body. Null until then, and in rows of before the field. */
+  readonly webhooks: readonly string[] | null;
   readonly createdAt: number;
 }
 
@@ -306,6 +308,16 @@ export interface AnnouncementRecord {
   readonly id: string;
   readonly accountId: string;
   readonly at: number;
+}
+
+/**
+ * Counts the changes of an account's webhooks, so that a commit can expect those that it has read. `id` is the account's; an
+ * account that never had a webhook has no row.
+ */
+export interface WebhookListRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly changedAt: number;
 }
 
 export interface WebhookRecord {
@@ -474,6 +486,7 @@ export interface PaymentTables {
   notices: NoticeRecord;
   announcements: AnnouncementRecord;
   webhooks: WebhookRecord;
+  webhookLists: WebhookListRecord;
   deliveries: DeliveryRecord;
   deliveryAttempts: DeliveryAttemptRecord;
   limitHits: LimitHitRecord;

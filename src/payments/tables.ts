@@ -218,8 +218,10 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       blockTime: "integer?",
       fee: "amount?",
       body: "text?",
+      webhooks: "json?",
       createdAt: "integer",
     },
+    migrations: [{ add: { webhooks: null } }],
     // Each was committed after the one before, and the clocks of the processes that did so may differ.
     indexes: { ofTransaction: ["transactionId"] },
   },
@@ -249,6 +251,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
     group: { by: ["accountId"], open: "deletedAt" },
     migrations: [{ drop: ["timeouts"] }],
   },
+  webhookLists: { columns: { id: "text", version: "integer", changedAt: "integer" } },
   deliveries: {
     columns: {
       id: "text",

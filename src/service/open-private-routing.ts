@@ -1,12 +1,10 @@
 /** Builds private mode from its options: the machines, their effects and their watchers. */
 import { countedDeposit } from "../payments/deposit-context.ts";
 import type { Address } from "../address.ts";
-import type { AnnounceParams } from "../../machines/index.ts";
-import type { PaymentTables } from "../payments/records.ts";
+import type { AnnounceEffect } from "../payments/notice-writes.ts";
 import type { PrivateRoutingOptions } from "./payment-service-options.ts";
 import { askedSigner, type AskPart } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
-import type { EffectHandler } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { SwapRouting } from "../payments/swap/route-swap.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
@@ -100,7 +98,7 @@ interface PrivateRoutingParts extends Omit<ServiceContext, "random"> {
   readonly terms: PrivateRoutingTerms;
   readonly keys: DepositKeys;
   readonly intervalMs: number;
-  readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
+  readonly announce: AnnounceEffect;
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "heights">;
   /** Null while no swap provider is configured. */

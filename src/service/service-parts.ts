@@ -1,14 +1,14 @@
 /** A payment service put together from its checked options: one context, one engine, and what runs on them. */
 import type { z } from "zod";
-import { createEngine, type AnyWorkflow, type EffectHandler, type Engine } from "../engine/index.ts";
+import { createEngine, type AnyWorkflow, type Engine } from "../engine/index.ts";
 import { redactingLogger } from "../redacting-log.ts";
-import type { AnnounceParams } from "../../machines/index.ts";
 import { assetsWith } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { HitExchange } from "../payments/accounts/hit-exchange.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { paymentStorage } from "../payments/reads.ts";
+import type { AnnounceEffect } from "../payments/notice-writes.ts";
 import type { PaymentTables } from "../payments/records.ts";
 import { PaymentRetention } from "../payments/retention/payment-retention.ts";
 import { SignsOfLife } from "../payments/signs-of-life.ts";
@@ -185,7 +185,7 @@ function chartsOf(
   const { storage, ledger, clock, assets, log } = context;
   const webhooks = webhookPartsOf(options, context);
   const { deliveries } = webhooks;
-  const announce: EffectHandler<AnnounceParams, never, PaymentTables> = announceEffect({
+  const announce: AnnounceEffect = announceEffect({
     storage,
     clock,
     assets,

@@ -129,7 +129,10 @@ async function startDelivery({ engine, deliveries }: Delivering, index: number):
   await engine.commit({
     starts: [startOf(deliveries, deliveryId, input)],
     writes: [
-      { table: "notices", insert: { id: noticeId, transactionId, ...event, body: BODY, createdAt } },
+      {
+        table: "notices",
+        insert: { id: noticeId, transactionId, ...event, body: BODY, webhooks: null, createdAt },
+      },
       { table: "deliveries", insert: { id: deliveryId, ...about, transactionId, ...QUEUED, createdAt } },
     ],
   });

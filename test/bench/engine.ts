@@ -103,6 +103,7 @@ const project = (
             blockTime: null,
             fee: null,
             body: null,
+            webhooks: null,
             createdAt: at,
           },
         },

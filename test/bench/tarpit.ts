@@ -66,7 +66,14 @@ async function deliverySeconds(
   const createdAt = systemClock.now();
   const unknown = { reason: null, signature: null, blockTime: null, fee: null };
   const about = { transactionId: "tx_1", event: "transaction.pending", status: "pending" as const };
-  const notice = { id: "evt_1", ...about, ...unknown, body: JSON.stringify(about), createdAt };
+  const notice = {
+    id: "evt_1",
+    ...about,
+    ...unknown,
+    body: JSON.stringify(about),
+    webhooks: null,
+    createdAt,
+  };
   await engine.commit({ writes: [{ table: "notices", insert: notice }] });
 
   const queue = async (webhookId: string, url: string, count: number): Promise<void> => {

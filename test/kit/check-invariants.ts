@@ -3,10 +3,12 @@ import type { EventObject } from "xstate";
 import type { AnyWorkflow, ChartSnapshot, ParentLink } from "../../src/engine/index.ts";
 import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
 import { eventFromText } from "../../src/engine/values.ts";
-import { MIGRATED } from "../../src/engine/chart.ts";
+import type { AnnounceParams } from "../../machines/index.ts";
+import { MIGRATED, type ChartAction } from "../../src/engine/chart.ts";
 import { withChildren } from "../../src/engine/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { derivedId } from "../../src/payments/ids.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
 import type { StorageLog } from "./record-storage.ts";
 
@@ -25,6 +27,7 @@ export async function brokenInvariants(run: RunAtRest): Promise<readonly string[
   const ids = new Set<string>();
   const armed = new Set<string>();
   for (const { commit } of run.log.commits) {
+    for (const done of announcedIn(commit)) armed.add(done);
     for (const { id } of commit.removes ?? []) {
       ids.delete(id);
       for (const task of armed) if (placeOf(task)?.instance === id) armed.delete(task);
@@ -124,8 +127,11 @@ function checkHistory(
   everArmed: ReadonlySet<string> | null,
 ): string[] {
   const { id } = instance;
-  const chart = workflows.find(({ key, hash }) => key === instance.workflow && hash === instance.hash)?.chart;
-  if (chart === undefined) return [`I12: ${id} was written by ${instance.workflow}, which nobody registered`];
+  const workflow = workflows.find(({ key, hash }) => key === instance.workflow && hash === instance.hash);
+  if (workflow === undefined) {
+    return [`I12: ${id} was written by ${instance.workflow}, which nobody registered`];
+  }
+  const { chart } = workflow;
   const armed = new Set(everArmed);
   const broken: string[] = [];
   let state: ChartSnapshot | null = null;
@@ -161,9 +167,11 @@ function checkHistory(
     if (text(state.value) !== row.value) {
       broken.push(`I1: step ${row.version} of ${id} folds to ${text(state.value)}, not ${row.value}`);
     }
-    step.actions.forEach(({ kind }, action) => {
+    step.actions.forEach((asked, action) => {
+      const { kind } = asked;
       const task = `${id}:${row.stamp}:${action}`;
-      const isKnown = everArmed === null || kind !== "effect" || armed.delete(task);
+      const isDone = isDoneWithStep(workflow, asked) && isAnnounced(armed, row, asked);
+      const isKnown = everArmed === null || kind !== "effect" || armed.delete(task) || isDone;
       if (!isKnown) broken.push(`I2: the effect ${task} was not armed`);
       // A timer that was armed and left within one step never gets a row; what is sent may have nobody to go to.
       if (kind !== "effect") armed.delete(task);
@@ -182,6 +190,31 @@ function checkHistory(
     if (placeOf(task)?.instance === id) broken.push(`I2: the task ${task} follows from no step`);
   }
   return broken;
+}
+
+function isDoneWithStep({ effects }: AnyWorkflow, asked: ChartAction): boolean {
+  const effect = asked.kind === "effect" ? effects.get(asked.effect.name) : undefined;
+  return typeof effect === "object" && effect.withStep !== undefined;
+}
+
+/** Whether the commit of a step has told of the notice that it asks for; true where it asks for something else. */
+function isAnnounced(
+  armed: Set<string>,
+  { instance, stamp }: Pick<HistoryRecord, "instance" | "stamp">,
+  asked: ChartAction,
+): boolean {
+  const params =
+    asked.kind === "effect" ? (asked.effect.params as Partial<AnnounceParams> | undefined) : undefined;
+  const notice = params?.notice;
+  return notice === undefined || armed.has(`announced with ${stamp}: ${derivedId("evt", instance, notice)}`);
+}
+
+/** What a commit announces with its steps. */
+function announcedIn({ history = [], writes = [] }: Commit<PaymentTables>): readonly string[] {
+  const notices = writes.flatMap((write) =>
+    write.table === "announcements" && "insert" in write ? [write.insert.id] : [],
+  );
+  return history.flatMap(({ stamp }) => notices.map((notice) => `announced with ${stamp}: ${notice}`));
 }
 
 /** The step that armed a task, read from its id `instance:stamp:index`; null for an answer (`…:back`). */

@@ -88,7 +88,7 @@ export async function transfersInFlight(
     storage,
     ledger,
     log,
-    announce: async () => undefined,
+    announce: { run: async () => undefined },
     completeSwap: async () => null,
   });
   const watching = { storage, ledger, clock, log, intervalMs: 1_000 };

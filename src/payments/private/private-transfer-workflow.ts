@@ -1,13 +1,8 @@
 /** `private-transfer` acted out: its payouts, and the rows its steps write. */
-import {
-  privateTransfer,
-  type AnnounceParams,
-  type PrivateTransferContext,
-  type TransferMeta,
-} from "../../../machines/index.ts";
+import { privateTransfer, type PrivateTransferContext, type TransferMeta } from "../../../machines/index.ts";
 import type { PaymentTables } from "../records.ts";
-import { workflow, type EffectHandler, type InstanceBefore, type Workflow } from "../../engine/index.ts";
-import { noticeWrites } from "../notice-writes.ts";
+import { workflow, type InstanceBefore, type Workflow } from "../../engine/index.ts";
+import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";
 
 /** The registered chart of private mode. */
@@ -15,7 +10,7 @@ export type PrivateTransferWorkflow = Workflow<typeof privateTransfer, PaymentTa
 
 export function privateTransferWorkflow(
   routing: OrderRouting,
-  announce: EffectHandler<AnnounceParams, never, PaymentTables>,
+  announce: AnnounceEffect,
 ): PrivateTransferWorkflow {
   return workflow(privateTransfer)<PaymentTables>({
     version: 2,

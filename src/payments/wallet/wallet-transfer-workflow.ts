@@ -1,19 +1,13 @@
 /** The effects, watches and rows of the chart `wallet-transfer`. */
-import { walletTransfer, type AnnounceParams, type TransferMeta } from "../../../machines/wallet-transfer.ts";
+import { walletTransfer, type TransferMeta } from "../../../machines/wallet-transfer.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import {
-  startOf,
-  workflow,
-  type EffectHandler,
-  type StartRequest,
-  type Workflow,
-} from "../../engine/index.ts";
+import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { isWhole } from "../../ledger/wire-format.ts";
 import type { Logger } from "../../runtime.ts";
 import { messageOf } from "../attention.ts";
-import { noticeWrites } from "../notice-writes.ts";
+import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
 import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 
 /** The registered chart of wallet mode. */
@@ -26,7 +20,7 @@ export interface TransferParts {
   readonly log: Logger;
   /** Has the other side of a swap sign too. Null: there is nothing to send, or it is sent by others. */
   readonly completeSwap: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
-  readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
+  readonly announce: AnnounceEffect;
 }
 
 export function walletTransferWorkflow(parts: TransferParts): WalletTransferWorkflow {

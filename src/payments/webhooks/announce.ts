@@ -1,6 +1,7 @@
-/** Tells webhooks: serialises a notice once and starts a delivery for each webhook that subscribed to it. */
+/** Tells webhooks: serialises a notice once and begins a delivery for each webhook that subscribed to it. */
 import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
 import type {
+  DeliveryRecord,
   NoticeRecord,
   PaymentTables,
   RecipientRecord,
@@ -8,7 +9,8 @@ import type {
   WebhookRecord,
 } from "../records.ts";
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
-import type { EffectHandler, StartRequest } from "../../engine/index.ts";
+import type { CommittingStep, DoneWithStep, EffectOutcome } from "../../engine/index.ts";
+import type { AnnounceEffect } from "../notice-writes.ts";
 import type { Clock } from "../../runtime.ts";
 import {
   NOTICE_EVENTS,
@@ -18,9 +20,10 @@ import {
   type NoticeRecipient,
 } from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
-import { deliveryIdOf, firstRun } from "./delivery-runs.ts";
+import { deliveryIdOf, firstRun, type BegunRun } from "./delivery-runs.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
+import { readWebhookList } from "./webhook-list.ts";
 
 /** What announcing needs. */
 export interface Announcing {
@@ -31,66 +34,169 @@ export interface Announcing {
 }
 
 /**
- * The effect `announce`. It looks at all notices of the transaction and not only at its own, because of two announced
- * at once either may run first: each starts what is missing, in the order in which the notices follow each other, and
- * ids that are derived from notice and webhook keep a delivery from being started twice.
+ * The effect `announce`. A step tells webhooks in its own commit; the webhooks of the account have to be as they were read.
+ * Where others keep changing them, or many are told, a task does what is left. Both look at all notices of the transaction
+ * and not only at their own: each begins what is missing, in the order in which the notices follow each other.
  */
-export function announceEffect({
-  storage,
-  clock,
-  assets,
-  deliveries: deliveryWorkflow,
-}: Announcing): EffectHandler<AnnounceParams, never, PaymentTables> {
-  return async (_params, { instance: transactionId }) => {
-    const view = await storage.transaction(transactionId);
-    if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
-    const { accountId } = view.transaction;
-    const notices = await storage.notices(transactionId);
-    // Read after the notices: one that is announced has all its deliveries by then.
-    const [webhooks, deliveries] = await Promise.all([
-      storage.webhooks(accountId),
-      storage.deliveries(transactionId),
-    ]);
-    const started = new Set(deliveries.map(({ id }) => id));
-    const starts: StartRequest[] = [];
-    const writes: PaymentWrite[] = [];
-    const previous = new Map<string, string>();
-
-    for (const notice of inOrder(notices)) {
-      const isNew = notice.body === null;
-      if (isNew) {
-        const body = noticeBody(noticeOf(notice, view, assets));
-        writes.push(
-          { table: "notices", id: notice.id, set: { body } },
-          { table: "announcements", insert: { id: notice.id, accountId, at: clock.now() } },
-        );
-      }
-      for (const webhook of webhooks.filter((candidate) => subscribed(candidate, notice))) {
-        const id = deliveryIdOf(notice, webhook);
-        // What was announced started all its deliveries in the same commit: this webhook came later.
-        if (!isNew && !started.has(id)) continue;
-        const follows = previous.get(webhook.id) ?? null;
-        previous.set(webhook.id, id);
-        if (started.has(id)) continue;
-        const { start, write } = firstRun(deliveryWorkflow, { notice, webhook, follows });
-        starts.push(start);
-        writes.push(write);
-      }
-    }
-    return { starts, writes };
+export function announceEffect(parts: Announcing): AnnounceEffect {
+  return {
+    withStep: (step) => announceWithStep(parts, step),
+    run: (_params, { instance }) => announceLate(parts, instance),
   };
 }
 
+/** More deliveries than these are begun by a task: a step is not to be long because somebody listens. */
+const MAX_BEGUN_WITH_STEP = 3;
+
+async function announceWithStep(
+  parts: Announcing,
+  { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, PaymentTables>,
+): Promise<DoneWithStep<PaymentTables> | null> {
+  const { storage } = parts;
+  const begun = takenWith(companions, transactionId);
+  const [view, earlier] =
+    begun === null
+      ? await Promise.all([storage.transaction(transactionId), storage.notices(transactionId)])
+      : [begun, []];
+  if (view === null) return null;
+  const own = insertsOf(writes, "notices");
+  const { accountId } = view.transaction;
+  const { webhooks, unchanged } = await readWebhookList(storage, accountId);
+  // Which webhooks they told is known by their deliveries only.
+  if (earlier.some(({ body, webhooks: told }) => body !== null && told === null)) return null;
+  const announced = announce(parts, { view, notices: [...earlier, ...own], webhooks });
+  const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
+  const runs = isWhole ? announced.runs : [];
+  const added = announced.notices.filter(({ id }) => !own.some((notice) => notice.id === id));
+  return {
+    writes: [
+      ...writes.filter((write) => write.table !== "notices"),
+      ...announced.notices
+        .filter((notice) => !added.includes(notice))
+        .map((insert) => ({ table: "notices" as const, insert })),
+      ...added.map(serialised),
+      ...announcements(parts, announced.notices, accountId),
+      unchanged,
+      ...runs.map(({ write }) => write),
+    ],
+    starts: runs.map(({ start }) => start),
+    isWhole,
+  };
+}
+
+async function announceLate(
+  parts: Announcing,
+  transactionId: string,
+): Promise<EffectOutcome<never, PaymentTables>> {
+  const { storage } = parts;
+  const view = await storage.transaction(transactionId);
+  if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
+  const { accountId } = view.transaction;
+  const { webhooks, unchanged } = await readWebhookList(storage, accountId);
+  const notices = await storage.notices(transactionId);
+  // Read after the notices: one that was announced in a single commit has all its deliveries by then.
+  const deliveries = await storage.deliveries(transactionId);
+  const announced = announce(parts, { view, notices, webhooks, deliveries });
+  return {
+    starts: announced.runs.map(({ start }) => start),
+    writes: [
+      ...announced.notices.map(serialised),
+      ...announcements(parts, announced.notices, accountId),
+      ...(announced.notices.length === 0 ? [] : [unchanged]),
+      ...announced.runs.map(({ write }) => write),
+    ],
+  };
+}
+
+/** What there is to announce of one transaction. */
+interface Announceable {
+  readonly view: NoticedTransaction;
+  readonly notices: readonly NoticeRecord[];
+  readonly webhooks: readonly WebhookRecord[];
+  /** Those that have begun; left out where what was announced before is not to be looked after. */
+  readonly deliveries?: readonly DeliveryRecord[];
+}
+
+/** The notices that had no body, with theirs and with whom they tell; and all deliveries that are to begin. */
+function announce(
+  { assets, deliveries: workflow }: Announcing,
+  { view, notices, webhooks, deliveries }: Announceable,
+): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
+  const { accountId } = view.transaction;
+  const begun = deliveries && new Set(deliveries.map(({ id }) => id));
+  const told: NoticeRecord[] = [];
+  const runs: BegunRun[] = [];
+  const previous = new Map<string, string>();
+  for (const notice of inOrder(notices)) {
+    const isNew = notice.body === null;
+    const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
+    const there =
+      deliveries === undefined ? listening : listening.filter((webhook) => wasThere(webhook, notice));
+    const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? toldBefore(notice, deliveries));
+    if (isNew) told.push({ ...notice, body: noticeBody(noticeOf(notice, view, assets)), webhooks: ids });
+    for (const id of ids) {
+      const webhook = { id, accountId };
+      const delivery = deliveryIdOf(notice, webhook);
+      const follows = previous.get(id) ?? null;
+      previous.set(id, delivery);
+      const isMissing = begun === undefined ? isNew : !begun.has(delivery);
+      if (isMissing) runs.push(firstRun(workflow, { notice, webhook, follows }));
+    }
+  }
+  return { notices: told, runs };
+}
+
+/** Of a notice that does not say whom it tells: those whose deliveries have begun. */
+function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[] = []): readonly string[] {
+  return deliveries.filter(({ noticeId }) => noticeId === id).map(({ webhookId }) => webhookId);
+}
+
+/** A transaction that begins with this very commit. */
+function takenWith(companions: readonly PaymentWrite[], transactionId: string): NoticedTransaction | null {
+  const transaction = insertsOf(companions, "transactions").find(({ id }) => id === transactionId);
+  if (transaction === undefined) return null;
+  const recipients = insertsOf(companions, "recipients").filter(
+    (share) => share.transactionId === transactionId,
+  );
+  return { transaction, recipients };
+}
+
+function insertsOf<T extends keyof PaymentTables>(
+  writes: readonly PaymentWrite[],
+  table: T,
+): readonly PaymentTables[T][] {
+  return writes.flatMap((write) =>
+    write.table === table && "insert" in write ? [write.insert as PaymentTables[T]] : [],
+  );
+}
+
+function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
+  return { table: "notices", id, set: { body, webhooks } };
+}
+
+/** Of two who announce a notice at once the second is refused. */
+function announcements(
+  { clock }: Announcing,
+  notices: readonly NoticeRecord[],
+  accountId: string,
+): readonly PaymentWrite[] {
+  const at = clock.now();
+  return notices.map(({ id }) => ({ table: "announcements", insert: { id, accountId, at } }));
+}
+
+/** One that is disabled is told nothing. */
+function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRecord): boolean {
+  return disabledAt === null && events.includes(event);
+}
+
 /**
- * The process that registered the webhook and the one that committed the notice each have a clock. One notice from before
- * the registration is better than one that is lost.
+ * Where a task announces, the webhooks may be newer than the notice. The process that registered one and the one that
+ * committed the notice each have a clock: one notice from before the registration is better than one that is lost.
  */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
-/** Webhooks subscribed at the notice's commit receive it, unless they are disabled. */
-function subscribed({ createdAt, events, disabledAt }: WebhookRecord, notice: NoticeRecord): boolean {
-  const isThere = createdAt <= notice.createdAt + MAX_CLOCK_SKEW_MS;
-  return isThere && disabledAt === null && events.includes(notice.event);
+function wasThere({ createdAt }: WebhookRecord, notice: NoticeRecord): boolean {
+  return createdAt <= notice.createdAt + MAX_CLOCK_SKEW_MS;
 }
 
 /** Notices in the order of the contract; two of one commit share their time. */

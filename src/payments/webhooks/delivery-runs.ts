@@ -27,7 +27,7 @@ export function runIdOf({ id, runs }: Pick<DeliveryRecord, "id" | "runs">): stri
 /** A notice for a webhook. */
 export interface DueNotice {
   readonly notice: NoticeRecord;
-  readonly webhook: WebhookRecord;
+  readonly webhook: Pick<WebhookRecord, "id" | "accountId">;
   /** The run before it of the same transaction's notices, which it waits for; null for the first. */
   readonly follows: string | null;
 }

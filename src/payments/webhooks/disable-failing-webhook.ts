@@ -1,6 +1,7 @@
 /** Disables a webhook that receives nothing any more: decided in the commit that abandons one more of its deliveries. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
+import { webhookListChange } from "./webhook-list.ts";
 
 /** When the service disables a webhook: both have to be true. */
 export interface DisableAfter {
@@ -12,7 +13,7 @@ export interface DisableAfter {
 
 /** What deciding it needs. */
 export interface Disabling {
-  readonly storage: Pick<PaymentStorage, "webhook" | "lastDeliveredAt" | "abandonedSince">;
+  readonly storage: Pick<PaymentStorage, "webhook" | "webhookChanges" | "lastDeliveredAt" | "abandonedSince">;
   readonly clock: Clock;
   readonly disableAfter: DisableAfter | "never";
 }
@@ -40,5 +41,6 @@ export async function disablingWrites(
   const others = disableAfter.abandoned - 1;
   if (others > 0 && (await storage.abandonedSince(webhookId, since, others)) < others) return [];
   const set = { disabledAt: now, disabledReason: DISABLED_AFTER_FAILURES };
-  return [{ table: "webhooks", id: webhookId, set, expectedVersion: webhook.version }];
+  const change = await webhookListChange(storage, webhook.accountId, now);
+  return [{ table: "webhooks", id: webhookId, set, expectedVersion: webhook.version }, change];
 }

@@ -1,4 +1,5 @@
 /** Changes a webhook: its URL, its events, its secret, and whether it is enabled. */
+import type { PaymentWrite } from "../payment-storage.ts";
 import type { WebhookRecord } from "../records.ts";
 import { PaymentError } from "../../errors.ts";
 import type { RequestOptions } from "../accounts/answer-once.ts";
@@ -8,6 +9,7 @@ import { parseRequest, webhookUpdate, type WebhookUpdate } from "../requests.ts"
 import { ownWebhook, wholeWebhookBody, type WholeWebhookBody } from "./webhook-body.ts";
 import { readEvents, readUrl } from "./webhook-fields.ts";
 import type { WebhookContext } from "./webhook-context.ts";
+import { commitWebhookChange } from "./webhook-list.ts";
 import { replacedSecret } from "./webhook-secret.ts";
 
 /** The reason that a webhook shows after its owner has disabled it. */
@@ -25,7 +27,7 @@ export async function updateWebhook(
   caller: Caller,
   { webhookId, request: body, onLimit }: AskedUpdate,
 ): Promise<WholeWebhookBody> {
-  const { storage, clock, delivery, rules, commit } = context;
+  const { storage, clock, delivery, rules } = context;
   // Another URL is another registration: its limit keeps an account from trying out addresses.
   if (hasUrl(body)) onLimit?.((await countHit(context, caller, "webhook_registration")).standing);
   const request = parseRequest(webhookUpdate, body);
@@ -45,7 +47,8 @@ export async function updateWebhook(
       ...(request.enabled === undefined ? {} : switched(webhook, request.enabled, clock.now())),
     };
     const { version: expectedVersion } = webhook;
-    if (await commit([{ table: "webhooks", id: webhookId, set, expectedVersion }])) {
+    const write: PaymentWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
+    if (await commitWebhookChange(context, caller.accountId, [write])) {
       return wholeWebhookBody({ ...webhook, ...set });
     }
   }

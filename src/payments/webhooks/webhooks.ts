@@ -17,6 +17,7 @@ import {
 } from "./webhook-body.ts";
 import { readEvents, readUrl } from "./webhook-fields.ts";
 import type { WebhookContext } from "./webhook-context.ts";
+import { commitWebhookChange } from "./webhook-list.ts";
 import { NO_SECRET, sealedSecret } from "./webhook-secret.ts";
 
 /** A request to register a webhook. */
@@ -42,10 +43,11 @@ export function registerWebhook(
 }
 
 async function decideRegistration(
-  { storage, clock, random, sealing, delivery, rules, commit }: WebhookContext,
+  context: WebhookContext,
   caller: Caller,
   body: WebhookRequest,
 ): Promise<Decision<WebhookBody>> {
+  const { storage, clock, random, sealing, delivery, rules } = context;
   const request = parseRequest(webhookRequest, body);
   const url = readUrl(request.url, rules);
   const events = readEvents(request.events);
@@ -72,7 +74,10 @@ async function decideRegistration(
   };
   const atMost = { count: MAX_WEBHOOKS[tier] };
   const insert: PaymentWrite = { table: "webhooks", insert: webhook, atMost };
-  return { body: webhookBody(webhook), commit: (writes) => commit([insert, ...writes]) };
+  return {
+    body: webhookBody(webhook),
+    commit: (writes) => commitWebhookChange(context, accountId, [insert, ...writes]),
+  };
 }
 
 async function refuseWhenFull(storage: PaymentStorage, { accountId, tier }: Caller): Promise<void> {
@@ -100,17 +105,16 @@ export async function readWebhook(
 
 /** See `PaymentService.deleteWebhook`. */
 export async function deleteWebhook(
-  { storage, clock, commit }: WebhookContext,
+  context: WebhookContext,
   caller: Caller,
   webhookId: string,
 ): Promise<{ readonly webhookId: string; readonly deleted: true }> {
   // Each lost round has let another request through, so this ends.
   for (;;) {
-    const { version: expectedVersion } = await ownWebhook(storage, caller, webhookId);
-    const set = { deletedAt: clock.now() };
+    const { version: expectedVersion } = await ownWebhook(context.storage, caller, webhookId);
+    const set = { deletedAt: context.clock.now() };
+    const write: PaymentWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
     // Refused when it was changed meanwhile; when it was deleted, the next round throws that it is not there.
-    if (await commit([{ table: "webhooks", id: webhookId, set, expectedVersion }])) {
-      return { webhookId, deleted: true };
-    }
+    if (await commitWebhookChange(context, caller.accountId, [write])) return { webhookId, deleted: true };
   }
 }

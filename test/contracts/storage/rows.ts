@@ -182,9 +182,11 @@ export const fullRows: Rows = {
     blockTime: LATEST,
     fee: LARGEST,
     body: TEXT,
+    webhooks: ["webhook", TEXT],
     createdAt: 1,
   },
   announcements: { id: "notice", accountId: "account", at: LATEST },
+  webhookLists: { id: "account", version: 7, changedAt: LATEST },
   webhooks: {
     id: "webhook",
     version: 7,
@@ -287,7 +289,15 @@ export const nullRows: Rows = {
   vouchings: { ...fullRows.vouchings, signatures: [], came: {}, refundTo: null, allowed: null },
   reservations: { ...fullRows.reservations, lapsesAt: null },
   attempts: { ...fullRows.attempts, bytes: new Uint8Array() },
-  notices: { ...fullRows.notices, reason: null, signature: null, blockTime: null, fee: null, body: null },
+  notices: {
+    ...fullRows.notices,
+    reason: null,
+    signature: null,
+    blockTime: null,
+    fee: null,
+    body: null,
+    webhooks: null,
+  },
   webhooks: {
     ...fullRows.webhooks,
     sealedSecret: null,

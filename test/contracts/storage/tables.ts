@@ -30,6 +30,10 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
   announcements: async (storage) =>
     (await storage.announcements("account", { order: "asc", beyond: null, limit: 1 }))[0],
   webhooks: (storage) => storage.webhook("webhook"),
+  webhookLists: async (storage) => {
+    const version = await storage.webhookChanges("account");
+    return version === 0 ? undefined : { id: "account", version, changedAt: LATEST_AT };
+  },
   deliveries: async (storage) => (await storage.deliveries("transaction"))[0],
   deliveryAttempts: async (storage) => (await storage.deliveryAttempts("delivery"))[0],
   limitHits: async (storage) => {

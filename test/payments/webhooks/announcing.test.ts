@@ -1,10 +1,10 @@
-/** Two processes that announce notices of one transaction at once. */
+/** Notices that a task announces, behind their step: beside another process, and by clocks that differ. */
 import { expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { memoryStorage } from "../../../storage/memory.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { paymentStorage } from "../../../src/payments/reads.ts";
-import type { PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
 import { announceEffect } from "../../../src/payments/webhooks/announce.ts";
 import { deliveryIdOf, firstRun } from "../../../src/payments/webhooks/delivery-runs.ts";
@@ -16,25 +16,25 @@ import { webhookOf } from "../../contracts/storage/samples.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 
-test("a notice waits for the one before it, also where another process announces that one meanwhile", async () => {
+const { USDC } = MAINNET_STABLECOINS;
+const SKEW_MS = 60_000;
+
+/** Two notices of one transaction whose steps have not announced them, and a webhook registered so much later. */
+async function unannounced(laterMs: number) {
   const clock = virtualClock();
   const storage = paymentStorage(memoryStorage());
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
   const delivery = createDelivery({ clock });
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
-  const { id: transactionId, accountId } = fullRows.transactions;
-  const createdAt = clock.now();
-  const { USDC } = MAINNET_STABLECOINS;
+  const { id: instance, accountId } = fullRows.transactions;
+  const now = clock.now();
   const events = ["transaction.pending", "transaction.confirmed"];
+  const createdAt = now + laterMs;
   const webhook = webhookOf("wh_1", { accountId, url: "https://hooks.example/", events, createdAt });
-  const noticeOf = (id: string, event: string) => ({
-    ...fullRows.notices,
-    id,
-    event,
-    transactionId,
-    body: null,
-    createdAt,
-  });
+  const noticeOf = (id: string, event: string) => {
+    const unsaid = { body: null, webhooks: null };
+    return { ...fullRows.notices, id, event, transactionId: instance, ...unsaid, createdAt: now };
+  };
   const first = noticeOf("evt_1", "transaction.pending");
   const second = noticeOf("evt_2", "transaction.confirmed");
   const inserts: PaymentWrite[] = [
@@ -44,10 +44,29 @@ test("a notice waits for the one before it, also where another process announces
     { table: "notices", insert: second },
   ];
   await storage.commit([{ writes: inserts }]);
+  const run = { key: "announce", instance, dueAt: now, crashes: 0, failures: 0 };
+  const { signal } = new AbortController();
+  return {
+    storage,
+    deliveries,
+    first,
+    second,
+    webhook,
+    announce: (reading: PaymentStorage) =>
+      announceEffect({
+        storage: reading,
+        clock,
+        assets: assetsWith(MAINNET_STABLECOINS),
+        deliveries,
+      }).run({ notice: "transaction.confirmed" }, { ...run, signal }),
+  };
+}
 
+test("a notice waits for the one before it, also where another process announces that one meanwhile", async () => {
+  const { storage, deliveries, first, second, webhook, announce } = await unannounced(0);
   const { write } = firstRun(deliveries, { notice: first, webhook, follows: null });
   let reading: Promise<unknown> | null = null;
-  const racing = {
+  const outcome = await announce({
     ...storage,
     deliveries(id: string) {
       const deliveriesOfNow = storage.deliveries(id);
@@ -61,25 +80,16 @@ test("a notice waits for the one before it, also where another process announces
       await storage.commit([{ writes: [{ table: "notices", id: first.id, set: { body: "{}" } }, write] }]);
       return storage.notices(id);
     },
-  };
-  const announce = announceEffect({
-    storage: racing,
-    clock,
-    assets: assetsWith(MAINNET_STABLECOINS),
-    deliveries,
   });
-  const outcome = await announce(
-    { notice: "transaction.confirmed" },
-    {
-      key: "announce",
-      instance: transactionId,
-      signal: new AbortController().signal,
-      dueAt: createdAt,
-      crashes: 0,
-      failures: 0,
-    },
-  );
   expect(outcome?.starts).toMatchObject([
     { id: deliveryIdOf(second, webhook), input: { follows: deliveryIdOf(first, webhook) } },
   ]);
+});
+
+test.each([
+  ["misses nothing of a process whose clock is a minute behind", SKEW_MS, 2],
+  ["hears nothing from before it was registered, clocks a minute apart", SKEW_MS + 1, 0],
+] as const)("D10: a webhook %s", async (_, laterMs, told) => {
+  const { storage, announce } = await unannounced(laterMs);
+  expect((await announce(storage))?.starts).toHaveLength(told);
 });

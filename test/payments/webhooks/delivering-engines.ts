@@ -94,7 +94,15 @@ export async function deliveringEngines(adapter: Adapter, count: number): Promis
   if (first === undefined) throw new Error("no engine");
   const { engine, workflow } = first;
   const createdAt = clock.now();
-  const rest = { reason: null, signature: null, blockTime: null, fee: null, body: "{}", createdAt };
+  const rest = {
+    reason: null,
+    signature: null,
+    blockTime: null,
+    fee: null,
+    body: "{}",
+    webhooks: null,
+    createdAt,
+  };
   const insert = { ...NOTICE, status: "pending" as const, ...rest };
   await engine.commit({ writes: [{ table: "notices", insert }] });
   for (const each of engines) each.engine.run();

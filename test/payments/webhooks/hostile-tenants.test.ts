@@ -96,7 +96,15 @@ async function hostileWorld() {
     logger: silentLogger,
   });
   const createdAt = clock.now();
-  const rest = { reason: null, signature: null, blockTime: null, fee: null, body: "{}", createdAt };
+  const rest = {
+    reason: null,
+    signature: null,
+    blockTime: null,
+    fee: null,
+    body: "{}",
+    webhooks: null,
+    createdAt,
+  };
   await engine.commit({ writes: [{ table: "notices", insert: { id: "evt_1", ...ABOUT, ...rest } }] });
   closing.push(async () => {
     const stopped = engine.stop({ timeoutMs: 0 });

@@ -121,6 +121,7 @@ describe("rows that come up late, and rows that go", () => {
     blockTime: null,
     fee: null,
     body: null,
+    webhooks: null,
     createdAt,
   });
 

@@ -76,7 +76,15 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
     event: "transaction.pending",
     status: "pending" as const,
   };
-  const rest = { reason: null, signature: null, blockTime: null, fee: null, body: "{}", createdAt };
+  const rest = {
+    reason: null,
+    signature: null,
+    blockTime: null,
+    fee: null,
+    body: "{}",
+    webhooks: null,
+    createdAt,
+  };
   await engine.commit({ writes: [{ table: "notices", insert: { ...notice, ...rest } }] });
 
   const queue = async (webhookId: string, url: string, count: number): Promise<void> => {

@@ -1,0 +1,79 @@
+/** Effects that are done in the commit of the step that asks for them, in place of a task and a commit of their own. */
+import type { CommitResult, TaskRecord, Write } from "../../storage/storage.ts";
+import type { StepCommit } from "./plan-step.ts";
+import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import { fromJson } from "./values.ts";
+import type { CommittingStep, DoneWithStep, StartRequest } from "./workflow.ts";
+
+/** Does an effect with its step, its types laid aside. */
+type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep<never> | null>;
+
+/** The parts of a commit once their effects are done with it, and the instances that begin besides. */
+export interface DoneParts {
+  readonly parts: readonly StepCommit[];
+  readonly starts: readonly StartRequest[];
+}
+
+/** Null where no effect of these parts can be done with its step. */
+export async function doneWithStep(
+  workflows: RegisteredWorkflows,
+  parts: readonly StepCommit[],
+  companions: readonly Write<never>[],
+): Promise<DoneParts | null> {
+  const starts: StartRequest[] = [];
+  const changed = new Map<StepCommit, StepCommit["follows"]>();
+  for (const part of parts) {
+    for (const [withStep, tasks] of doableIn(workflows, part)) {
+      const follows = changed.get(part) ?? part.follows;
+      const done = await doneTogether(withStep, tasks, { follows, companions });
+      if (done === null) continue;
+      const arms = follows.arms.filter((task) => !done.isWhole || !tasks.includes(task));
+      changed.set(part, { ...follows, arms, writes: done.writes });
+      starts.push(...done.starts);
+    }
+  }
+  if (changed.size === 0) return null;
+  return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), starts };
+}
+
+/** Whether a commit was refused by what comes behind the first `starts` and `writes` of it. */
+export function isRefusedBehind(
+  result: CommitResult,
+  own: { readonly starts: number; readonly writes: number },
+): boolean {
+  if (result.ok || !("index" in result)) return false;
+  return result.index >= (result.conflict === "write" ? own.writes : own.starts);
+}
+
+/** The tasks of a part that its commit can do, by what does them. */
+function doableIn(
+  workflows: RegisteredWorkflows,
+  { follows }: StepCommit,
+): ReadonlyMap<DoWithStep, readonly [TaskRecord, ...TaskRecord[]]> {
+  const found = new Map<DoWithStep, [TaskRecord, ...TaskRecord[]]>();
+  for (const task of follows.arms) {
+    if (task.kind !== "effect") continue;
+    const effect = workflows.get(task.workflow)?.effects.get(task.name);
+    if (typeof effect !== "object" || effect.withStep === undefined) continue;
+    const withStep: DoWithStep = effect.withStep;
+    const before = found.get(withStep);
+    if (before === undefined) found.set(withStep, [task]);
+    else before.push(task);
+  }
+  return found;
+}
+
+async function doneTogether(
+  withStep: DoWithStep,
+  tasks: readonly [TaskRecord, ...TaskRecord[]],
+  { follows, companions }: Pick<StepCommit, "follows"> & Pick<CommittingStep<unknown, never>, "companions">,
+): Promise<DoneWithStep<never> | null> {
+  const [{ instance }] = tasks;
+  const asked = tasks.map(({ payload }) => fromJson(JSON.parse(payload)));
+  try {
+    return await withStep({ instance, asked, writes: follows.writes, companions });
+  } catch {
+    // The step does not depend on it. The task will meet the same fault, and be reported with it.
+    return null;
+  }
+}
