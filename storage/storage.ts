@@ -55,8 +55,18 @@ export interface Limit {
   readonly atMost: number;
 }
 
+/** When something is due. */
+export interface Due {
+  readonly dueAt: number;
+  /**
+   * How long after now that is; absent for an absolute moment. A delay is counted anew where the clock was set back, an
+   * absolute moment stays: see `lease`.
+   */
+  readonly delayMs?: number;
+}
+
 /** Work due at a time. */
-export interface TaskRecord {
+export interface TaskRecord extends Due {
   /** `instance:stamp:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
@@ -67,7 +77,6 @@ export interface TaskRecord {
   readonly name: string;
   /** JSON text. */
   readonly payload: string;
-  readonly dueAt: number;
   /**
    * Of effects, invocations and messages: none, one, or two of which the second is counted within the first, as the webhooks
    * of an account. While a key has no room the task is *parked*: no claim sees it until another of the key ends, in the order
@@ -174,17 +183,17 @@ export interface ClaimedTask extends TaskRecord {
 export interface ArmLease {
   readonly holder: string;
   readonly until: number;
+  readonly leaseMs: number;
 }
 
 /**
  * A task that goes on under another name and payload, as a new version of its chart knows it. What a present holder brings
  * back is refused, and it can be claimed at `dueAt`, unless it is a dead letter.
  */
-export interface TaskAmendment {
+export interface TaskAmendment extends Due {
   readonly task: string;
   readonly name: string;
   readonly payload: string;
-  readonly dueAt: number;
 }
 
 /** Something the ledger is polled for on behalf of an instance. */
@@ -382,7 +391,7 @@ export interface CommitParts {
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
    * tasks that wait after a failure. Refused with `token` when one is neither.
    */
-  readonly retries?: readonly { readonly task: string; readonly dueAt: number }[];
+  readonly retries?: readonly ({ readonly task: string } & Due)[];
   /** Dead letters, and messages that wait after a failure, to remove by an operator's command. Refused with `token` when one is neither. */
   readonly drops?: readonly string[];
   /**
@@ -449,6 +458,8 @@ export interface Lease {
   readonly name: string;
   readonly holder: string;
   readonly until: number;
+  /** By how much the clock was set back since the name was given last; absent where it was not. */
+  readonly setBackMs?: number;
 }
 
 /** Who wants names, and for how long. */
@@ -458,6 +469,8 @@ export interface LeaseRequest {
   readonly now: number;
   /** 0 gives them up. */
   readonly leaseMs: number;
+  /** Where the clock was set back, tasks are moved before the names are given. */
+  readonly movesTasks?: boolean;
 }
 
 /** All that `paystate/engine` needs. `install` adds tables besides the engine's. */
@@ -512,12 +525,9 @@ export interface EngineStorage {
    * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer. False when the
    * token is no longer the latest, or the task was set aside as a dead letter.
    */
-  release(request: {
-    readonly id: string;
-    readonly token: number;
-    readonly dueAt: number;
-    readonly error?: string;
-  }): Promise<boolean>;
+  release(
+    request: Due & { readonly id: string; readonly token: number; readonly error?: string },
+  ): Promise<boolean>;
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
   /**
@@ -535,6 +545,10 @@ export interface EngineStorage {
    * or have ended, and extends the holder's own once no more than half of `leaseMs` is left, all in one act: of racing callers
    * each name goes to one. A lease that would last longer than it was given for has ended: the clock was set back. With
    * `leaseMs` 0 the holder's own are given up.
+   *
+   * With `movesTasks` each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved to
+   * that, before a name is given which was last given at a time that is still to come. Many tasks take several transactions; a
+   * process that ends between them leaves the name as it was, and whoever asks next goes through all tasks.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
   watches(listing: WatchListing): Promise<readonly WatchRecord[]>;

@@ -44,6 +44,11 @@ export class MemoryTaskRows implements TaskRows {
     if (task !== undefined) this.#tasks.remove(task);
   }
 
+  page(after: string, limit: number): TaskRow[] {
+    const behind = this.#tasks.all().filter(({ id }) => compareTexts(id, after) > 0);
+    return behind.toSorted((a, b) => compareTexts(a.id, b.id)).slice(0, limit);
+  }
+
   consume(id: string, token: number): TaskRow | undefined {
     const task = this.#tasks.get(id);
     if (task === undefined || token < 1 || task.token !== token) return undefined;

@@ -21,7 +21,7 @@ export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClo
   return withoutEmpty({
     consumes: consumes === undefined ? [] : [consumes],
     behind: behind.map((task) => ({ task, head: consumes?.task ?? null })),
-    retries: retries.map(({ task, dueAt }) => ({ task, dueAt, visibleAt: clock.stored(dueAt) })),
+    retries: retries.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt) })),
     drops,
     steps: step === undefined ? [] : [step],
     removes,

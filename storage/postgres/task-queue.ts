@@ -52,10 +52,10 @@ export class TaskQueue {
   }
 
   /** Not repeated where the answer is lost, since a failure would count twice: the lease runs out by itself. */
-  async release({ id, token, dueAt, error }: Release): Promise<boolean> {
+  async release({ error, ...due }: Release): Promise<boolean> {
     const failure = error === undefined ? {} : { error: error.replaceAll(NUL, "") };
-    const visibleAt = this.#clock.stored(dueAt);
-    return (await this.#once(functionNames.release, { id, token, dueAt, visibleAt, ...failure })) as boolean;
+    const visibleAt = this.#clock.stored(due.dueAt);
+    return (await this.#once(functionNames.release, { ...due, visibleAt, ...failure })) as boolean;
   }
 
   async #once(name: string, request: object): Promise<unknown> {

@@ -38,6 +38,9 @@ const GONE = `returning "firstKey", "lastKey", admission`;
 export const taskStatements = {
   insert: statement<StoredTask>(insertInto("tasks", columnsOf(engineTables.tasks))),
   one: statement<{ id: string }, TaskRow>("select * from tasks where id = {id}"),
+  page: statement<{ after: string; limit: number }, TaskRow>(
+    "select * from tasks where id > {after} order by id limit {limit}",
+  ),
   remove: statement<{ id: string }, TaskRow>("delete from tasks where id = {id}"),
   consume: statement<{ id: string; token: number }, GoneTask>(
     `delete from tasks where id = {id} and token = {token} and token > 0 ${GONE}`,

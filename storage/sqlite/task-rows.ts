@@ -11,7 +11,7 @@ const LOOK_AHEAD = 128;
 
 /** What stays as it was armed is not compared. */
 const CHANGING = [
-  ...(["holder", "visibleAt", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
+  ...(["holder", "visibleAt", "delayMs", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
   ...(["dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
 ];
 
@@ -26,6 +26,7 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     if (changed.length > 0) connection.run(updateTask(changed), task);
   },
   remove: (id) => void connection.run(taskStatements.remove, { id }),
+  page: (after, limit) => connection.all(taskStatements.page, { after, limit }),
   consume: (id, token) => connection.get(taskStatements.consume, { id, token }),
   disarm: (instance, name) =>
     name === undefined

@@ -57,6 +57,7 @@ const ARMED: Readonly<Record<string, string>> = {
         then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
   admission: `case when a.waits then 'parked' else a.admission end`,
   visibleAt: `case when a.waits then a."dueAt" else a."visibleAt" end`,
+  delayMs: `case when a.waits then 0 else a."delayMs" end`,
   holder: "case when a.waits then null else a.holder end",
   token: "case when a.waits then 0 else a.token end",
 };
@@ -117,7 +118,7 @@ begin
   end if;
   for each in select * from jsonb_array_elements(parts->'retries') loop
     update tasks set "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
-        crashes = case when "deadAt" is null then crashes else 0 end,
+        "delayMs" = (each->>'delayMs')::bigint, crashes = case when "deadAt" is null then crashes else 0 end,
         "crashedAt" = case when "deadAt" is null then "crashedAt" end,
         failures = case when "deadAt" is null then failures else 0 end,
         "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null,
@@ -187,7 +188,7 @@ begin
   for each in select * from jsonb_array_elements(parts->'amends') loop
     ${notedAll(`update tasks set name = each->>'name', payload = each->>'payload', holder = null,
         token = token + 1, "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
-        admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
+        "delayMs" = (each->>'delayMs')::bigint, admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
       where id = each->>'task'`)}
   end loop;
   if parts ? 'arms' then
