@@ -158,6 +158,11 @@ export type TaskListing =
   | { readonly order: "due"; readonly workflow: string; readonly limit: number }
   /** Messages that are parked in this key, as they were armed: the messages behind the one that has the room. */
   | { readonly order: "parked"; readonly key: string; readonly limit: number }
+  /**
+   * Parked though their keys have room, which no storage may leave behind. A call looks at the first parked task of 64 keys, and
+   * the next one goes on behind them.
+   */
+  | { readonly order: "forgotten" }
   /** Of each workflow, ascending, the one that can be claimed first, a suspect that waits at the latest. */
   | { readonly order: "workflow" };
 

@@ -3,7 +3,7 @@
  * keys. The rules are pure functions, in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; here they meet the rows.
  */
 import { compareTexts } from "./compare-texts.ts";
-import { admitted, hasRoom, nextAdmitted } from "./limits.ts";
+import { admitted, hasRoom, MAX_HEADS, nextAdmitted } from "./limits.ts";
 import type {
   AnyCommit,
   ArmLease,
@@ -68,6 +68,9 @@ export class TaskQueue {
   readonly #rows: TaskRows;
   /** First keys in which something has changed since `settle`, each with the last key that a task has left. */
   readonly #changed = new Map<string, string>();
+
+  /** The first key behind which tasks are looked for that were forgotten. */
+  #lookedBehind = "";
 
   constructor(rows: TaskRows) {
     this.#rows = rows;
@@ -277,8 +280,24 @@ export class TaskQueue {
         return this.#rows.due({ ...listing, line: "steps", until: EVER });
       case "parked":
         return this.#rows.parked(listing.key, listing.limit);
+      case "forgotten":
+        return [...this.#forgotten()];
       case "workflow":
         return this.#firstOfEach();
+    }
+  }
+
+  *#forgotten(): Generator<TaskRow> {
+    const after = this.#lookedBehind;
+    this.#lookedBehind = "";
+    let looked = 0;
+    for (const firstKey of this.#rows.firstKeys(after)) {
+      for (const head of this.#rows.heads(firstKey, "")) {
+        if (hasRoom(head, this.#rows)) yield head;
+        if ((looked += 1) < MAX_HEADS) continue;
+        this.#lookedBehind = firstKey;
+        return;
+      }
     }
   }
 

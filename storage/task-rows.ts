@@ -50,6 +50,8 @@ export interface TaskRows {
   admitted(firstKey: string, lastKey?: string): number;
   /** Whether any task has this first key. */
   hasAny(firstKey: string): boolean;
+  /** The first keys of tasks behind this one, in the order of `compareTexts`. */
+  firstKeys(after: string): Iterable<string>;
   /**
    * Under a first key, the first parked task of each last key, by the keys in the order of `compareTexts`: keys behind
    * `after` first, then all other keys. None is admitted while this is read.

@@ -8,9 +8,9 @@ import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
 import { Places, type PlaceLimits, type Reservation } from "./places.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
-import { followClock } from "./set-back.ts";
 import { TroubleReport } from "./report-troubles.ts";
 import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
+import { Upkeep } from "./upkeep.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
 export interface WorkerLimits extends PlaceLimits {
@@ -71,8 +71,8 @@ export class Worker {
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
     this.#inHand.keepLeases();
-    const following = followClock(this.#around, signal, () => this.#rush());
-    this.#working = Promise.all([this.#work(signal), this.#reportTroubles(signal), following]);
+    const upkeep = new Upkeep(this.#around, () => this.#rush()).run(signal);
+    this.#working = Promise.all([this.#work(signal), this.#reportTroubles(signal), upkeep]);
   }
 
   #rush(): void {

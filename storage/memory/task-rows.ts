@@ -105,6 +105,12 @@ export class MemoryTaskRows implements TaskRows {
     return this.#under(firstKey).length > 0;
   }
 
+  firstKeys(after: string): Iterable<string> {
+    const living = this.#tasks.all().filter(({ deadAt }) => deadAt === null);
+    const keys = new Set(living.map(({ firstKey }) => firstKey ?? ""));
+    return [...keys].filter((key) => compareTexts(key, after) > 0).toSorted(compareTexts);
+  }
+
   heads(firstKey: string, after: string): TaskRow[] {
     const lastFirst = this.#parked(firstKey).toReversed();
     const heads = new Map(lastFirst.map((task): [string, TaskRow] => [task.lastKey ?? "", task]));

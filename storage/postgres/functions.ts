@@ -28,5 +28,6 @@ export const functionNames = {
   heartbeat: `paystate_heartbeat_${digest}`,
   release: `paystate_release_${digest}`,
   move: `paystate_move_${digest}`,
+  hasRoom: `paystate_has_room_${digest}`,
   server: `paystate_server_${digest}`,
 };

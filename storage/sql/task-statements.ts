@@ -90,6 +90,11 @@ export const taskStatements = {
   admittedIn: statement<{ firstKey: string; lastKey: string }, { count: number }>(
     `select count(*) as count ${under(` and admission = 'admitted' and "lastKey" = {lastKey}`)}`,
   ),
+  /** One seek from first key to first key. */
+  firstKeyAfter: statement<{ after: string }, { firstKey: string }>(
+    `select "firstKey" from tasks where "deadAt" is null and "firstKey" is not null and "firstKey" > {after}
+      order by "firstKey" limit 1`,
+  ),
   /** One seek from last key to last key, however many tasks lie between them. */
   headAfter: statement<{ firstKey: string; after: string }, TaskRow>(
     `select * ${under(` and admission = 'parked' and "lastKey" > {after} order by "lastKey", seq limit 1`)}`,

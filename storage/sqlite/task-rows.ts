@@ -58,6 +58,10 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     return found?.count ?? 0;
   },
   hasAny: (firstKey) => connection.get(taskStatements.anyUnder, { firstKey }) !== undefined,
+  *firstKeys(after) {
+    const next = (key: string) => connection.get(taskStatements.firstKeyAfter, { after: key });
+    for (let row = next(after); row !== undefined; row = next(row.firstKey)) yield row.firstKey;
+  },
   /** Those behind the key that a task has left, then those before it. */
   *heads(firstKey, left) {
     yield* headsBetween(connection, { firstKey, from: left, to: null });

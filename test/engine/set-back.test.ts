@@ -30,7 +30,7 @@ async function live(clock: VirtualClock, ms: number): Promise<void> {
 
 describe.each(sampled(adapters, "set back"))("a clock that is set back, on $name", (adapter) => {
   test.each(["lives on", "begins after it"])(
-    "D35: timers, a retry and what a dead process held go on in their time, in a process that %s",
+    "D26, D35: timers, a retry and what a dead process held go on in their time, in a process that %s",
     (when) =>
       inWorld(adapter, async ({ engine, clock, open, storage, settled }) => {
         const frozen = virtualClock(clock.now());
