@@ -71,9 +71,7 @@ export function extended<T extends StoredTask>(
  */
 export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: ClaimRequest): T[] {
   const { workflows, now, maxCrashes } = request;
-  // A lease longer than any that is given was given before the clock was set back.
-  const isLeased = ({ visibleAt }: StoredTask): boolean => visibleAt > now && visibleAt <= now + SUSPECT_MS;
-  if (tasks.some((task) => isHeldSuspect(task) && isLeased(task))) return [];
+  if (tasks.some((task) => isHeldSuspect(task) && task.visibleAt > now)) return [];
   return tasks
     .filter((task) => isInLine(task) && task.crashes < maxCrashes && workflows.includes(task.workflow))
     .filter((task) => request[queueOfRow(task)] > 0)

@@ -123,8 +123,7 @@ begin
   if not found or not pg_try_advisory_xact_lock(hashtextextended(current_schema() || '/suspects', 0)) then
     return null;
   end if;
-  perform 1 from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null
-    and "visibleAt" > at and "visibleAt" <= at + ${SUSPECT_MS} limit 1;
+  perform 1 from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null and "visibleAt" > at limit 1;
   if found then return null; end if;
   select * into chosen from tasks t
     where ${IN_LINE} and crashes < (request->>'maxCrashes')::bigint
