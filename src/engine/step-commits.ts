@@ -164,7 +164,7 @@ function firstThenChildren(
 function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryRecord {
   if (cause === undefined || row.cause !== null) return row;
   const { instance, version, stamp, at, event, value } = row;
-  return { instance, version, stamp, at, event, value, cause: causeText(cause, instance) };
+  return { instance, version, stamp, at, event, value, cause: causeText(cause, instance, at) };
 }
 
 /** Only first steps and arrivals in another version move tasks. */

@@ -75,6 +75,10 @@ describe.each(sampled(adapters, "set back"))("a clock that is set back, on $name
         expect(await storage.load("egg"), "not early").toMatchObject({ status: "active" });
         await live(clock, 3 * MINUTE - 3 * LEASE);
         expect(await storage.load("egg")).toMatchObject({ status: "done" });
+        expect(
+          (await second.history("egg")).map(({ cause }) => cause),
+          "a note in the history",
+        ).toMatchObject([null, { kind: "timer", isMoved: true }]);
         hanging.open();
         await settled();
       }),
