@@ -21,13 +21,14 @@ export function planLeases(
   readonly held: readonly Lease[];
   readonly put: readonly EngineTables["paystateLeases"][];
   readonly remove: readonly string[];
-  /** More than 0 where the clock was set back: with `movesTasks` first call `moveDelayed`, page after page. */
+  /** More than 0 where the clock was set back: first call `moveDelayed`, page after page. */
   readonly setBackMs: number;
 } {
-  const { holder, now, leaseMs } = request;
+  const { holder, now, leaseMs, highest } = request;
   const names = [...new Set(request.names)];
   const living = livingLeases(names, rows, now);
-  const setBackMs = Math.max(0, ...rows.map(({ until, ms }) => until - ms - now));
+  const setBackMs =
+    highest === undefined ? 0 : Math.max(0, highest - now, ...rows.map(({ until, ms }) => until - ms - now));
   const isFresh = (name: string): boolean =>
     living.some((lease) => lease.name === name && lease.holder === holder && isRecent(lease, request));
   const free = names.filter(

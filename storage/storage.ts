@@ -463,7 +463,7 @@ export interface Lease {
   readonly name: string;
   readonly holder: string;
   readonly until: number;
-  /** By how much the clock was set back since the name was given last; absent where it was not. */
+  /** By how much the clock was set back, which was asked for with `highest`; absent where it was not. */
   readonly setBackMs?: number;
 }
 
@@ -474,8 +474,8 @@ export interface LeaseRequest {
   readonly now: number;
   /** 0 gives them up. */
   readonly leaseMs: number;
-  /** Where the clock was set back, tasks are moved before the names are given. */
-  readonly movesTasks?: boolean;
+  /** The highest time that the caller has seen: tasks are moved where the clock was set back behind it, or behind that of a name. */
+  readonly highest?: number;
 }
 
 /** All that `paystate/engine` needs. `install` adds tables besides the engine's. */
@@ -551,9 +551,10 @@ export interface EngineStorage {
    * each name goes to one. A lease that would last longer than it was given for has ended: the clock was set back. With
    * `leaseMs` 0 the holder's own are given up.
    *
-   * With `movesTasks` each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved to
-   * that, before a name is given which was last given at a time that is still to come. Many tasks take several transactions; a
-   * process that ends between them leaves the name as it was, and whoever asks next goes through all tasks.
+   * With `highest`, the clock was set back where that is still to come, by the caller's clock, or the time at which a name was
+   * given last. Then each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved to
+   * that, before names are given. Many tasks take several transactions; where a process ends between them, the time of the name
+   * is still to come for whoever asks next.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
   watches(listing: WatchListing): Promise<readonly WatchRecord[]>;

@@ -6,8 +6,10 @@ import { elapsed } from "../runtime.ts";
 import type { EngineProcess } from "./engine-process.ts";
 
 /** How often this process looks at its own clock, and how often at that of the storage, which may be another one. */
-const LOOK_EVERY_MS = 5_000;
+const LOOK_EVERY_MS = 1_000;
 const ASK_EVERY_MS = 60_000;
+/** By more than this no clock differs from elapsed time between two looks that was not put. */
+const JUMP_MS = 1_000;
 /** Half of it after it was given the lease is given anew, and tells when: a clock that is before that was set back. */
 const LEASE_MS = 600_000;
 const SEARCH_EVERY_MS = 600_000;
@@ -18,7 +20,9 @@ export class Upkeep {
   readonly #reported = new Set<string>();
   #askedAt = -Infinity;
   #searchedAt = -Infinity;
-  #aheadMs = -Infinity;
+  #aheadMs = 0;
+  /** The highest time since the storage was asked. */
+  #highest = 0;
 
   constructor(process: EngineProcess, onMoved: () => void) {
     this.#process = process;
@@ -30,7 +34,7 @@ export class Upkeep {
     const { clock } = this.#process;
     while (!signal.aborted) {
       // A storage that cannot be read is logged by the loop that claims.
-      if (this.#isSetBack() || this.#isTime(this.#askedAt, ASK_EVERY_MS)) await this.#ask().catch(() => {});
+      if (this.#isPut() || this.#isTime(this.#askedAt, ASK_EVERY_MS)) await this.#ask().catch(() => {});
       if (!signal.aborted) await clock.sleep(LOOK_EVERY_MS, signal);
     }
   }
@@ -39,25 +43,27 @@ export class Upkeep {
     return elapsed(this.#process.clock) - last >= everyMs;
   }
 
-  #isSetBack(): boolean {
+  /** On, too: the lease has to tell of the higher time. */
+  #isPut(): boolean {
     const { clock } = this.#process;
-    const before = this.#aheadMs;
-    this.#aheadMs = clock.now() - elapsed(clock);
-    return before - this.#aheadMs > LOOK_EVERY_MS;
+    const [now, before] = [clock.now(), this.#aheadMs];
+    this.#aheadMs = now - elapsed(clock);
+    this.#highest = Math.max(this.#highest, now);
+    return Math.abs(this.#aheadMs - before) > JUMP_MS;
   }
 
   async #ask(): Promise<void> {
     const { storage, clock, log, holder } = this.#process;
-    this.#askedAt = elapsed(clock);
-    const asked = { names: ["upkeep"], holder, now: clock.now(), leaseMs: LEASE_MS, movesTasks: true };
+    const asked = { names: ["upkeep"], holder, now: clock.now(), leaseMs: LEASE_MS, highest: this.#highest };
     const [lease] = await storage.lease(asked);
-    if (lease?.holder !== holder) return;
-    const { setBackMs } = lease;
+    this.#askedAt = elapsed(clock);
+    this.#highest = asked.now;
+    const { setBackMs } = lease ?? {};
     if (setBackMs !== undefined) {
       log.warn({ setBackMs }, "the clock was set back: the delays and leases of tasks count from now on");
       this.#onMoved();
     }
-    if (this.#isTime(this.#searchedAt, SEARCH_EVERY_MS)) await this.#search();
+    if (lease?.holder === holder && this.#isTime(this.#searchedAt, SEARCH_EVERY_MS)) await this.#search();
   }
 
   async #search(): Promise<void> {

@@ -101,7 +101,7 @@ export class Records {
       lease: async (request) => {
         const rows = this.#leases.all().filter(({ name }) => request.names.includes(name));
         const { held, put, remove, setBackMs } = planLeases(request, rows);
-        let page = request.movesTasks === true && setBackMs > 0 ? "" : null;
+        let page = setBackMs > 0 ? "" : null;
         while (page !== null) page = moveDelayed(request.now, page);
         for (const lease of put) this.#leases.put(this.#leases.copy(lease));
         for (const name of remove) this.#leases.remove(this.#leases.get(name) as StoredLease);

@@ -27,13 +27,15 @@ export async function leased(
     leases.map((lease) => ({ ...lease, until: clock.told(lease.until) }));
 
   const seen = await asked();
-  const { held, put, remove, setBackMs } = planLeases({ ...request, now: seen.now }, seen.rows);
-  if (put.length === 0 && remove.length === 0) return told(held);
-  let page = request.movesTasks === true && setBackMs > 0 ? "" : null;
+  // By the database's clock only the times of the names tell.
+  const byNames = given === null && request.highest !== undefined ? { highest: 0 } : {};
+  const { held, put, remove, setBackMs } = planLeases({ ...request, ...byNames, now: seen.now }, seen.rows);
+  let page = setBackMs > 0 ? "" : null;
   while (page !== null) {
     const wanted = { now: given, after: page };
     page = (await database.again(() => database.call(functionNames.move, wanted))) as string | null;
   }
+  if (put.length === 0 && remove.length === 0) return told(held);
   const { rows, now } = await asked(
     `delete from "paystateLeases" where name = ${anyOf(remove)} and holder = ${literal(holder)}`,
     // In one order everywhere, so that two which meet do not end each other.

@@ -55,13 +55,13 @@ export async function leased(
     return planLeases(request, rows);
   };
   const found = await connection.read(plan);
-  if (found.put.length === 0 && found.remove.length === 0) return found.held;
-  let page = request.movesTasks === true && found.setBackMs > 0 ? "" : null;
+  let page = found.setBackMs > 0 ? "" : null;
   while (page !== null) {
     const after = page;
     page = await connection.write(() => tasks.moveDelayed(request.now, after));
     await new Promise(setImmediate);
   }
+  if (found.put.length === 0 && found.remove.length === 0) return found.held;
   return connection.write(() => {
     const { held, put, remove } = plan();
     for (const lease of put) connection.run(leaseStatements.put, lease);

@@ -96,4 +96,19 @@ describe.each(sampled(adapters, "set back"))("a clock that is set back, on $name
       }
       expect(log.commits.filter(({ commit }) => commit.consumes !== undefined)).toHaveLength(1);
     }));
+
+  test("D35: what was armed while the clock was put on for some seconds waits no longer than its delay", () =>
+    inWorld(adapter, async ({ engine, clock, storage }) => {
+      const first = await engine({ workflows: [egg] });
+      first.run();
+      await live(clock, 2_000);
+      clock.put(HOUR);
+      await live(clock, 2_000);
+      await first.start(egg, { id: "egg", input: undefined });
+      clock.put(-HOUR);
+      await live(clock, 3 * MINUTE - 1_000);
+      expect(await storage.load("egg")).toMatchObject({ status: "active" });
+      await live(clock, 3_000);
+      expect(await storage.load("egg")).toMatchObject({ status: "done" });
+    }));
 });
