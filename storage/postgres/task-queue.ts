@@ -57,7 +57,7 @@ export class TaskQueue {
   /** Not repeated where the answer is lost, since a failure would count twice: the lease runs out by itself. */
   async release({ error, ...due }: Release): Promise<boolean> {
     const failure = error === undefined ? {} : { error: error.replaceAll(NUL, "") };
-    const visibleAt = this.#clock.stored(due.dueAt);
+    const visibleAt = this.#clock.stored(due.dueAt, due.delayMs);
     return (await this.#once(functionNames.release, { ...due, visibleAt, ...failure })) as boolean;
   }
 

@@ -4,10 +4,11 @@ import { SUSPECT_MS } from "../../suspects.ts";
 import { IN_QUEUE } from "../../sql/task-statements.ts";
 import type { QueueName } from "../../storage.ts";
 import { PAGE } from "../../task-queue.ts";
+import { dueOf } from "./due.ts";
 import { noted, tryLimit } from "./rooms.ts";
 
 /** Due tasks of one queue, earliest first, locked. */
-const dueOf = (queue: QueueName, more = ""): string => `array(
+const dueIn = (queue: QueueName, more = ""): string => `array(
       select t.id from unnest(knows) w cross join lateral
         (select id, "visibleAt", seq from tasks
           where ${IN_QUEUE[queue]} and workflow = w${more} and "visibleAt" <= at
@@ -158,9 +159,9 @@ declare
 begin
   perform paystate_settle_@(request, knows, at);
   loop
-    due := ${dueOf("steps")}
-      || ${dueOf("free")}
-      || ${dueOf("limited", " and admission = 'admitted'")};
+    due := ${dueIn("steps")}
+      || ${dueIn("free")}
+      || ${dueIn("limited", " and admission = 'admitted'")};
     changed := '{}';
     for missed in
       select id, "firstKey", "lastKey" from tasks
@@ -233,8 +234,7 @@ begin
   if released."firstKey" is not null then
     perform paystate_lock_limits_@(array[released."firstKey"]);
   end if;
-  update tasks set "dueAt" = (request->>'dueAt')::bigint, "visibleAt" = (request->>'visibleAt')::bigint,
-      "delayMs" = (request->>'delayMs')::bigint, holder = null, failures = failures + (case when failed then 1 else 0 end),
+  update tasks set ${dueOf("request")}, holder = null, failures = failures + (case when failed then 1 else 0 end),
       "lastError" = coalesce(request->>'error', "lastError"), "crashedAt" = case when failed then null else "crashedAt" end,
       "failingSince" = coalesce("failingSince", case when failed then "dueAt" end),
       admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
