@@ -18,6 +18,8 @@ const taskColumns = {
   admission: "text?",
   /** When it may next be claimed: its due time, or the end of its lease while it is held. */
   visibleAt: "integer",
+  /** How long after it was set that is; null for an absolute moment. */
+  delayMs: "integer?",
   holder: "text?",
   /** That of the latest claim, 0 before the first. */
   token: "integer",
@@ -49,7 +51,7 @@ export interface EngineTables {
   tasks: StoredTask;
   watches: WatchRecord;
   /** `ms`: for how long it was given. What seems to last longer was given before the clock was set back. */
-  paystateLeases: Lease & { readonly ms: number };
+  paystateLeases: Omit<Lease, "setBackMs"> & { readonly ms: number };
   history: HistoryRecord;
 }
 

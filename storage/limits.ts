@@ -63,7 +63,7 @@ export function admitted<T extends StoredTask>(task: T): T {
   return task.firstKey === null ? task : { ...task, admission: "admitted" };
 }
 
-/** So many last keys of one first key are looked at for one admission. */
+/** So many last keys of one first key are looked at for one admission, and so many keys for what was forgotten. */
 export const MAX_HEADS = 64;
 
 /** Whether the keys of a task have room for it, or it has it already. */

@@ -55,7 +55,7 @@ export function memoryStorage(): EngineStorage {
     heartbeat: async (request) => journal.atomically(() => tasks.heartbeat(request)),
     release: async (request) => journal.atomically(() => tasks.release(request)),
     nextDue: async (...asked) => tasks.nextDue(...asked),
-    ...records.reads,
+    ...records.reads((now, after) => journal.atomically(() => tasks.moveDelayed(now, after))),
     size: async () => null,
     pending: async (instance, limit, except) => ({
       tasks: tasks.of(instance, limit, except),

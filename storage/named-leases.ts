@@ -21,10 +21,14 @@ export function planLeases(
   readonly held: readonly Lease[];
   readonly put: readonly EngineTables["paystateLeases"][];
   readonly remove: readonly string[];
+  /** More than 0 where the clock was set back: first call `moveDelayed`, page after page. */
+  readonly setBackMs: number;
 } {
-  const { holder, now, leaseMs } = request;
+  const { holder, now, leaseMs, highest } = request;
   const names = [...new Set(request.names)];
   const living = livingLeases(names, rows, now);
+  const setBackMs =
+    highest === undefined ? 0 : Math.max(0, highest - now, ...rows.map(({ until, ms }) => until - ms - now));
   const isFresh = (name: string): boolean =>
     living.some((lease) => lease.name === name && lease.holder === holder && isRecent(lease, request));
   const free = names.filter(
@@ -33,12 +37,13 @@ export function planLeases(
   if (leaseMs === 0) {
     const own = rows.filter((row) => row.holder === holder && free.includes(row.name));
     const others = living.filter((lease) => lease.holder !== holder);
-    return { held: others, put: [], remove: own.map(({ name }) => name) };
+    return { held: others, put: [], remove: own.map(({ name }) => name), setBackMs };
   }
   const stale = free.filter((name) => !isFresh(name));
   const put = stale.map((name): StoredLease => ({ name, holder, until: now + leaseMs, ms: leaseMs }));
   const kept = rows.filter(({ name }) => !stale.includes(name));
-  return { held: livingLeases(names, [...kept, ...put], now), put, remove: [] };
+  const held = withSetBack(livingLeases(names, [...kept, ...put], now), setBackMs);
+  return { held, put, remove: [], setBackMs };
 }
 
 /** The leases that count, in the order of these names. One that would last longer than it was given for was given before the clock was set back. */
@@ -53,6 +58,9 @@ export function livingLeases(
       .map(({ holder, until }) => ({ name, holder, until })),
   );
 }
+
+export const withSetBack = (leases: readonly Lease[], setBackMs: number): readonly Lease[] =>
+  setBackMs === 0 ? leases : leases.map((lease) => ({ ...lease, setBackMs }));
 
 /** Whether more than half of it is left, which saves a write. */
 function isRecent({ until }: Lease, { now, leaseMs }: LeaseRequest): boolean {

@@ -136,7 +136,7 @@ function storageOn(
       usedBytes,
       inShards: (kind, shards) => connection.read(() => watchesIn(connection, kind, shards)),
     }),
-    lease: (request) => leased(connection, request),
+    lease: (request) => leased(connection, tasks, request),
     pending: (instance, limit, except) =>
       connection.snapshot(() => ({
         tasks: tasks.of(instance, limit, except),

@@ -55,8 +55,18 @@ export interface Limit {
   readonly atMost: number;
 }
 
+/** When something is due. */
+export interface Due {
+  readonly dueAt: number;
+  /**
+   * How long after now that is; absent for an absolute moment. A delay is counted anew where the clock was set back, an
+   * absolute moment stays: see `lease`.
+   */
+  readonly delayMs?: number;
+}
+
 /** Work due at a time. */
-export interface TaskRecord {
+export interface TaskRecord extends Due {
   /** `instance:stamp:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
@@ -67,7 +77,6 @@ export interface TaskRecord {
   readonly name: string;
   /** JSON text. */
   readonly payload: string;
-  readonly dueAt: number;
   /**
    * Of effects, invocations and messages: none, one, or two of which the second is counted within the first, as the webhooks
    * of an account. While a key has no room the task is *parked*: no claim sees it until another of the key ends, in the order
@@ -149,6 +158,11 @@ export type TaskListing =
   | { readonly order: "due"; readonly workflow: string; readonly limit: number }
   /** Messages that are parked in this key, as they were armed: the messages behind the one that has the room. */
   | { readonly order: "parked"; readonly key: string; readonly limit: number }
+  /**
+   * Parked though their keys have room, which no storage may leave behind. A call looks at the first parked task of 64 keys, and
+   * the next one goes on behind them.
+   */
+  | { readonly order: "forgotten" }
   /** Of each workflow, ascending, the one that can be claimed first, a suspect that waits at the latest. */
   | { readonly order: "workflow" };
 
@@ -174,17 +188,17 @@ export interface ClaimedTask extends TaskRecord {
 export interface ArmLease {
   readonly holder: string;
   readonly until: number;
+  readonly leaseMs: number;
 }
 
 /**
  * A task that goes on under another name and payload, as a new version of its chart knows it. What a present holder brings
  * back is refused, and it can be claimed at `dueAt`, unless it is a dead letter.
  */
-export interface TaskAmendment {
+export interface TaskAmendment extends Due {
   readonly task: string;
   readonly name: string;
   readonly payload: string;
-  readonly dueAt: number;
 }
 
 /** Something the ledger is polled for on behalf of an instance. */
@@ -382,7 +396,7 @@ export interface CommitParts {
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
    * tasks that wait after a failure. Refused with `token` when one is neither.
    */
-  readonly retries?: readonly { readonly task: string; readonly dueAt: number }[];
+  readonly retries?: readonly ({ readonly task: string } & Due)[];
   /** Dead letters, and messages that wait after a failure, to remove by an operator's command. Refused with `token` when one is neither. */
   readonly drops?: readonly string[];
   /**
@@ -449,6 +463,8 @@ export interface Lease {
   readonly name: string;
   readonly holder: string;
   readonly until: number;
+  /** By how much the clock was set back, which was asked for with `highest`; absent where it was not. */
+  readonly setBackMs?: number;
 }
 
 /** Who wants names, and for how long. */
@@ -458,6 +474,8 @@ export interface LeaseRequest {
   readonly now: number;
   /** 0 gives them up. */
   readonly leaseMs: number;
+  /** The highest time that the caller has seen: tasks are moved where the clock was set back behind it, or behind that of a name. */
+  readonly highest?: number;
 }
 
 /** All that `paystate/engine` needs. `install` adds tables besides the engine's. */
@@ -512,12 +530,9 @@ export interface EngineStorage {
    * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer. False when the
    * token is no longer the latest, or the task was set aside as a dead letter.
    */
-  release(request: {
-    readonly id: string;
-    readonly token: number;
-    readonly dueAt: number;
-    readonly error?: string;
-  }): Promise<boolean>;
+  release(
+    request: Due & { readonly id: string; readonly token: number; readonly error?: string },
+  ): Promise<boolean>;
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
   /**
@@ -535,6 +550,11 @@ export interface EngineStorage {
    * or have ended, and extends the holder's own once no more than half of `leaseMs` is left, all in one act: of racing callers
    * each name goes to one. A lease that would last longer than it was given for has ended: the clock was set back. With
    * `leaseMs` 0 the holder's own are given up.
+   *
+   * With `highest`, the clock was set back where that is still to come, by the caller's clock, or the time at which a name was
+   * given last. Then each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved to
+   * that, before names are given. Many tasks take several transactions; where a process ends between them, the time of the name
+   * is still to come for whoever asks next.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
   watches(listing: WatchListing): Promise<readonly WatchRecord[]>;

@@ -3,6 +3,7 @@ import type {
   ArmLease,
   ClaimedTask,
   ClaimRequest,
+  Due,
   PendingTask,
   TaskAmendment,
   TaskRecord,
@@ -18,7 +19,7 @@ import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
  * or has no key, or is that of a timer.
  */
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
-  const { id, instance, workflow, kind, name, payload, dueAt } = task;
+  const { id, instance, workflow, kind, name, payload, dueAt, delayMs = null } = task;
   return {
     id,
     instance,
@@ -29,6 +30,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     dueAt,
     ...limitColumns(task, lease === undefined ? "parked" : "admitted"),
     visibleAt: lease?.until ?? dueAt,
+    delayMs: lease?.leaseMs ?? delayMs,
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,
     crashes: 0,
@@ -53,9 +55,15 @@ export function claimedTask(task: StoredTask): ClaimedTask {
 }
 
 /** The task under its other name and payload, taken from its holder. */
-export function amended<T extends StoredTask>(task: T, { name, payload, dueAt }: TaskAmendment): T {
-  return paused({ ...task, name, payload, dueAt, visibleAt: dueAt, holder: null, token: task.token + 1 });
+export function amended<T extends StoredTask>(task: T, { name, payload, ...due }: TaskAmendment): T {
+  return paused({ ...task, name, payload, ...dueColumns(due), holder: null, token: task.token + 1 });
 }
+
+const dueColumns = ({ dueAt, delayMs }: Due): Pick<StoredTask, "dueAt" | "visibleAt" | "delayMs"> => ({
+  dueAt,
+  visibleAt: dueAt,
+  delayMs: delayMs ?? null,
+});
 
 /** A task of an instance as the port shows it. */
 export function pendingTask(task: StoredTask): PendingTask {
@@ -79,21 +87,21 @@ export function claimed<T extends StoredTask>(
   task: T,
   { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
 ): T {
-  return admitted({ ...task, holder, visibleAt: now + leaseMs, token: task.token + 1 });
+  return admitted({ ...task, holder, visibleAt: now + leaseMs, delayMs: leaseMs, token: task.token + 1 });
 }
 
 /**
  * What giving it back makes of a task, with the error it failed with, if it did; null when it was set aside meanwhile.
  * That the token is the latest is for the caller to check.
  */
-export function released<T extends StoredTask>(task: T, dueAt: number, error?: string): T | null {
+export function released<T extends StoredTask>(task: T, due: Due, error?: string): T | null {
   if (task.deadAt !== null) return null;
-  const due = paused({ ...task, dueAt, visibleAt: dueAt, holder: null });
-  if (error === undefined) return due;
+  const given = paused({ ...task, ...dueColumns(due), holder: null });
+  if (error === undefined) return given;
   const { failures, failingSince } = task;
   // It can fail without ending its process.
   return {
-    ...due,
+    ...given,
     crashedAt: null,
     failures: failures + 1,
     lastError: error,
@@ -102,13 +110,27 @@ export function released<T extends StoredTask>(task: T, dueAt: number, error?: s
 }
 
 /** What an operator's retry makes of a task; null when it cannot be retried. */
-export function retried<T extends StoredTask>(task: T, dueAt: number): T | null {
+export function retried<T extends StoredTask>(task: T, due: Due): T | null {
   if (task.holder !== null) return null;
   if (task.deadAt !== null) {
     const counts = { crashes: 0, crashedAt: null, failures: 0, failingSince: null };
-    return revived({ ...task, dueAt, visibleAt: dueAt, ...counts, deadAt: null });
+    return revived({ ...task, ...dueColumns(due), ...counts, deadAt: null });
   }
-  return task.failures > 0 ? paused({ ...task, dueAt, visibleAt: dueAt }) : null;
+  return task.failures > 0 ? paused({ ...task, ...dueColumns(due) }) : null;
+}
+
+/**
+ * What becomes of a task that was given its delay at a time still to come, since the clock was set back: it waits for its
+ * delay from now on, and a crash is not later than now. Null for any other.
+ */
+export function moved<T extends StoredTask>(task: T, now: number): T | null {
+  const { visibleAt, delayMs, crashedAt } = task;
+  if (delayMs === null || visibleAt - delayMs <= now) return null;
+  return {
+    ...task,
+    visibleAt: now + delayMs,
+    crashedAt: crashedAt === null ? null : Math.min(crashedAt, now),
+  };
 }
 
 /** By the time they may be claimed, equal ones in the order in which they were armed. */

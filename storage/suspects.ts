@@ -32,15 +32,17 @@ export function suspected<T extends StoredTask>(
     const isInRow = crashedAt !== null && task.visibleAt - leaseMs - crashedAt < SUSPECT_MS;
     const crashes = isInRow ? task.crashes + 1 : 1;
     const crashed = paused({ ...task, crashes, crashedAt: now, holder: null });
-    return crashes >= maxCrashes ? { ...crashed, deadAt: now } : { ...crashed, visibleAt: now + SUSPECT_MS };
+    return crashes >= maxCrashes ? { ...crashed, deadAt: now } : { ...crashed, ...inLine(now) };
   }
   if (crashedAt === null) return null;
-  const until = crashedAt + SUSPECT_MS;
-  if (until > now) return { ...task, visibleAt: until };
-  return task.crashes > 1
-    ? { ...task, crashedAt: now, visibleAt: now + SUSPECT_MS }
-    : { ...task, crashedAt: null };
+  if (crashedAt + SUSPECT_MS > now) return { ...task, ...inLine(crashedAt) };
+  return task.crashes > 1 ? { ...task, crashedAt: now, ...inLine(now) } : { ...task, crashedAt: null };
 }
+
+const inLine = (crashedAt: number): Pick<StoredTask, "visibleAt" | "delayMs"> => ({
+  visibleAt: crashedAt + SUSPECT_MS,
+  delayMs: SUSPECT_MS,
+});
 
 /**
  * What a heartbeat makes of a task of which the caller has the latest token; null where its lease is lost. A held one stays
@@ -56,10 +58,11 @@ export function extended<T extends StoredTask>(
   { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
 ): T | null {
   const visibleAt = now + leaseMs;
-  if (task.holder !== null) return { ...task, visibleAt };
+  if (task.holder !== null) return { ...task, visibleAt, delayMs: leaseMs };
   if (!isInLine(task)) return null;
   const crashes = task.crashes - 1;
-  return admitted({ ...task, holder, visibleAt, crashes, crashedAt: crashes === 0 ? null : task.crashedAt });
+  const crashedAt = crashes === 0 ? null : task.crashedAt;
+  return admitted({ ...task, holder, visibleAt, delayMs: leaseMs, crashes, crashedAt });
 }
 
 /**
@@ -68,9 +71,7 @@ export function extended<T extends StoredTask>(
  */
 export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: ClaimRequest): T[] {
   const { workflows, now, maxCrashes } = request;
-  // A lease longer than any that is given was given before the clock was set back.
-  const isLeased = ({ visibleAt }: StoredTask): boolean => visibleAt > now && visibleAt <= now + SUSPECT_MS;
-  if (tasks.some((task) => isHeldSuspect(task) && isLeased(task))) return [];
+  if (tasks.some((task) => isHeldSuspect(task) && task.visibleAt > now)) return [];
   return tasks
     .filter((task) => isInLine(task) && task.crashes < maxCrashes && workflows.includes(task.workflow))
     .filter((task) => request[queueOfRow(task)] > 0)

@@ -3,7 +3,7 @@
  * keys. The rules are pure functions, in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; here they meet the rows.
  */
 import { compareTexts } from "./compare-texts.ts";
-import { admitted, hasRoom, nextAdmitted } from "./limits.ts";
+import { admitted, hasRoom, MAX_HEADS, nextAdmitted } from "./limits.ts";
 import type {
   AnyCommit,
   ArmLease,
@@ -22,6 +22,7 @@ import {
   claimed,
   claimedTask,
   earliestFirst,
+  moved,
   pendingTask,
   released,
   retried,
@@ -34,6 +35,9 @@ import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
 
 /** Later than every time that a task has. */
 const EVER = Number.MAX_SAFE_INTEGER;
+
+/** So many tasks are looked at in one transaction, where all are. */
+export const PAGE = 500;
 
 /** The lines of a queue in which tasks wait for their time, and the one that a claim takes from. */
 const WAITING: { readonly [Q in QueueName]: readonly TaskLine[] } = {
@@ -65,6 +69,9 @@ export class TaskQueue {
   /** First keys in which something has changed since `settle`, each with the last key that a task has left. */
   readonly #changed = new Map<string, string>();
 
+  /** The first key behind which tasks are looked for that were forgotten. */
+  #lookedBehind = "";
+
   constructor(rows: TaskRows) {
     this.#rows = rows;
   }
@@ -87,8 +94,8 @@ export class TaskQueue {
   }
 
   /** By an operator's command. False when the task cannot be retried. */
-  retry({ task: id, dueAt }: NonNullable<AnyCommit["retries"]>[number]): boolean {
-    return this.#change(this.#rows.get(id), (task) => retried(task, dueAt));
+  retry({ task: id, ...due }: NonNullable<AnyCommit["retries"]>[number]): boolean {
+    return this.#change(this.#rows.get(id), (task) => retried(task, due));
   }
 
   /** By an operator's command. False when the task cannot be dropped. */
@@ -215,12 +222,22 @@ export class TaskQueue {
   }
 
   /** Gives a task back; false when the token is no longer the latest, or the task was set aside. */
-  release({ id, token, dueAt, error }: Parameters<EngineStorage["release"]>[0]): boolean {
+  release({ id, token, error, ...due }: Parameters<EngineStorage["release"]>[0]): boolean {
     // As in PostgreSQL, which keeps none: else the text of one error would keep a whole file from being moved there.
     const text = error?.replaceAll("\u0000", "");
-    const isReleased = this.#change(this.#claimed(id, token), (task) => released(task, dueAt, text));
+    const isReleased = this.#change(this.#claimed(id, token), (task) => released(task, due, text));
     this.settle();
     return isReleased;
+  }
+
+  /**
+   * After the clock was set back, for `lease`: of a page of tasks, moves those that wait longer than their delay. Answers behind
+   * which task the next page begins; null after the last.
+   */
+  moveDelayed(now: number, after: string): string | null {
+    const page = this.#rows.page(after, PAGE);
+    for (const task of page) this.#put(task, () => moved(task, now));
+    return page[PAGE - 1]?.id ?? null;
   }
 
   nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): number | null {
@@ -263,8 +280,24 @@ export class TaskQueue {
         return this.#rows.due({ ...listing, line: "steps", until: EVER });
       case "parked":
         return this.#rows.parked(listing.key, listing.limit);
+      case "forgotten":
+        return [...this.#forgotten()];
       case "workflow":
         return this.#firstOfEach();
+    }
+  }
+
+  *#forgotten(): Generator<TaskRow> {
+    const after = this.#lookedBehind;
+    this.#lookedBehind = "";
+    let looked = 0;
+    for (const firstKey of this.#rows.firstKeys(after)) {
+      for (const head of this.#rows.heads(firstKey, "")) {
+        if (hasRoom(head, this.#rows)) yield head;
+        if ((looked += 1) < MAX_HEADS) continue;
+        this.#lookedBehind = firstKey;
+        return;
+      }
     }
   }
 

@@ -16,7 +16,7 @@ export type TaskLine = "steps" | "free" | "admitted" | "parked" | "paused";
 
 /**
  * The tasks of a database as `TaskQueue` reads and writes them, within a transaction of the adapter. Rows that are handed out
- * are never changed. Dead letters are in `get`, `remove`, `disarm`, `ofInstance` and `dead`, and in nothing else.
+ * are never changed. Dead letters are in `get`, `remove`, `disarm`, `ofInstance` `page` and `dead`, and in nothing else.
  */
 export interface TaskRows {
   get(id: string): TaskRow | undefined;
@@ -25,6 +25,8 @@ export interface TaskRows {
   /** Replaces a task, which was `before`. */
   put(task: TaskRow, before: TaskRow): void;
   remove(id: string): void;
+  /** Tasks by their ids in the order of `compareTexts`, behind this one. */
+  page(after: string, limit: number): readonly TaskRow[];
   /** Removes the task, where it has this token and has been claimed. */
   consume(id: string, token: number): GoneTask | undefined;
   /** Removes timers and invocations of an instance, dead letters too: those of this name, or all. */
@@ -48,6 +50,8 @@ export interface TaskRows {
   admitted(firstKey: string, lastKey?: string): number;
   /** Whether any task has this first key. */
   hasAny(firstKey: string): boolean;
+  /** The first keys of tasks behind this one, in the order of `compareTexts`. */
+  firstKeys(after: string): Iterable<string>;
   /**
    * Under a first key, the first parked task of each last key, by the keys in the order of `compareTexts`: keys behind
    * `after` first, then all other keys. None is admitted while this is read.

@@ -32,5 +32,5 @@ export function unsettled<T extends StoredTask>(task: T, request: ClaimRequest):
   const isLeft = task.admission === "admitted" && !workflows.includes(task.workflow);
   if (!isLeft || task.visibleAt > now - UNCLAIMED_MS) return null;
   const pauseMs = Math.min(Math.max(now - task.dueAt, UNCLAIMED_MS), MAX_PAUSE_MS);
-  return suspected(task, request) ?? paused({ ...task, visibleAt: now + pauseMs });
+  return suspected(task, request) ?? paused({ ...task, visibleAt: now + pauseMs, delayMs: pauseMs });
 }

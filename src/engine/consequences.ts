@@ -177,6 +177,7 @@ class Collector {
       name: timer ?? id,
       payload,
       dueAt,
+      delayMs,
       limits: [],
     });
   }

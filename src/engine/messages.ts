@@ -69,6 +69,7 @@ export function messageTask(
     name: event?.type ?? "$start",
     payload: JSON.stringify(payload),
     dueAt,
+    delayMs: 0,
     limits:
       start !== undefined || event?.type === STOP.type ? [] : [{ key: messageKey(instance), atMost: 1 }],
   };

@@ -18,6 +18,8 @@ export type StepCause =
       readonly from: TaskOrigin | null;
       /** Effects only: the name of the effect. */
       readonly name?: string;
+      /** Timers only: it fired before its time, for the clock was set back meanwhile and its delay had passed. */
+      readonly isMoved?: true;
     }
   /** What a watcher of this kind found. */
   | { readonly kind: "watch"; readonly watch: string }
@@ -25,7 +27,7 @@ export type StepCause =
   | { readonly kind: "parent"; readonly from: TaskOrigin };
 
 /** The part of a task that its cause is made of. */
-export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name">;
+export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
 
 /** What the steps of one commit are made by: a task, or a watcher of this kind. */
 export type CommitCause = CausingTask | { readonly watch: string };
@@ -47,21 +49,26 @@ export type HistoryStep = Pick<HistoryRecord, "instance" | "version" | "stamp">;
 /** No stamp is as short. */
 const BEFORE_STAMPS = /^\d{1,16}$/;
 
-/** The text for a step of this instance. A task of its own is named without the id of the instance. */
-export function causeText(cause: CommitCause, instance: string): string {
+/** The text for a step of this instance, made at this time. A task of its own is named without the id of the instance. */
+export function causeText(cause: CommitCause, instance: string, at = Infinity): string {
   if ("watch" in cause) return `watch ${cause.watch}`;
-  const { id, kind, name } = cause;
+  const { id, kind, name, dueAt = at } = cause;
   const place = id.startsWith(`${instance}:`) ? id.slice(instance.length + 1) : null;
   // The id of another instance may begin in the same way, and have a space in it.
   if (place === null || place.includes(" ")) return `${kind} ${id}`;
   // The names of the others can be read in the event.
-  return kind === "effect" ? `${kind}@${place} ${name}` : `${kind}@${place}`;
+  const note = kind === "timer" && dueAt - at > MAX_SKEW_MS ? MOVED : "";
+  return kind === "effect" ? `${kind}@${place} ${name}` : `${kind}@${place}${note}`;
 }
 
 /** The text for the first step of a child machine, which begins in the commit of this step of its parent. */
 export function causeOfParent({ instance, stamp }: Pick<HistoryRecord, "instance" | "stamp">): string {
   return `parent ${instance}:${stamp}`;
 }
+
+/** Clocks of processes on one database of PostgreSQL differ by less than this. */
+const MAX_SKEW_MS = 60_000;
+const MOVED = " moved";
 
 const OF_OWN_TASK = /^(effect|timer|invocation|message)@([^ ]+)(?: (.*))?$/s;
 const OF_TASK = /^(effect|timer|invocation|message) (.*)$/s;
@@ -85,7 +92,7 @@ export function causeFromText(text: string | null, instance: string): StepCause 
 
 function ofTask(kind: string, task: string, name?: string): StepCause {
   const from = originOf(task);
-  const named = name === undefined ? {} : { name };
+  const named = name === undefined ? {} : kind === "timer" ? { isMoved: true as const } : { name };
   return { kind: kind as TaskRecord["kind"], task, from, ...named };
 }
 

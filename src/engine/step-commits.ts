@@ -116,7 +116,8 @@ export class StepCommits<W> {
     const due = arms.filter((task) => task.dueAt <= at && queueOf(task) !== "limited");
     const reserved = hands.reserve(due, consumes?.task);
     const { taken } = reserved;
-    const lease = { holder: hands.holder, until: at + hands.leaseMs };
+    const { holder, leaseMs } = hands;
+    const lease = { holder, until: at + leaseMs, leaseMs };
     const armed = arms.map((task) => (taken.includes(task) ? { task, lease } : { task }));
     const commit = commitOf(parts, { ...follows, arms: armed }, companions);
     const result = await queue.commit(commit).catch((error: unknown) => {
@@ -187,7 +188,7 @@ function firstThenChildren(
 function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryRecord {
   if (cause === undefined || row.cause !== null) return row;
   const { instance, version, stamp, at, event, value } = row;
-  return { instance, version, stamp, at, event, value, cause: causeText(cause, instance) };
+  return { instance, version, stamp, at, event, value, cause: causeText(cause, instance, at) };
 }
 
 /** Only first steps and arrivals in another version move tasks. */

@@ -29,6 +29,12 @@ export function taskOfStep(
   { id, stamp, at, workflow }: StepFacts,
   place: number | string,
   delayMs = 0,
-): Pick<TaskRecord, "id" | "instance" | "workflow" | "dueAt"> {
-  return { id: `${id}:${stamp}:${place}`, instance: id, workflow: workflow.key, dueAt: at + delayMs };
+): Pick<TaskRecord, "id" | "instance" | "workflow" | "dueAt" | "delayMs"> {
+  return {
+    id: `${id}:${stamp}:${place}`,
+    instance: id,
+    workflow: workflow.key,
+    dueAt: at + delayMs,
+    delayMs,
+  };
 }

@@ -101,7 +101,7 @@ export class TasksInHand {
 
   /** Gives a task back as if it had never been taken. Never rejects. */
   giveBack(task: ClaimedTask): Promise<void> {
-    return this.#release(task, this.#around.clock.now());
+    return this.#release(task, 0);
   }
 
   keepLeases(): void {
@@ -126,7 +126,7 @@ export class TasksInHand {
 
   /** How it ended. Never rejects. */
   async #do({ task, hold }: InHand): Promise<TaskEnded["outcome"]> {
-    const { perform, log, clock } = this.#around;
+    const { perform, log } = this.#around;
     try {
       if (isTurnOver()) await nextTurn();
       await perform(task, hold);
@@ -148,7 +148,7 @@ export class TasksInHand {
       if (error instanceof StorageUnusable) {
         // What waits for the database has not failed. It may be a database of the task's own, of which nothing else tells.
         log.warn(fields, "a task waits for a database");
-        await this.#release(task, clock.now() + FIRST_BACKOFF_MS);
+        await this.#release(task, FIRST_BACKOFF_MS);
         return "given_back";
       }
       // A warning once for each task: from then on it is listed, with its last error, until it is done.
@@ -157,7 +157,7 @@ export class TasksInHand {
       const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS);
       // The stored message is read by people whom a secret in it is not meant for, like a log.
       const message = redactionOf(log)(thrownText(error));
-      await this.#release(task, clock.now() + backoff, message);
+      await this.#release(task, backoff, message);
       return "failed";
     }
   }
@@ -187,10 +187,11 @@ export class TasksInHand {
     this.#taken[queueOf(held.task)] -= 1;
   }
 
-  async #release({ id, token }: ClaimedTask, dueAt: number, error?: string): Promise<void> {
-    const { storage, log } = this.#around;
+  async #release({ id, token }: ClaimedTask, delayMs: number, error?: string): Promise<void> {
+    const { storage, log, clock } = this.#around;
+    const dueAt = clock.now() + delayMs;
     try {
-      await storage.release({ id, token, dueAt, ...(error === undefined ? {} : { error }) });
+      await storage.release({ id, token, dueAt, delayMs, ...(error === undefined ? {} : { error }) });
     } catch (err) {
       // Then the lease runs out by itself and the task is claimed again all the same.
       log.error({ task: id, err }, "a task could not be given back");

@@ -69,7 +69,7 @@ export function taskCommands(
     deadLetters: (limit = DEFAULT_LIMIT) => deadLetters(storage, limit),
     failingTasks: (limit = DEFAULT_LIMIT) => failingTasks(storage, 1, limit),
     async retry(task) {
-      return (await commitOne(storage, { retries: [{ task, dueAt: now() }] })).ok;
+      return (await commitOne(storage, { retries: [{ task, dueAt: now(), delayMs: 0 }] })).ok;
     },
     async drop(task) {
       return (await commitOne(storage, { drops: [task] })).ok;

@@ -10,6 +10,7 @@ import { Places, type PlaceLimits, type Reservation } from "./places.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { TroubleReport } from "./report-troubles.ts";
 import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
+import { Upkeep } from "./upkeep.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
 export interface WorkerLimits extends PlaceLimits {
@@ -66,15 +67,17 @@ export class Worker {
 
   /** While it runs, again: there may be more that is taken in hand. */
   run(): void {
-    if (this.#stopping !== null) {
-      this.#nextDue = "unknown";
-      this.wake();
-      return;
-    }
+    if (this.#stopping !== null) return this.#rush();
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
     this.#inHand.keepLeases();
-    this.#working = Promise.all([this.#work(signal), this.#reportTroubles(signal)]);
+    const upkeep = new Upkeep(this.#around, () => this.#rush()).run(signal);
+    this.#working = Promise.all([this.#work(signal), this.#reportTroubles(signal), upkeep]);
+  }
+
+  #rush(): void {
+    this.#nextDue = "unknown";
+    this.wake();
   }
 
   /** Takes nothing new, waits up to `timeoutMs` for the work in hand, then gives back what is left. */

@@ -7,6 +7,8 @@ export interface CauseWords {
   readonly from: TaskOrigin | null;
 }
 
+const MOVED = " after its delay, since the clock had been set back";
+
 /** `instance` is that of the step. A null cause is a caller of the engine. */
 export function causeWords(cause: StepCause | null, instance: string): CauseWords {
   if (cause === null) return { words: "by a caller", from: null };
@@ -20,7 +22,8 @@ export function causeWords(cause: StepCause | null, instance: string): CauseWord
         ? { words: `by its effect ${cause.name ?? ""} of`, from }
         : { words: from === null ? "by an effect" : "by an effect of", from };
     case "timer":
-      return { words: isOwn ? "its timer fired, set at" : "a timer fired", from };
+      if (!isOwn) return { words: "a timer fired", from };
+      return { words: `its timer fired${cause.isMoved ? MOVED : ""}, set at`, from };
     case "invocation":
       return { words: "begun at", from };
     case "message":

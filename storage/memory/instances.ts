@@ -1,5 +1,12 @@
 /** Instances, their history, watches and named leases in memory. */
-import { type CommitTarget, compareTexts, engineTables, type EngineTables, planLeases } from "../index.ts";
+import {
+  type CommitTarget,
+  compareTexts,
+  engineTables,
+  type EngineTables,
+  planLeases,
+  type TaskQueue,
+} from "../index.ts";
 import type {
   EngineStorage,
   HistoryRecord,
@@ -67,7 +74,8 @@ export class Records {
     return this.#shown(this.#watches.under("instance", instance)).slice(0, limit);
   }
 
-  get reads(): Reads {
+  /** `moveDelayed` is that of the queue of tasks. */
+  reads(moveDelayed: TaskQueue["moveDelayed"]): Reads {
     const [instances, history, watches] = [this.#instances, this.#history, this.#watches];
     return {
       load: async (id) => {
@@ -91,7 +99,10 @@ export class Records {
         return this.#shown(later).slice(0, listing.limit);
       },
       lease: async (request) => {
-        const { held, put, remove } = planLeases(request, this.#leases.all());
+        const rows = this.#leases.all().filter(({ name }) => request.names.includes(name));
+        const { held, put, remove, setBackMs } = planLeases(request, rows);
+        let page = setBackMs > 0 ? "" : null;
+        while (page !== null) page = moveDelayed(request.now, page);
         for (const lease of put) this.#leases.put(this.#leases.copy(lease));
         for (const name of remove) this.#leases.remove(this.#leases.get(name) as StoredLease);
         return held;

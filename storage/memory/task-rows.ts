@@ -44,6 +44,11 @@ export class MemoryTaskRows implements TaskRows {
     if (task !== undefined) this.#tasks.remove(task);
   }
 
+  page(after: string, limit: number): TaskRow[] {
+    const behind = this.#tasks.all().filter(({ id }) => compareTexts(id, after) > 0);
+    return behind.toSorted((a, b) => compareTexts(a.id, b.id)).slice(0, limit);
+  }
+
   consume(id: string, token: number): TaskRow | undefined {
     const task = this.#tasks.get(id);
     if (task === undefined || token < 1 || task.token !== token) return undefined;
@@ -98,6 +103,12 @@ export class MemoryTaskRows implements TaskRows {
 
   hasAny(firstKey: string): boolean {
     return this.#under(firstKey).length > 0;
+  }
+
+  firstKeys(after: string): Iterable<string> {
+    const living = this.#tasks.all().filter(({ deadAt }) => deadAt === null);
+    const keys = new Set(living.map(({ firstKey }) => firstKey ?? ""));
+    return [...keys].filter((key) => compareTexts(key, after) > 0).toSorted(compareTexts);
   }
 
   heads(firstKey: string, after: string): TaskRow[] {

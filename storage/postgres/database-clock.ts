@@ -12,8 +12,11 @@ export interface DatabaseClock {
   now(now: number): number | null;
   /** Takes note of what the database's clock said when the caller's said `now`. */
   learn(now: number, database: number): void;
-  /** A caller's time as it is stored to be compared with the database's clock. */
-  stored(time: number): number;
+  /**
+   * A caller's time as it is stored to be compared with the database's clock; null where the database counts the delay from its
+   * own time, as the caller's clock may have been put since it was learned.
+   */
+  stored(time: number, delayMs: number | null | undefined): number | null;
   /** The reverse. */
   told(time: number): number;
 }
@@ -35,7 +38,7 @@ export function databaseClock(): DatabaseClock {
       const difference = Math.round(database - now);
       ahead = Math.abs(difference) <= TOLERANCE_MS ? 0 : difference;
     },
-    stored: (time) => within(time + ahead),
+    stored: (time, delayMs) => (typeof delayMs === "number" ? null : within(time + ahead)),
     told: (time) => within(time - ahead),
   };
 }

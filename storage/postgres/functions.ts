@@ -27,5 +27,7 @@ export const functionNames = {
   claim: `paystate_claim_${digest}`,
   heartbeat: `paystate_heartbeat_${digest}`,
   release: `paystate_release_${digest}`,
+  move: `paystate_move_${digest}`,
+  hasRoom: `paystate_has_room_${digest}`,
   server: `paystate_server_${digest}`,
 };

@@ -1,9 +1,10 @@
 /** Named leases in PostgreSQL. */
 import type { StoredLease } from "../engine-tables.ts";
-import { livingLeases, planLeases } from "../named-leases.ts";
+import { livingLeases, planLeases, withSetBack } from "../named-leases.ts";
 import type { Lease, LeaseRequest } from "../storage.ts";
 import type { Database } from "./database.ts";
 import { CLOCK, type DatabaseClock } from "./database-clock.ts";
+import { functionNames } from "./functions.ts";
 import { literal } from "./text.ts";
 
 /** Looks without a lock first: most of the time nothing is to be written. */
@@ -26,7 +27,14 @@ export async function leased(
     leases.map((lease) => ({ ...lease, until: clock.told(lease.until) }));
 
   const seen = await asked();
-  const { held, put, remove } = planLeases({ ...request, now: seen.now }, seen.rows);
+  // By the database's clock only the times of the names tell.
+  const byNames = given === null && request.highest !== undefined ? { highest: 0 } : {};
+  const { held, put, remove, setBackMs } = planLeases({ ...request, ...byNames, now: seen.now }, seen.rows);
+  let page = setBackMs > 0 ? "" : null;
+  while (page !== null) {
+    const wanted = { now: given, after: page };
+    page = (await database.again(() => database.call(functionNames.move, wanted))) as string | null;
+  }
   if (put.length === 0 && remove.length === 0) return told(held);
   const { rows, now } = await asked(
     `delete from "paystateLeases" where name = ${anyOf(remove)} and holder = ${literal(holder)}`,
@@ -37,7 +45,7 @@ export async function leased(
       on conflict (name) do update set holder = excluded.holder, until = excluded.until, ms = excluded.ms
         where l.holder = excluded.holder or l.until <= ${at} or l.until - ${at} > l.ms`,
   );
-  return told(livingLeases([...new Set(names)], rows, now));
+  return told(withSetBack(livingLeases([...new Set(names)], rows, now), setBackMs));
 }
 
 const arrayOf = (texts: readonly string[]): string => `array[${texts.map(literal).join(", ")}]::text[]`;

@@ -21,7 +21,7 @@ export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClo
   return withoutEmpty({
     consumes: consumes === undefined ? [] : [consumes],
     behind: behind.map((task) => ({ task, head: consumes?.task ?? null })),
-    retries: retries.map(({ task, dueAt }) => ({ task, dueAt, visibleAt: clock.stored(dueAt) })),
+    retries: retries.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt, each.delayMs) })),
     drops,
     steps: step === undefined ? [] : [step],
     removes,
@@ -31,10 +31,11 @@ export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClo
     disarms,
     // What is named twice is changed once, to the last: one statement changes no row twice.
     adopts: lastOfEach(adopts, ({ instance }) => instance),
-    amends: amends.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt) })),
+    amends: amends.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt, each.delayMs) })),
     arms: arms.map(({ task, lease }) => {
-      const row = encodeRow(engineTables.tasks, storedTask(task, lease));
-      return { ...row, visibleAt: clock.stored(Number(row["visibleAt"])) };
+      const stored = storedTask(task, lease);
+      const visibleAt = clock.stored(stored.visibleAt, stored.delayMs);
+      return { ...encodeRow(engineTables.tasks, stored), visibleAt };
     }),
     unwatches,
     watches: lastOfEach(watches, ({ kind, key, instance }) => JSON.stringify([kind, key, instance])).map(

@@ -17,6 +17,7 @@ import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isLost, lost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
+import { MAX_HEADS } from "../limits.ts";
 import { IN_LINE, limitedWorkflows, QUEUE_OF_TASK } from "./functions/claims.ts";
 
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
@@ -28,6 +29,8 @@ const NUL = "\u0000";
 export class TaskQueue {
   readonly #database: Database;
   readonly #clock: DatabaseClock;
+  /** The first key behind which tasks are looked for that were forgotten. */
+  #lookedBehind = "";
 
   constructor(database: Database, clock: DatabaseClock) {
     this.#database = database;
@@ -52,10 +55,10 @@ export class TaskQueue {
   }
 
   /** Not repeated where the answer is lost, since a failure would count twice: the lease runs out by itself. */
-  async release({ id, token, dueAt, error }: Release): Promise<boolean> {
+  async release({ error, ...due }: Release): Promise<boolean> {
     const failure = error === undefined ? {} : { error: error.replaceAll(NUL, "") };
-    const visibleAt = this.#clock.stored(dueAt);
-    return (await this.#once(functionNames.release, { id, token, dueAt, visibleAt, ...failure })) as boolean;
+    const visibleAt = this.#clock.stored(due.dueAt, due.delayMs);
+    return (await this.#once(functionNames.release, { ...due, visibleAt, ...failure })) as boolean;
   }
 
   async #once(name: string, request: object): Promise<unknown> {
@@ -92,9 +95,21 @@ export class TaskQueue {
         return this.#database.read(taskStatements.due.steps, { ...listing, until: Number.MAX_SAFE_INTEGER });
       case "parked":
         return this.#database.read(taskStatements.parked, listing);
+      case "forgotten":
+        return this.#forgotten();
       case "workflow":
         return this.#database.read(FIRST_OF_EACH, {});
     }
+  }
+
+  async #forgotten(): Promise<StoredTask[]> {
+    const looked = await this.#database.read(HEADS, { after: this.#lookedBehind });
+    this.#lookedBehind = looked[MAX_HEADS - 1]?.firstKey ?? "";
+    const found: StoredTask[] = [];
+    for (const { id, isForgotten } of looked) {
+      if (isForgotten) found.push(...(await this.#database.read(taskStatements.one, { id })));
+    }
+    return found;
   }
 
   #shown(tasks: readonly StoredTask[]): PendingTask[] {
@@ -133,6 +148,27 @@ const NEXT_DUE = statement<{ workflows: string; queues: string }, { at: number |
         )) from asked, tasks where ${IN_LINE} and asked.workflows ? workflow and asked.queues ? (${QUEUE_OF_TASK})
         having count(*) > 0)
     ) as at`,
+);
+
+const parkedIn = (
+  key: string,
+  more = "",
+): string => `select p.id, p."lastKey", ${functionNames.hasRoom}(p) from tasks p
+      where p."deadAt" is null and p."firstKey" is not null and p."firstKey" = ${key} and p.admission = 'parked'${more}
+      order by p."lastKey", p.seq limit 1`;
+const keyAfter = (key: string): string => `select t."firstKey" from tasks t
+      where t."deadAt" is null and t."firstKey" is not null and t."firstKey" > ${key} order by t."firstKey" limit 1`;
+
+/** The first parked task of each of 64 keys: one seek to each. */
+const HEADS = statement<{ after: string }, { id: string; firstKey: string; isForgotten: boolean }>(
+  `with recursive keys (key) as (
+      (${keyAfter("{after}")}) union all select n."firstKey" from keys cross join lateral (${keyAfter("keys.key")}) n
+    )
+    select h.id, keys.key as "firstKey", h."isForgotten" from keys cross join lateral (
+      with recursive heads (id, "lastKey", "isForgotten") as (
+        (${parkedIn("keys.key")}) union all
+        select n.* from heads cross join lateral (${parkedIn("keys.key", ` and p."lastKey" > heads."lastKey"`)}) n
+      ) select * from heads) h limit ${MAX_HEADS}`,
 );
 
 /** Of the tasks with limits the workflows, then the first of each admission. */

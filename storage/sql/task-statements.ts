@@ -38,6 +38,9 @@ const GONE = `returning "firstKey", "lastKey", admission`;
 export const taskStatements = {
   insert: statement<StoredTask>(insertInto("tasks", columnsOf(engineTables.tasks))),
   one: statement<{ id: string }, TaskRow>("select * from tasks where id = {id}"),
+  page: statement<{ after: string; limit: number }, TaskRow>(
+    "select * from tasks where id > {after} order by id limit {limit}",
+  ),
   remove: statement<{ id: string }, TaskRow>("delete from tasks where id = {id}"),
   consume: statement<{ id: string; token: number }, GoneTask>(
     `delete from tasks where id = {id} and token = {token} and token > 0 ${GONE}`,
@@ -86,6 +89,11 @@ export const taskStatements = {
   ),
   admittedIn: statement<{ firstKey: string; lastKey: string }, { count: number }>(
     `select count(*) as count ${under(` and admission = 'admitted' and "lastKey" = {lastKey}`)}`,
+  ),
+  /** One seek from first key to first key. */
+  firstKeyAfter: statement<{ after: string }, { firstKey: string }>(
+    `select "firstKey" from tasks where "deadAt" is null and "firstKey" is not null and "firstKey" > {after}
+      order by "firstKey" limit 1`,
   ),
   /** One seek from last key to last key, however many tasks lie between them. */
   headAfter: statement<{ firstKey: string; after: string }, TaskRow>(

@@ -7,6 +7,7 @@ import { encodeRow } from "../sql/codecs.ts";
 import { instanceStatements, leaseStatements, watchStatements } from "../sql/instance-statements.ts";
 import { type Statement, statement } from "../sql/statement.ts";
 import type { Lease, LeaseRequest, WatchRecord } from "../storage.ts";
+import type { TaskQueue } from "../task-queue.ts";
 import type { Connection } from "./connection.ts";
 
 /** Pages that were freed wait in the file to be used again. */
@@ -44,12 +45,22 @@ export const watchesIn = (connection: Connection, kind: string, shards: readonly
     .toSorted((a, b) => compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance));
 
 /** Does not ask for the write lock while nothing changes. */
-export async function leased(connection: Connection, request: LeaseRequest): Promise<readonly Lease[]> {
+export async function leased(
+  connection: Connection,
+  tasks: TaskQueue,
+  request: LeaseRequest,
+): Promise<readonly Lease[]> {
   const plan = (): ReturnType<typeof planLeases> => {
     const rows = request.names.flatMap((name) => connection.all(leaseStatements.named, { name }));
     return planLeases(request, rows);
   };
   const found = await connection.read(plan);
+  let page = found.setBackMs > 0 ? "" : null;
+  while (page !== null) {
+    const after = page;
+    page = await connection.write(() => tasks.moveDelayed(request.now, after));
+    await new Promise(setImmediate);
+  }
   if (found.put.length === 0 && found.remove.length === 0) return found.held;
   return connection.write(() => {
     const { held, put, remove } = plan();

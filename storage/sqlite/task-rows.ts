@@ -11,7 +11,7 @@ const LOOK_AHEAD = 128;
 
 /** What stays as it was armed is not compared. */
 const CHANGING = [
-  ...(["holder", "visibleAt", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
+  ...(["holder", "visibleAt", "delayMs", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
   ...(["dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
 ];
 
@@ -26,6 +26,7 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     if (changed.length > 0) connection.run(updateTask(changed), task);
   },
   remove: (id) => void connection.run(taskStatements.remove, { id }),
+  page: (after, limit) => connection.all(taskStatements.page, { after, limit }),
   consume: (id, token) => connection.get(taskStatements.consume, { id, token }),
   disarm: (instance, name) =>
     name === undefined
@@ -57,6 +58,10 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     return found?.count ?? 0;
   },
   hasAny: (firstKey) => connection.get(taskStatements.anyUnder, { firstKey }) !== undefined,
+  *firstKeys(after) {
+    const next = (key: string) => connection.get(taskStatements.firstKeyAfter, { after: key });
+    for (let row = next(after); row !== undefined; row = next(row.firstKey)) yield row.firstKey;
+  },
   /** Those behind the key that a task has left, then those before it. */
   *heads(firstKey, left) {
     yield* headsBetween(connection, { firstKey, from: left, to: null });

@@ -1,7 +1,8 @@
 /**
  * `npm run chaos`: kills the service five hundred times under load, on SQLite and PostgreSQL, with 1, 2 and 4 processes,
  * while the chain fails, turns the clocks until every deposit address has closed, and judges what is left. `--form each-second`
- * kills one of four processes each second for a minute. `--kills`, `--database`, `--processes` and `--seed` choose.
+ * kills one of four processes each second for a minute; `--form stepped-clocks` puts the clocks of all machines, and of one, back
+ * and on by an hour meanwhile. `--kills`, `--database`, `--processes` and `--seed` choose.
  */
 import { randomInt } from "node:crypto";
 import { clearLine, cursorTo } from "node:readline";
@@ -29,19 +30,21 @@ const wholeNumber = (name: string, text: string): number => {
   throw new TypeError(`--${name} takes whole numbers, not ${JSON.stringify(text)}`);
 };
 
+const PROCESSES = { drawn: "1,2,4", "each-second": "4", "stepped-clocks": "2" };
+
 const { form } = values;
-if (form !== "drawn" && form !== "each-second") {
-  throw new TypeError(`--form takes drawn or each-second, not ${JSON.stringify(form)}`);
+if (form !== "drawn" && form !== "each-second" && form !== "stepped-clocks") {
+  throw new TypeError(`--form takes drawn, each-second or stepped-clocks, not ${JSON.stringify(form)}`);
 }
 const databases = values.database.split(",").map((name) => {
   if (name === "sqlite" || name === "postgres") return name;
   throw new TypeError(`--database takes sqlite, postgres or both with a comma, not ${JSON.stringify(name)}`);
 });
-const processes = (values.processes ?? (form === "drawn" ? "1,2,4" : "4"))
+const processes = (values.processes ?? PROCESSES[form])
   .split(",")
   .map((text) => wholeNumber("processes", text));
 const runCount = databases.length * processes.length;
-const allKills = form === "drawn" ? ALL_DRAWN : SECONDS * runCount;
+const allKills = form === "each-second" ? SECONDS * runCount : ALL_DRAWN;
 const kills = Math.ceil(wholeNumber("kills", values.kills ?? String(allKills)) / runCount);
 const seed = wholeNumber("seed", values.seed);
 const runs = databases.flatMap((database) =>

@@ -3,8 +3,8 @@ import fc from "fast-check";
 
 /** One run. */
 export interface ChaosSettings {
-  /** Who is killed when: after lives that are drawn, or one of them each second. */
-  readonly form: "drawn" | "each-second";
+  /** Who is killed when: after lives that are drawn, also while their clocks are put, or one of them each second. */
+  readonly form: "drawn" | "each-second" | "stepped-clocks";
   readonly database: "sqlite" | "postgres";
   /** How many processes of the service work side by side. */
   readonly processes: number;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Child } from "./child.ts";
 import type { Life } from "./plan.ts";
-import type { ServiceReady, ServiceSettings } from "./processes/settings.ts";
+import type { ServiceDemand, ServiceReady, ServiceSettings } from "./processes/settings.ts";
 
 /** A start fails while the chain is away; more often in a row than this it has another reason. */
 const MAX_FAILED_STARTS = 60;
@@ -19,6 +19,7 @@ export class Victim {
   #child: Child<ServiceReady> | null = null;
   #baseUrl: string | null = null;
   #complaints = "";
+  #putMs = 0;
   /** What ended without being killed. */
   readonly findings: string[] = [];
 
@@ -30,6 +31,17 @@ export class Victim {
   /** What it is started with from now on. */
   become(settings: ServiceSettings): void {
     this.#settings = settings;
+  }
+
+  /** Puts the clock of its machine on by so much more than it is off, or back; 0 puts it right. */
+  put(byMs: number): void {
+    this.#putMs = byMs;
+    this.#child?.process.send({ clockOffMs: this.#begun.clockOffMs } satisfies ServiceDemand, () => {});
+  }
+
+  /** What a process is started with. */
+  get #begun(): ServiceSettings {
+    return { ...this.#settings, clockOffMs: this.#settings.clockOffMs + this.#putMs };
   }
 
   /** Where it takes requests; null while it is away. Frozen it still has its place. */
@@ -45,7 +57,7 @@ export class Victim {
   /** Starts a process, and ends it in the way of this life. */
   async live({ dies, happenings, startsMs, frozenMs }: Life): Promise<void> {
     if (dies === "starting") {
-      const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
+      const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#begun));
       await sleep(startsMs);
       return this.#kill(child);
     }
@@ -65,7 +77,7 @@ export class Victim {
   /** Kills what is there, started or not, and starts another without waiting for it. */
   async replace(): Promise<void> {
     await this.end();
-    const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
+    const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#begun));
     void child.ready.then((ready) => {
       if (ready !== null && this.#child === child) this.#baseUrl = ready.baseUrl;
     });
@@ -74,7 +86,7 @@ export class Victim {
   /** Starts a process that stays. */
   async start(): Promise<Child<ServiceReady>> {
     for (let failed = 0; failed < MAX_FAILED_STARTS; failed += 1) {
-      const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
+      const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#begun));
       const ready = await child.ready;
       if (ready !== null) {
         this.#baseUrl = ready.baseUrl;

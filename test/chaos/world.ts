@@ -21,6 +21,7 @@ import { type ChaosPlan, type ChaosSettings, planOf } from "./plan.ts";
 import type { ChainDemand, ChainReady, DatabaseSettings, ServiceSettings } from "./processes/settings.ts";
 import { unrested } from "./rest.ts";
 import { chaosOptions } from "./service-options.ts";
+import { stepClocks } from "./stepped-clocks.ts";
 import { TurnedClocks } from "./turned-clocks.ts";
 import { brokenPromises, type ChaosAtRest, storedOf } from "./verdict.ts";
 import { Victim } from "./victim.ts";
@@ -187,14 +188,18 @@ class World {
     return [...troubles, ...victims.flatMap(({ findings }) => findings)];
   }
 
-  #dieUnderLoad({ form, kills }: ChaosSettings, { lives, outages }: ChaosPlan): Promise<void> {
-    const { victims } = this.#parts;
+  async #dieUnderLoad({ form, kills }: ChaosSettings, { lives, outages }: ChaosPlan): Promise<void> {
+    const { victims, server } = this.#parts;
     const onDeath = async (): Promise<void> => {
       const nth = this.#countDeath();
       if (outages.includes(nth)) await this.#loseDatabase();
     };
-    if (form === "drawn") return dieAsDrawn({ victims, onDeath }, lives);
-    return dieEachSecond({ victims, onDeath }, kills);
+    if (form === "each-second") return dieEachSecond({ victims, onDeath }, kills);
+    const stepping = new AbortController();
+    const clocks = form === "drawn" ? null : stepClocks(victims, server === null, stepping.signal);
+    await dieAsDrawn({ victims, onDeath }, lives);
+    stepping.abort();
+    await clocks;
   }
 
   /** Answers how many have died so far. */

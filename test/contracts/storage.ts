@@ -12,6 +12,7 @@ import type { StorageContractCase } from "./storage/contract.ts";
 import { givenTableCases } from "./storage/given-tables.ts";
 import { instanceListCases } from "./storage/instance-lists.ts";
 import { instanceCases } from "./storage/instances.ts";
+import { delayCases } from "./storage/delays.ts";
 import { leaseCases } from "./storage/leases.ts";
 import { limitCases } from "./storage/limits.ts";
 import { listCases } from "./storage/lists.ts";
@@ -52,6 +53,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...suspectCases,
   ...adoptionCases,
   ...leaseCases,
+  ...delayCases,
   ...limitCases,
   ...watchCases,
   ...givenTableCases,

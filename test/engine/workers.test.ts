@@ -183,10 +183,11 @@ describe.each(sampled(adapters, "workers"))("workers on $name", (adapter) => {
         clock.advance(100);
         await turns(3);
       }
-      const { commit = 0, heartbeat = 0, release = 0, lease = 0, ...reads } = calls;
-      expect(commit + heartbeat + release + lease).toBe(0);
+      const { commit = 0, heartbeat = 0, release = 0, ...reads } = calls;
+      expect(commit + heartbeat + release).toBe(0);
       const read = Object.values(reads).reduce((sum, count) => sum + count, 0);
-      expect(read, JSON.stringify(calls)).toBeLessThanOrEqual(60);
+      // Both ends of the minute are in it.
+      expect(read, JSON.stringify(calls)).toBeLessThanOrEqual(61);
       expect(read).toBeGreaterThan(40);
     }));
 });

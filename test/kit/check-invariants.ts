@@ -230,6 +230,7 @@ function stepVersion(commit: Commit<PaymentTables>, instance: string): number | 
 
 interface TimerLife {
   readonly task: TaskRecord;
+  readonly armedAt: number;
   /** The version of the first step that disarmed it, other than by firing. */
   readonly disarmed: number;
 }
@@ -253,15 +254,15 @@ function timerLives(log: StorageLog): TimerLife[] {
   );
   const armedIn = (task: string): string => task.slice(0, task.lastIndexOf(":"));
   return log.commits
-    .flatMap(({ commit }) => commit.arms ?? [])
+    .flatMap(({ at, commit }) => (commit.arms ?? []).map(({ task }) => ({ task, armedAt: at })))
     .filter(({ task }) => task.kind === "timer" || task.kind === "invocation")
-    .map(({ task }) => {
+    .map(({ task, armedAt }) => {
       const since = versions.get(armedIn(task.id)) ?? 0;
       const ended = disarms
         .filter(({ instance, timer }) => instance === task.instance && (timer ?? task.name) === task.name)
         .filter(({ version, fired }) => version > since && fired !== task.id)
         .map(({ version }) => version);
-      return { task, disarmed: Math.min(...ended) };
+      return { task, armedAt, disarmed: Math.min(...ended) };
     });
 }
 
@@ -352,10 +353,13 @@ function checkTimers(log: StorageLog): string[] {
   return log.commits.flatMap(({ at, commit }) => {
     const life = timers.get(commit.consumes?.task ?? "");
     if (life === undefined) return [];
-    const { task, disarmed } = life;
+    const { task, armedAt, disarmed } = life;
     const version = stepVersion(commit, task.instance) ?? Infinity;
     return [
-      ...(at < task.dueAt ? [`I5: ${task.id} fired at ${at}, before ${task.dueAt}`] : []),
+      // Where the clock was put meanwhile, its delay has to be over.
+      ...(at < task.dueAt && at - armedAt < (task.delayMs ?? Infinity)
+        ? [`I5: ${task.id} fired at ${at}, before ${task.dueAt}`]
+        : []),
       ...(version < Infinity && version > disarmed
         ? [`I5: ${task.id} fired in step ${version}, after step ${disarmed} had disarmed it`]
         : []),

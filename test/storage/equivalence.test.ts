@@ -6,7 +6,7 @@ import { postgresDatabase } from "../kit/postgres-database.ts";
 import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
 import { byDepth, THOROUGH } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
-import type { TaskRecord } from "../../storage/storage.ts";
+import type { ArmLease, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
 import type { PaymentStorage, PaymentWrite } from "../../src/payments/payment-storage.ts";
 import {
@@ -106,7 +106,7 @@ const write: fc.Arbitrary<PaymentWrite> = fc.oneof(
     .map(({ id, expectVersion }) => ({ table: "webhooks" as const, id: `w${id}`, expectVersion })),
 );
 
-const lease = fc.record({ holder: one("g", "h"), until: number(60) });
+const lease = fc.record({ holder: one("g", "h"), until: number(60), leaseMs: number(60) });
 
 const arming = some(fc.tuple(task, fc.option(lease))).map((armed) => ({
   arms: armed.map(([each, held]) => ({ task: each, ...(held ? { lease: held } : {}) })),
@@ -220,7 +220,7 @@ interface CrowdMember {
   readonly status: "active" | "done";
   readonly isStart: boolean;
   readonly consumed: { readonly task: number; readonly token: number } | null;
-  readonly timers: readonly (readonly [TaskRecord, { holder: string; until: number } | null, number])[];
+  readonly timers: readonly (readonly [TaskRecord, ArmLease | null, number])[];
   readonly messages: readonly { readonly task: TaskRecord }[];
   readonly adopts: readonly string[];
   readonly ends: boolean;

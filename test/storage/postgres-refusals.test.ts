@@ -7,7 +7,17 @@ import { paymentStorage } from "../../src/payments/reads.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { type PostgresPool, postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import { claim, LEASE, ok, range, startOf, taskOf, WORKFLOW } from "../contracts/storage/samples.ts";
+import {
+  arm,
+  claim,
+  LEASE,
+  limitedTo,
+  ok,
+  range,
+  startOf,
+  taskOf,
+  WORKFLOW,
+} from "../contracts/storage/samples.ts";
 import { type PostgresDatabase, postgresDatabase } from "../kit/postgres-database.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
@@ -284,7 +294,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
       expect(await each.commit([{ starts: [startOf(`i${index}`)] }])).toEqual([ok]);
     }
     const { rows } = await admin.query(`select count(*)::int as count from ${schema}."paystateMigrations"`);
-    expect(rows).toEqual([{ count: 4 }]);
+    expect(rows).toEqual([{ count: 5 }]);
     for (const each of started) await each.close();
     await admin.query(`drop schema ${schema} cascade`);
   });
@@ -406,4 +416,32 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     expect(await claim(paymentStorage(storage), now, { leaseMs: LEASE })).toHaveLength(1);
     await storage.close();
   });
+
+  test.each([-3_600_000, 3_600_000])(
+    "D35: what is armed, or given back, by a process whose clock was put by %i ms since its last claim, waits for its delay",
+    async (put) => {
+      const storage = paymentStorage(await database.open({ clock: "database" }));
+      const [at] = (await admin.query<{ now: string }>("select extract(epoch from now()) * 1000 as now"))
+        .rows;
+      const now = Math.round(Number(at?.now));
+      await claim(storage, now);
+      const put1 = now + put;
+      await arm(storage, taskOf("back", { dueAt: put1, delayMs: 0 }));
+      await arm(storage, taskOf("minute", { dueAt: put1 + 60_000, delayMs: 60_000 }));
+      const lease = { holder: "dead", until: put1 + LEASE, leaseMs: LEASE };
+      const message = limitedTo("leased", "k", 1, { kind: "message", dueAt: put1, delayMs: 0 });
+      await storage.commit([{ arms: [{ task: message, lease }] }]);
+      await storage.commit([{ arms: [{ task: { ...message, id: "behind" }, lease }] }]);
+      const [back, ...more] = await claim(storage, now);
+      expect([back?.id, more]).toEqual(["back", []]);
+      const pause = { dueAt: put1 + 30_000, delayMs: 30_000 };
+      await storage.release({ id: "back", token: back?.token ?? 0, ...pause });
+      const { tasks } = await storage.pending("i", 9);
+      const waits = Object.fromEntries(tasks.map(({ id, visibleAt }) => [id, visibleAt - now]));
+      for (const [id, ms] of Object.entries({ back: 30_000, behind: 0, leased: LEASE, minute: 60_000 })) {
+        expect(Math.abs((waits[id] ?? Infinity) - ms), id).toBeLessThan(5_000);
+      }
+      await storage.close();
+    },
+  );
 });

@@ -27,6 +27,8 @@ export function bundleStorage({ instance, history, pending }: BundleContent): In
           return alive
             .filter(({ isParked, limits }) => isParked && limits.at(-1)?.key === listing.key)
             .slice(0, listing.limit);
+        case "forgotten":
+          return [];
         case "workflow":
           return alive.toSorted((a, b) => a.visibleAt - b.visibleAt).slice(0, 1);
       }

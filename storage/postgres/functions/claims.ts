@@ -3,10 +3,12 @@ import { MAX_UNSETTLED, UNCLAIMED_MS } from "../../unsettled.ts";
 import { SUSPECT_MS } from "../../suspects.ts";
 import { IN_QUEUE } from "../../sql/task-statements.ts";
 import type { QueueName } from "../../storage.ts";
+import { PAGE } from "../../task-queue.ts";
+import { dueOf } from "./due.ts";
 import { noted, tryLimit } from "./rooms.ts";
 
 /** Due tasks of one queue, earliest first, locked. */
-const dueOf = (queue: QueueName, more = ""): string => `array(
+const dueIn = (queue: QueueName, more = ""): string => `array(
       select t.id from unnest(knows) w cross join lateral
         (select id, "visibleAt", seq from tasks
           where ${IN_QUEUE[queue]} and workflow = w${more} and "visibleAt" <= at
@@ -32,8 +34,8 @@ declare
 begin
   if cardinality(given) = 0 then return '[]'; end if;
   with before as (select id, "visibleAt", seq from tasks where id = any(given)), leased as (
-    update tasks set holder = request->>'holder', "visibleAt" = at + (request->>'leaseMs')::bigint, token = token + 1,
-        admission = case when "firstKey" is not null then 'admitted' end
+    update tasks set holder = request->>'holder', "visibleAt" = at + (request->>'leaseMs')::bigint,
+        "delayMs" = (request->>'leaseMs')::bigint, token = token + 1, admission = case when "firstKey" is not null then 'admitted' end
       where id = any(given) returning *
   )
   select jsonb_agg(to_jsonb(l) order by b."visibleAt", b.seq) into answer from leased l join before b using (id);
@@ -62,6 +64,8 @@ begin
       "deadAt" = case when tasks.holder is not null and c.crashes >= most then at end,
       "visibleAt" = case when c.crashed is null or tasks.holder is not null and c.crashes >= most
         then tasks."visibleAt" else c.crashed + ${SUSPECT_MS} end,
+      "delayMs" = case when c.crashed is null or tasks.holder is not null and c.crashes >= most
+        then tasks."delayMs" else ${SUSPECT_MS} end,
       admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
     from (
       select id as changed_id,
@@ -96,7 +100,8 @@ begin
     continue when not ${tryLimit('found_key."firstKey"')};
     perform paystate_miss_@(found_key.ids, request, at);
     -- Until it was locked another claim may have settled the same.
-    update tasks set admission = 'paused', "visibleAt" = at + least(greatest(at - "dueAt", ${UNCLAIMED_MS}), ${SUSPECT_MS})
+    update tasks set admission = 'paused', "visibleAt" = at + least(greatest(at - "dueAt", ${UNCLAIMED_MS}), ${SUSPECT_MS}),
+        "delayMs" = least(greatest(at - "dueAt", ${UNCLAIMED_MS}), ${SUSPECT_MS})
       where id = any(found_key.ids) and admission = 'admitted' and holder is null and "visibleAt" <= at - ${UNCLAIMED_MS};
     update tasks set admission = 'parked'
       where id = any(found_key.ids) and admission = 'paused' and "deadAt" is null and "visibleAt" <= at;
@@ -119,8 +124,7 @@ begin
   if not found or not pg_try_advisory_xact_lock(hashtextextended(current_schema() || '/suspects', 0)) then
     return null;
   end if;
-  perform 1 from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null
-    and "visibleAt" > at and "visibleAt" <= at + ${SUSPECT_MS} limit 1;
+  perform 1 from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null and "visibleAt" > at limit 1;
   if found then return null; end if;
   select * into chosen from tasks t
     where ${IN_LINE} and crashes < (request->>'maxCrashes')::bigint
@@ -155,9 +159,9 @@ declare
 begin
   perform paystate_settle_@(request, knows, at);
   loop
-    due := ${dueOf("steps")}
-      || ${dueOf("free")}
-      || ${dueOf("limited", " and admission = 'admitted'")};
+    due := ${dueIn("steps")}
+      || ${dueIn("free")}
+      || ${dueIn("limited", " and admission = 'admitted'")};
     changed := '{}';
     for missed in
       select id, "firstKey", "lastKey" from tasks
@@ -207,7 +211,8 @@ begin
       on t.id = b->>'id' and t.token = (b->>'token')::bigint
     where t.holder is not null or ${IN_LINE} order by t.id for update of t
   );
-  update tasks set "visibleAt" = at + (request->>'leaseMs')::bigint, holder = coalesce(holder, request->>'holder'),
+  update tasks set "visibleAt" = at + (request->>'leaseMs')::bigint, "delayMs" = (request->>'leaseMs')::bigint,
+      holder = coalesce(holder, request->>'holder'),
       crashes = case when holder is null then crashes - 1 else crashes end,
       "crashedAt" = case when holder is not null or crashes > 1 then "crashedAt" end,
       admission = case when "firstKey" is not null then 'admitted' end
@@ -229,8 +234,7 @@ begin
   if released."firstKey" is not null then
     perform paystate_lock_limits_@(array[released."firstKey"]);
   end if;
-  update tasks set "dueAt" = (request->>'dueAt')::bigint, "visibleAt" = (request->>'visibleAt')::bigint,
-      holder = null, failures = failures + (case when failed then 1 else 0 end),
+  update tasks set ${dueOf("request")}, holder = null, failures = failures + (case when failed then 1 else 0 end),
       "lastError" = coalesce(request->>'error', "lastError"), "crashedAt" = case when failed then null else "crashedAt" end,
       "failingSince" = coalesce("failingSince", case when failed then "dueAt" end),
       admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
@@ -241,6 +245,20 @@ begin
   return true;
 end $body$;`;
 
+/** Moves tasks of a page that wait longer than their delay, since the clock was set back; answers where the next page begins. */
+const moveDelayed = `
+create or replace function paystate_move_@(request jsonb) returns jsonb language plpgsql as $body$
+declare
+  at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
+  page text[] := array(select id from tasks where id > request->>'after' order by id limit ${PAGE});
+begin
+  perform 1 from tasks where id = any(page) and "visibleAt" - "delayMs" > at order by id for update;
+  update tasks set "visibleAt" = at + "delayMs",
+      "crashedAt" = case when "crashedAt" > at then at else "crashedAt" end
+    where id = any(page) and "visibleAt" - "delayMs" > at;
+  return to_jsonb(page[${PAGE}]);
+end $body$;`;
+
 export const claimFunctions = [
   missHolders,
   settleLimits,
@@ -249,4 +267,5 @@ export const claimFunctions = [
   claimTasks,
   extendLeases,
   releaseTask,
+  moveDelayed,
 ];

@@ -2,6 +2,8 @@
 import { engineTables } from "../../engine-tables.ts";
 import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";
+import { CLOCK } from "../database-clock.ts";
+import { dueOf } from "./due.ts";
 import { noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
@@ -56,7 +58,9 @@ const ARMED: Readonly<Record<string, string>> = {
   workflow: `case when kind = 'message'
         then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
   admission: `case when a.waits then 'parked' else a.admission end`,
-  visibleAt: `case when a.waits then a."dueAt" else a."visibleAt" end`,
+  visibleAt: `case when a."visibleAt" is null then ${CLOCK} + case when a.waits then 0 else a."delayMs" end
+        when a.waits then a."dueAt" else a."visibleAt" end`,
+  delayMs: `case when a.waits then 0 else a."delayMs" end`,
   holder: "case when a.waits then null else a.holder end",
   token: "case when a.waits then 0 else a.token end",
 };
@@ -116,8 +120,7 @@ begin
     if counted < jsonb_array_length(parts->'consumes') then ${refuse("'token'")} end if;
   end if;
   for each in select * from jsonb_array_elements(parts->'retries') loop
-    update tasks set "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
-        crashes = case when "deadAt" is null then crashes else 0 end,
+    update tasks set ${dueOf("each")}, crashes = case when "deadAt" is null then crashes else 0 end,
         "crashedAt" = case when "deadAt" is null then "crashedAt" end,
         failures = case when "deadAt" is null then failures else 0 end,
         "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null,
@@ -186,8 +189,7 @@ begin
   end if;
   for each in select * from jsonb_array_elements(parts->'amends') loop
     ${notedAll(`update tasks set name = each->>'name', payload = each->>'payload', holder = null,
-        token = token + 1, "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
-        admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
+        token = token + 1, ${dueOf("each")}, admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
       where id = each->>'task'`)}
   end loop;
   if parts ? 'arms' then

@@ -5,6 +5,7 @@ import { engine } from "./0001-engine.ts";
 import { stamps } from "./0002-stamps.ts";
 import { leases } from "./0003-leases.ts";
 import { limits } from "./0004-limits.ts";
+import { delays } from "./0005-delays.ts";
 import type { SchemaDialect } from "./dialect.ts";
 import { assertNeeds } from "./needs.ts";
 
@@ -13,6 +14,7 @@ const migrations = {
   "0002-stamps": stamps,
   "0003-leases": leases,
   "0004-limits": limits,
+  "0005-delays": delays,
 };
 
 /** What a database has that holds the tables of payments beside those of the engine, as none has been released. */

@@ -6,15 +6,17 @@ import { systemClock } from "paystate/engine";
 import { silentLogger } from "../../../src/runtime.ts";
 import { chaosOptions } from "../service-options.ts";
 import { openStorage } from "../open-storage.ts";
-import type { ServiceReady, ServiceSettings } from "./settings.ts";
+import type { ServiceDemand, ServiceReady, ServiceSettings } from "./settings.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "") as ServiceSettings;
+let { clockOffMs } = settings;
+process.on("message", (demand: ServiceDemand) => void ({ clockOffMs } = demand));
 const NO_LIMIT = { free: 1_000_000, pro: 1_000_000, enterprise: 1_000_000 };
 
 const service = createPaymentService({
   ...chaosOptions(settings),
   storage: await openStorage(settings.database),
-  clock: { now: () => systemClock.now() + settings.clockOffMs, sleep: systemClock.sleep },
+  clock: { ...systemClock, now: () => systemClock.now() + clockOffMs },
   logger: {
     ...silentLogger,
     error: (fields, message) =>

@@ -46,6 +46,9 @@ export interface ServiceSettings {
   readonly clockOffMs: number;
 }
 
+/** Told to a service that runs: how far its clock is off from now on. */
+export type ServiceDemand = Pick<ServiceSettings, "clockOffMs">;
+
 /** What a service says once it takes requests. */
 export interface ServiceReady {
   readonly baseUrl: string;

@@ -104,7 +104,7 @@ const rooms: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, 100, { workflows: ["unknown@7"] }), []);
   }),
   promise("an effect with limits is armed without its lease, as it is told", async ({ storage }) => {
-    const lease = { holder: "h", until: 100 };
+    const lease = { holder: "h", until: 100, leaseMs: 100 };
     const arms = ["b", "c"].map((id) => ({ task: limitedTo(id, "a", 1), lease }));
     assert.deepEqual(await commit(storage, { arms }), { ok: true, parked: ["b", "c"] });
     assert.equal((await claimOne(storage, 50)).id, "b");
@@ -321,7 +321,7 @@ const inOrder: readonly StorageContractCase[] = [
   promise(
     "D15: a message is armed under a lease only where no other is still to be done",
     async ({ storage }) => {
-      const lease = { holder: "h", until: 100 };
+      const lease = { holder: "h", until: 100, leaseMs: 100 };
       const arms = ["m0", "m1"].map((id) => ({ task: message(id), lease }));
       assert.deepEqual(await commit(storage, { arms }), { ok: true, parked: ["m1"] });
       assert.deepEqual(await claim(storage, 50), [], "m0 is in hand");

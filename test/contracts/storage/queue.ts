@@ -135,7 +135,7 @@ const claims: readonly StorageContractCase[] = [
     assert.deepEqual(await consume(2), lost, "again");
   }),
   promise("a task armed under a lease belongs to its holder with token 1", async ({ storage, other }) => {
-    const lease = { holder: "h", until: 100 };
+    const lease = { holder: "h", until: 100, leaseMs: 100 };
     await put(storage, {
       arms: [
         { task: taskOf("t"), lease },

@@ -243,16 +243,6 @@ const culprits: readonly StorageContractCase[] = [
     assert.deepEqual(await suspects(storage), ["t0"]);
     await end(storage, held);
   }),
-  promise(
-    "D2, D10: a suspect held from before the clock was set back keeps no other waiting",
-    async ({ storage }) => {
-      await vanishWith(storage, 2);
-      assert.equal((await claimOne(storage, LEASE)).id, "t0");
-      const before = LEASE - 2 * HOUR_MS;
-      assert.equal((await claimOne(storage, before)).id, "t1");
-      assert.deepEqual(await claim(storage, before), []);
-    },
-  ),
   promise("D2: a crash an hour after the one before begins a new row", async ({ storage }) => {
     await vanishWith(storage, 1);
     let now = LEASE;

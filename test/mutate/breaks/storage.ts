@@ -213,7 +213,26 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
   },
 ];
 
+const IN_SET_BACK = ["engine/set-back.test.ts", "storage/contract.test.ts"];
+const DELAYS: readonly Break[] = [
+  {
+    property: "a clock that was set back: an absolute moment stays",
+    file: "storage/stored-task.ts",
+    text: "dueAt, delayMs = null } = task;",
+    replacement: "dueAt, delayMs = 0 } = task;",
+    tests: IN_SET_BACK,
+  },
+  {
+    property: "a clock that was set back: a lease lasts no longer than its own length",
+    file: "storage/stored-task.ts",
+    text: "visibleAt: now + leaseMs, delayMs: leaseMs,",
+    replacement: "visibleAt: now + leaseMs,",
+    tests: IN_SET_BACK,
+  },
+];
+
 export const STORAGE_BREAKS: readonly Break[] = [
+  ...DELAYS,
   ...ANSWERS_OF_SQLITE,
   ...FILES,
   ...FAILOVER,

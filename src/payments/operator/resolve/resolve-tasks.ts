@@ -31,7 +31,7 @@ export class TaskResolving {
 
   /** Makes a dead letter or a failing task due at once. */
   async retry(resolving: Resolving): Promise<void> {
-    const retry = { task: matterKey(resolving.matter), dueAt: this.#parts.clock.now() };
+    const retry = { task: matterKey(resolving.matter), dueAt: this.#parts.clock.now(), delayMs: 0 };
     await this.#commit(resolving, { act: "retry", what: {} }, { retries: [retry] });
   }
 

@@ -1,0 +1,82 @@
+/**
+ * What one process does for all of them: after the clock was set back it sees to it that nothing waits for longer than its own
+ * delay, and it reports what a storage has forgotten.
+ */
+import { elapsed } from "../runtime.ts";
+import type { EngineProcess } from "./engine-process.ts";
+
+/** How often this process looks at its own clock, and how often at that of the storage, which may be another one. */
+const LOOK_EVERY_MS = 1_000;
+const ASK_EVERY_MS = 60_000;
+/** By more than this no clock differs from elapsed time between two looks that was not put. */
+const JUMP_MS = 1_000;
+/** Half of it after it was given the lease is given anew, and tells when: a clock that is before that was set back. */
+const LEASE_MS = 600_000;
+const SEARCH_EVERY_MS = 600_000;
+
+export class Upkeep {
+  readonly #process: EngineProcess;
+  readonly #onMoved: () => void;
+  readonly #reported = new Set<string>();
+  #askedAt = -Infinity;
+  #searchedAt = -Infinity;
+  #aheadMs = 0;
+  /** The highest time since the storage was asked. */
+  #highest = 0;
+
+  constructor(process: EngineProcess, onMoved: () => void) {
+    this.#process = process;
+    this.#onMoved = onMoved;
+  }
+
+  /** Until the signal aborts. The lease is never given up, so that a process that begins later knows of the clock. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#process;
+    while (!signal.aborted) {
+      // A storage that cannot be read is logged by the loop that claims.
+      if (this.#isPut() || this.#isTime(this.#askedAt, ASK_EVERY_MS)) await this.#ask().catch(() => {});
+      if (!signal.aborted) await clock.sleep(LOOK_EVERY_MS, signal);
+    }
+  }
+
+  #isTime(last: number, everyMs: number): boolean {
+    return elapsed(this.#process.clock) - last >= everyMs;
+  }
+
+  /** On, too: the lease has to tell of the higher time. */
+  #isPut(): boolean {
+    const { clock } = this.#process;
+    const [now, before] = [clock.now(), this.#aheadMs];
+    this.#aheadMs = now - elapsed(clock);
+    this.#highest = Math.max(this.#highest, now);
+    return Math.abs(this.#aheadMs - before) > JUMP_MS;
+  }
+
+  async #ask(): Promise<void> {
+    const { storage, clock, log, holder } = this.#process;
+    const asked = { names: ["upkeep"], holder, now: clock.now(), leaseMs: LEASE_MS, highest: this.#highest };
+    const [lease] = await storage.lease(asked);
+    this.#askedAt = elapsed(clock);
+    this.#highest = asked.now;
+    const { setBackMs } = lease ?? {};
+    if (setBackMs !== undefined) {
+      log.warn({ setBackMs }, "the clock was set back: the delays and leases of tasks count from now on");
+      this.#onMoved();
+    }
+    if (lease?.holder === holder && this.#isTime(this.#searchedAt, SEARCH_EVERY_MS)) await this.#search();
+  }
+
+  async #search(): Promise<void> {
+    const { storage, clock, log } = this.#process;
+    this.#searchedAt = elapsed(clock);
+    for (const { id, instance, workflow, limits } of await storage.tasks({ order: "forgotten" })) {
+      if (this.#reported.has(id)) continue;
+      this.#reported.add(id);
+      const keys = limits.map(({ key }) => key);
+      log.error(
+        { task: id, instance, workflow, keys },
+        "a task is parked although its keys have room: a defect",
+      );
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/** A clock that is set back: what waits by a delay waits no longer than that, and nothing is done twice. */
+import { setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld, turns } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
+import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
+import { job } from "./job.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const LEASE = 15_000;
+
+const egg = workflow(
+  setup({}).createMachine({
+    id: "egg",
+    initial: "boiling",
+    states: { boiling: { after: { [3 * MINUTE]: "boiled" } }, boiled: { type: "final" } },
+  }),
+)({ version: 1 });
+
+/** Lets time pass of which the hands of the clock may tell another story, a second at a time. */
+async function live(clock: VirtualClock, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 1_000) {
+    clock.advance(1_000);
+    await turns(30);
+  }
+}
+
+describe.each(sampled(adapters, "set back"))("a clock that is set back, on $name", (adapter) => {
+  test.each(["lives on", "begins after it"])(
+    "D26, D35: timers, a retry and what a dead process held go on in their time, in a process that %s",
+    (when) =>
+      inWorld(adapter, async ({ engine, clock, open, storage, settled }) => {
+        const frozen = virtualClock(clock.now());
+        const hanging = gate();
+        const held = job(async (_, { crashes }) => {
+          if (crashes === 0) await hanging.opened;
+          return { event: { type: "DONE", by: "alive" } };
+        });
+        const dead = await engine({ workflows: [held], storage: await open(), clock: frozen });
+        dead.run();
+        await dead.start(held, { id: "held", input: { id: "held" } });
+        let isDown = true;
+        const work = workflow(
+          setup({ actions: { dial: () => {} } }).createMachine({
+            id: "caller",
+            initial: "calling",
+            states: { calling: { entry: "dial", on: { HEARD: "done" } }, done: { type: "final" } },
+          }),
+        )({
+          version: 1,
+          effects: {
+            dial: async () => {
+              if (isDown) throw new Error("no route");
+              return { event: { type: "HEARD" } };
+            },
+          },
+        });
+        const workflows = [egg, held, work];
+        const first = await engine({ workflows });
+        first.run();
+        await first.start(egg, { id: "egg", input: undefined });
+        await first.start(work, { id: "call", input: undefined });
+        await live(clock, 2_000);
+        if (when === "begins after it") await first.stop();
+        clock.put(-HOUR);
+        isDown = false;
+        const second = when === "begins after it" ? await engine({ workflows }) : first;
+        second.run();
+        await live(clock, 4 * LEASE);
+        expect(await storage.load("held"), "its lease").toMatchObject({ status: "done" });
+        expect(await storage.load("call"), "its pause").toMatchObject({ status: "done" });
+        expect(await storage.load("egg"), "not early").toMatchObject({ status: "active" });
+        await live(clock, 3 * MINUTE - 3 * LEASE);
+        expect(await storage.load("egg")).toMatchObject({ status: "done" });
+        expect(
+          (await second.history("egg")).map(({ cause }) => cause),
+          "a note in the history",
+        ).toMatchObject([null, { kind: "timer", isMoved: true }]);
+        hanging.open();
+        await settled();
+      }),
+  );
+
+  test("D35: what fired while the clock was set back fires no second time by the right clock, or once it is set back again", () =>
+    inWorld(adapter, async ({ engine, clock, storage, log }) => {
+      const first = await engine({ workflows: [egg] });
+      first.run();
+      await first.start(egg, { id: "egg", input: undefined });
+      for (const put of [-HOUR, HOUR, -HOUR]) {
+        clock.put(put);
+        await live(clock, 4 * MINUTE);
+        expect(await storage.load("egg")).toMatchObject({ status: "done", version: 2 });
+      }
+      expect(log.commits.filter(({ commit }) => commit.consumes !== undefined)).toHaveLength(1);
+    }));
+
+  test("D35: what was armed while the clock was put on for some seconds waits no longer than its delay", () =>
+    inWorld(adapter, async ({ engine, clock, storage }) => {
+      const first = await engine({ workflows: [egg] });
+      first.run();
+      await live(clock, 2_000);
+      clock.put(HOUR);
+      await live(clock, 2_000);
+      await first.start(egg, { id: "egg", input: undefined });
+      clock.put(-HOUR);
+      await live(clock, 3 * MINUTE - 1_000);
+      expect(await storage.load("egg")).toMatchObject({ status: "active" });
+      await live(clock, 3_000);
+      expect(await storage.load("egg")).toMatchObject({ status: "done" });
+    }));
+});
