@@ -52,8 +52,6 @@ export type { OrderedReturn, ReturnOrder } from "./payments/private/order-return
 export type { GivenReturn } from "./payments/operator/transaction-acts.ts";
 export type { Screen, ScreenedAs } from "./payments/recipients/screening.ts";
 export type { Tier, TransactionAttention, TransactionStatus } from "./payments/records.ts";
-export type { OthersHits } from "./payments/accounts/hit-exchange.ts";
-export type { HitCounts } from "./payments/records.ts";
 export type { NoticeFilter, NoticeListener } from "./payments/webhooks/notice-feed.ts";
 export { NOTICE_EVENTS } from "./payments/webhooks/sending/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
@@ -140,8 +138,6 @@ export type {
   DeclaredPayment,
   EndpointDispute,
   EndpointStanding,
-  EndpointUse,
-  ExchangeUse,
   Fate as AttemptFate,
   FirmCommitment,
   Holding as WalletHolding,
@@ -150,7 +146,6 @@ export type {
   Ledger,
   LedgerReads,
   MintFacts,
-  OthersUse,
   PaymentCost,
   Reading as LedgerReading,
   Receipt as LandingReceipt,

@@ -5,7 +5,6 @@ import type { Clock } from "../runtime.ts";
 import { WINDOWS, type PerTier, type WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";
 import { RateWindow, type Hit } from "./rate-window.ts";
-import type { SharedWindows } from "./shared-windows.ts";
 
 /** Every in-memory limit. */
 export type AccountLimits = Readonly<Record<WindowName, PerTier>>;
@@ -30,11 +29,6 @@ export class AccountWindows {
       creates: new RateWindow({ scope: WINDOWS.creates.scope, clock }),
       webhookTests: new RateWindow({ scope: WINDOWS.webhookTests.scope, clock }),
     };
-  }
-
-  /** Lets the windows of other processes take part. Replays are counted by each process on its own. */
-  shareBy(shared: SharedWindows): void {
-    for (const [name, window] of Object.entries(this.#windows)) shared.add(name, window);
   }
 
   hit(name: WindowName, { accountId, tier }: Caller): Hit {

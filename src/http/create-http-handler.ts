@@ -21,7 +21,6 @@ import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts
 import { ApiReference } from "./api-reference.ts";
 import { RateWindow } from "./rate-window.ts";
 import { Responder } from "./responder.ts";
-import { SharedWindows } from "./shared-windows.ts";
 import { sitesOf, type Site } from "./sites.ts";
 
 /** What `createHttpHandler` is given. Only the service has no default. */
@@ -197,11 +196,8 @@ function responderOf({ service, basePath, clientAddress, limits, ...checked }: C
   const { authenticate: ofHost } = checked;
   const ofKeys: Authenticate = ({ headers }, address) =>
     service.authenticate(headers.get("authorization"), address);
-  const shared = new SharedWindows({ service, clock, log });
   const windows = new AccountWindows(limits, clock);
-  windows.shareBy(shared);
   const failures = new RateWindow({ scope: "authentication", clock });
-  shared.add("authentication", failures);
   const authentication = new Authentication({
     authenticate: ofHost === undefined ? ofKeys : (request) => ofHost(request),
     failures: new ClientLimit(failures, limits.failedAuthentications),

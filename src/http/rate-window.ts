@@ -1,4 +1,4 @@
-/** Sliding windows in this process's memory: exact for its own requests; the known counts of other processes take up room too. */
+/** Sliding windows in this process's memory, exact for its own requests. */
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 
@@ -21,19 +21,6 @@ export interface WindowOptions {
   readonly maxKeys?: number;
 }
 
-/** Requests of one key that another process has counted, at about this time. */
-export interface OthersRequests {
-  readonly at: number;
-  readonly count: number;
-}
-
-/** The requests that take up the room of a window. */
-interface Counted {
-  /** When each of this process's came. */
-  readonly times: number[];
-  readonly others: OthersRequests[];
-}
-
 const MINUTE_SECONDS = 60;
 // Most hold a few numbers, none more than its limit.
 const MAX_KEYS = 10_000;
@@ -45,36 +32,14 @@ export class RateWindow {
   readonly #windowSeconds: number;
   readonly #maxKeys: number;
   // A Map keeps the order of insertion, and every use inserts again: the first key is the longest unused.
-  readonly #windows = new Map<string, Counted>();
-  /** Requests of this process since the last exchange of counts, by key. */
-  #untold = new Map<string, number>();
-  #counted: () => void = () => {};
+  /** By key, when each request came. */
+  readonly #windows = new Map<string, number[]>();
 
   constructor({ scope, clock, windowSeconds = MINUTE_SECONDS, maxKeys = MAX_KEYS }: WindowOptions) {
     this.#scope = scope;
     this.#clock = clock;
     this.#windowSeconds = windowSeconds;
     this.#maxKeys = maxKeys;
-  }
-
-  /** Calls back whenever a request was counted. */
-  onCounted(listener: () => void): void {
-    this.#counted = listener;
-  }
-
-  /** What was counted since the last call, by key. */
-  takeCounted(): Readonly<Record<string, number>> {
-    const untold = [...this.#untold].filter(([, count]) => count > 0);
-    this.#untold = new Map();
-    return Object.fromEntries(untold);
-  }
-
-  /** Takes room for what another process has counted. Nothing is refused here that was accepted before. */
-  addOthers(key: string, requests: OthersRequests): void {
-    const counted = this.#use(key);
-    // A key may be used at other processes alone: no hit here would ever drop what is old.
-    this.#dropOld(counted);
-    counted.others.push(requests);
   }
 
   /** Whether nothing has been counted of any key. */
@@ -84,73 +49,54 @@ export class RateWindow {
 
   /** How `key` stands, without counting anything. */
   standing(key: string, limit: number): LimitStanding {
-    const counted = this.#windows.get(key) ?? { times: [], others: [] };
-    this.#dropOld(counted);
-    return this.#standing(counted, limit);
+    const times = this.#windows.get(key) ?? [];
+    this.#dropOld(times);
+    return this.#standing(times, limit);
   }
 
   /** Counts a request of `key` unless `limit` of them lie within the window already. */
   hit(key: string, limit: number): Hit {
     const now = this.#clock.now();
-    const counted = this.#use(key);
-    this.#dropOld(counted);
-    const accepted = sizeOf(counted) < limit;
-    if (accepted) this.#count(key, counted, now);
+    const times = this.#use(key);
+    this.#dropOld(times);
+    const accepted = times.length < limit;
+    if (accepted) times.push(now);
     return {
       accepted,
-      standing: this.#standing(counted, limit),
+      standing: this.#standing(times, limit),
       giveBack: () => {
-        if (accepted) this.#takeBack(key, counted, now);
-        return this.#standing(counted, limit);
+        const at = accepted ? times.lastIndexOf(now) : -1;
+        if (at >= 0) times.splice(at, 1);
+        return this.#standing(times, limit);
       },
     };
   }
 
-  #count(key: string, { times }: Counted, now: number): void {
-    times.push(now);
-    this.#untold.set(key, (this.#untold.get(key) ?? 0) + 1);
-    this.#counted();
-  }
-
-  #takeBack(key: string, { times }: Counted, now: number): void {
-    const at = times.lastIndexOf(now);
-    if (at < 0) return;
-    times.splice(at, 1);
-    const untold = this.#untold.get(key);
-    if (untold !== undefined) this.#untold.set(key, untold - 1);
-  }
-
-  #use(key: string): Counted {
-    const counted = this.#windows.get(key) ?? { times: [], others: [] };
+  #use(key: string): number[] {
+    const times = this.#windows.get(key) ?? [];
     this.#windows.delete(key);
     const [longestUnused] = this.#windows.keys();
     if (longestUnused !== undefined && this.#windows.size >= this.#maxKeys) {
       this.#windows.delete(longestUnused);
     }
-    this.#windows.set(key, counted);
-    return counted;
+    this.#windows.set(key, times);
+    return times;
   }
 
-  #standing(counted: Counted, limit: number): LimitStanding {
+  #standing(times: readonly number[], limit: number): LimitStanding {
     const now = this.#clock.now();
-    const { times, others } = counted;
-    const oldest = Math.min(times[0] ?? now, others[0]?.at ?? now);
+    const oldest = times[0] ?? now;
     return {
       scope: this.#scope,
       limit,
       windowSeconds: this.#windowSeconds,
-      remaining: Math.max(0, limit - sizeOf(counted)),
+      remaining: Math.max(0, limit - times.length),
       resetSeconds: Math.max(1, Math.ceil((oldest + this.#windowSeconds * 1_000 - now) / 1_000)),
     };
   }
 
-  #dropOld({ times, others }: Counted): void {
+  #dropOld(times: number[]): void {
     const since = this.#clock.now() - this.#windowSeconds * 1_000;
     while (times[0] !== undefined && times[0] <= since) times.shift();
-    while (others[0] !== undefined && others[0].at <= since) others.shift();
   }
-}
-
-function sizeOf({ times, others }: Counted): number {
-  return others.reduce((sum, { count }) => sum + count, times.length);
 }

@@ -7,11 +7,9 @@
  */
 import type { Address } from "../address.ts";
 import type { Agreed, Heard } from "./belief.ts";
-import type { ExchangeUse } from "./endpoint-use.ts";
 import type { Commitment, Reading } from "./reading.ts";
 import type { RoutingLedger } from "./routing.ts";
 
-export type { EndpointUse, ExchangeUse, OthersUse } from "./endpoint-use.ts";
 export type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
 /** What one owner holds of one mint, summed over all of its token accounts. */
@@ -248,7 +246,6 @@ export type LedgerReads = Omit<
   | "sizeOf"
   | "explainError"
   | "restricted"
-  | "shareUse"
   | "close"
 >;
 
@@ -367,11 +364,6 @@ export interface Ledger extends RoutingLedger {
    * `witnesses` is null or a whole number from 1, and where no endpoint is left.
    */
   restricted(restriction: Restriction): Promise<LedgerReads>;
-  /**
-   * Shares what providers allow with the other processes that ask the same endpoints; the service calls it when it starts.
-   * A ledger without limits leaves it out.
-   */
-  shareUse?(exchange: ExchangeUse): void;
   /** Releases sockets and timers. */
   close(): Promise<void>;
 }

@@ -13,7 +13,6 @@ import type {
   DepositRecord,
   EntryRecord,
   GateRecord,
-  HitReportRecord,
   IdempotencyRecord,
   LifeRecord,
   MatterRecord,
@@ -154,8 +153,6 @@ export interface PaymentReads {
     since: number,
   ): Promise<{ readonly count: number; readonly oldest: number | null }>;
 
-  /** What processes have counted in memory, as they told it. */
-  hitReports(page: InSequence): Promise<readonly HitReportRecord[]>;
   /** What a purse has spent after `since`, oldest first. */
   spendings(purse: string, since: number): Promise<readonly SpendingRecord[]>;
   /** Gates by their ids, in any order; absent ones are left out. */

@@ -238,10 +238,7 @@ async function abandonedDeliveries(read: Read, limit: number): Promise<Abandoned
 
 function limitReads(
   read: Read,
-): Pick<
-  PaymentReads,
-  "limitWindow" | "hitReports" | "volume" | "reservations" | "reservation" | "lapsing" | "spendings"
-> {
+): Pick<PaymentReads, "limitWindow" | "volume" | "reservations" | "reservation" | "lapsing" | "spendings"> {
   return {
     async limitWindow(accountId, scope, since) {
       const window = {
@@ -256,8 +253,6 @@ function limitReads(
       ]);
       return { count, oldest: oldest?.at ?? null };
     },
-    hitReports: ({ order, beyond, limit }) =>
-      read.find({ table: tables.hitReports, order, limit, ...(beyond === null ? {} : { beyond }) }),
     volume: async (scope, since) =>
       (
         await read.tally({

@@ -383,19 +383,6 @@ export interface LimitHitRecord {
   readonly at: number;
 }
 
-/** Requests by the name of their window, and in it by account or client address. */
-export type HitCounts = { readonly [window: string]: { readonly [key: string]: number } };
-
-/** What one process has counted in memory within about a second, for the others on its database. */
-export interface HitReportRecord {
-  readonly id: string;
-  readonly process: string;
-  /** Always the same: all reports leave together what they have to leave. */
-  readonly topic: "requests";
-  readonly at: number;
-  readonly counts: HitCounts;
-}
-
 /** What a purse of the service's own has spent at one time: one row per set of signed bytes that spends it. */
 export interface SpendingRecord {
   readonly id: string;
@@ -490,7 +477,6 @@ export interface PaymentTables {
   deliveries: DeliveryRecord;
   deliveryAttempts: DeliveryAttemptRecord;
   limitHits: LimitHitRecord;
-  hitReports: HitReportRecord;
 
   spendings: SpendingRecord;
   gates: GateRecord;

@@ -295,11 +295,6 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
     indexes: { ofScope: ["accountId", "scope", "at"] },
     group: { by: ["accountId", "scope"], since: "at" },
   },
-  hitReports: {
-    columns: { id: "text", process: "text", topic: "text", at: "integer", counts: "json" },
-    group: { by: ["topic"], since: "at" },
-  },
-
   spendings: {
     columns: { id: "text", purse: "text", amount: "amount", at: "integer" },
     indexes: { ofPurse: ["purse", "at", "id"] },

@@ -137,9 +137,7 @@ function inspectedOf(
 function accountMethods({
   context,
   chain,
-  hits,
-}: ServiceParts): ApiKeys &
-  Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStanding" | "exchangeHits"> {
+}: ServiceParts): ApiKeys & Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStanding"> {
   const { ledger, assets } = context;
   const keys = new StoredApiKeys({ ...context, environments: () => chain.keyEnvironments });
   return {
@@ -154,7 +152,6 @@ function accountMethods({
     balances: (address) => readBalances({ ledger, assets }, address),
     countRefused: async (caller, scope) => (await countHit(context, caller, scope)).standing,
     limitStanding: (caller, scope) => limitStanding(context, caller, scope),
-    exchangeHits: (counts) => hits.exchange(counts),
   };
 }
 

@@ -7,8 +7,6 @@ import type { Caller } from "../payments/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../payments/transactions/cancel-transaction.ts";
 import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
-import type { OthersHits } from "../payments/accounts/hit-exchange.ts";
-import type { HitCounts } from "../payments/records.ts";
 import type { NoticeFilter, NoticeListener } from "../payments/webhooks/notice-feed.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/quotes/quote-body.ts";
@@ -192,11 +190,6 @@ export interface PaymentService extends ApiKeys {
   countRefused(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
   /** How an account stands with one of these limits, without counting anything. */
   limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
-  /**
-   * Tells the other processes on this database what was counted in memory since the last call, and answers what they have
-   * told since: one small commit and one read. `createHttpHandler` calls it once a second while requests come.
-   */
-  exchangeHits(counts: HitCounts): Promise<readonly OthersHits[]>;
   /**
    * Tells a listener of notices without a webhook: at once of those that this process commits, and while the service runs,
    * a second later, of those of other processes on the same database. Each at most once; those of one transaction in the order

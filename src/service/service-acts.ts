@@ -113,7 +113,10 @@ export class ServiceActs implements Acting {
     const [verb, task] = partsOf(key);
     switch (verb) {
       case "retry":
-        await this.#repair({ instance, act: "retry", by }, { retries: [{ task, dueAt: clock.now(), delayMs: 0 }] });
+        await this.#repair(
+          { instance, act: "retry", by },
+          { retries: [{ task, dueAt: clock.now(), delayMs: 0 }] },
+        );
         return "The task is due now.";
       case "drop":
         await this.#repair({ instance, act: "drop", by }, { drops: [task] });

@@ -1,6 +1,5 @@
 /** The life of a service, from `start` to `stop` and again: what begins at once, and what only once the chain is known. */
 import { LedgerUnavailable } from "../ledger/ledger.ts";
-import { endpointUseBy } from "../payments/accounts/share-endpoint-use.ts";
 import { ChainComparison, type ChainStanding } from "./chain-comparison.ts";
 import { compareChain, type NamedMints } from "./compare-chain.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -48,12 +47,10 @@ export class ServiceLife {
 
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
-    const { engine, waiters, notices, hits, endpointUse, report, retention, webhooks, signs } = this.#parts;
+    const { engine, waiters, notices, report, retention, webhooks, signs } = this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
     waiters.stop();
-    hits.stop();
-    endpointUse.stop();
     await Promise.all([
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
@@ -66,8 +63,7 @@ export class ServiceLife {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { engine, waiters, notices, hits, endpointUse, report, retention, chain, webhooks, signs } =
-      this.#parts;
+    const { engine, waiters, notices, report, retention, chain, webhooks, signs } = this.#parts;
     const isCompared = await this.#comparison.begin(signal);
     if (signal.aborted) return;
     await (isCompared ? this.#warn() : chain.bindWithoutChain());
@@ -76,9 +72,6 @@ export class ServiceLife {
     await signs.start();
     if (signal.aborted) return;
     waiters.start();
-    hits.start();
-    endpointUse.start();
-    this.#parts.options.ledger.shareUse?.(endpointUseBy(endpointUse));
     if (isCompared) engine.run();
     else {
       // Nothing of the other charts is claimed, so that none of their deadlines passes, and no point of no return.

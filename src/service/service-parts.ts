@@ -5,7 +5,6 @@ import { redactingLogger } from "../redacting-log.ts";
 import { assetsWith } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
-import { HitExchange } from "../payments/accounts/hit-exchange.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { paymentStorage } from "../payments/reads.ts";
 import type { AnnounceEffect } from "../payments/notice-writes.ts";
@@ -79,9 +78,6 @@ export interface ServiceParts extends OperatorParts {
   readonly engine: Engine<PaymentTables>;
   readonly waiters: StatusWaiters;
   readonly notices: NoticeFeed;
-  readonly hits: HitExchange;
-  /** By which the ledgers of the processes share what providers of nodes allow. */
-  readonly endpointUse: HitExchange;
   readonly retention: PaymentRetention;
   readonly signs: SignsOfLife;
   /** What this process sees endpoints tell differently. */
@@ -129,8 +125,6 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   });
   const waiters = new StatusWaiters(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
-  const hits = new HitExchange(context);
-  const endpointUse = new HitExchange(context);
   const retention = retentionOf(options, context, charts);
   const signs = new SignsOfLife(context);
   return {
@@ -145,8 +139,6 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     engine,
     waiters,
     notices,
-    hits,
-    endpointUse,
     retention,
     signs,
     disputed,

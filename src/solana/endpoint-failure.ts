@@ -87,12 +87,6 @@ export function isRateLimit({ facts }: EndpointFailure): boolean {
   return facts.code === HTTP_TOO_MANY_REQUESTS;
 }
 
-/** True when a provider says that it wants to be left alone for a while. */
-export function asksForRest(failure: EndpointFailure): boolean {
-  // "busy" is our own waiting.
-  return failure.kind !== "busy" && (failure.facts.retryAfterMs !== undefined || isRateLimit(failure));
-}
-
 /** What a question threw, as a failure. Any other error means an answer that could not be read. */
 export function asEndpointFailure(error: unknown): EndpointFailure {
   if (error instanceof EndpointFailure) return error;

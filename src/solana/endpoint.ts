@@ -11,7 +11,6 @@ import { publishedPost } from "./rpc/published-post.ts";
 import { joinedCalls } from "./rpc/joined-calls.ts";
 import { singleCalls } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
-import type { SharedUse } from "./rpc/shared-use.ts";
 
 /** Where a node is asked: a URL, or a URL with how to reach it and what its provider allows. */
 export type EndpointOption =
@@ -21,8 +20,8 @@ export type EndpointOption =
       /** The standard `fetch` when left out; a local chain's own `fetch` needs no port. */
       readonly fetch?: Fetch;
       /**
-       * The provider's limit, kept by waiting. A second's worth may be asked at once. The processes on one database share
-       * it; see the page of the ledger. Not limited when left out.
+       * What this process may ask of the provider, kept by waiting. A second's worth may be asked at once. Several
+       * processes share a provider's limit: give each its part. Not limited when left out.
        */
       readonly requestsPerSecond?: number;
       /** Accounts in one getMultipleAccounts call, 1–100; 100 when left out. Some providers allow fewer. */
@@ -59,14 +58,12 @@ export interface Endpoint {
 export interface EndpointSurroundings {
   readonly clock: Clock;
   readonly closed: AbortSignal;
-  /** Told how each is used. */
-  readonly use: SharedUse;
 }
 
 /** Opens the endpoints in their order. Nothing is sent until the first question. */
 export function openEndpoints(
   options: readonly EndpointOption[],
-  { clock, closed, use }: EndpointSurroundings,
+  { clock, closed }: EndpointSurroundings,
 ): Endpoint[] {
   const seen = new Map<string, number>();
   return options.map((option) => {
@@ -77,20 +74,20 @@ export function openEndpoints(
     const { requestsPerSecond } = endpoint;
     const pace = requestsPerSecond === undefined ? null : new Pace(requestsPerSecond, clock, closed);
     const name = number === 1 ? host : `${host}#${number}`;
-    return openEndpoint(endpoint, name, { pace, clock, closed, use });
+    return openEndpoint(endpoint, name, { pace, clock, closed });
   });
 }
 
 function openEndpoint(
   option: Exclude<EndpointOption, string>,
   name: string,
-  { pace, clock, closed, use }: EndpointSurroundings & { readonly pace: Pace | null },
+  { pace, clock, closed }: EndpointSurroundings & { readonly pace: Pace | null },
 ): Endpoint {
   const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
   const { accountsPerCall = MAX_ACCOUNTS_PER_CALL, callsPerBatch = 1 } = option;
   const health = newHealth();
   const posted = postedCalls(boundedExchange(fetch, { url, pace, clock, closed }));
-  const post = use.postOf({ name, url, pace, health }, publishedPost(posted, name, clock));
+  const post = publishedPost(posted, name, clock);
   const call = callsPerBatch === 1 ? singleCalls(post) : batchedCalls(post, { clock, callsPerBatch, pace });
   return {
     name,

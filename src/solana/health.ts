@@ -1,13 +1,11 @@
 /** Tracks how an endpoint has answered lately: when it is asked again, and whether before or after the others. */
 import { elapsed, type Clock, type Logger } from "../runtime.ts";
-import { asksForRest, isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
+import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
 /** What is remembered of an endpoint. */
 export interface Health {
   /** Unix milliseconds before which it asked (Retry-After, 429) not to be asked at all. */
   restsUntil: number;
-  /** The same, as far as this process was told by the endpoint and not by another process. */
-  askedToRestUntil: number;
   /** Failures since its last answer, those not counted that came while it was avoided anyway. */
   failuresInRow: number;
   /** It keeps failing: asked last, and not tried for its own sake before this time of `elapsed`. Null: well. */
@@ -57,7 +55,6 @@ const STANDS_STILL_AFTER_MS = 10 * 60_000;
 export function newHealth(): Health {
   return {
     restsUntil: 0,
-    askedToRestUntil: 0,
     failuresInRow: 0,
     avoidedUntil: null,
     known: new WeakSet(),
@@ -78,20 +75,10 @@ export function restOf({ health }: Pick<Patient, "health">, now: number): number
   return leftOf(health.restsUntil, now);
 }
 
-/** Milliseconds for which it asked this process to be left alone: what others were told is theirs to pass on. */
-export function ownRestOf({ health }: Patient, now: number): number {
-  return leftOf(health.askedToRestUntil, now);
-}
-
 /** No rest is longer than the longest: where more is left the clock was set back, and the rest is over. */
 function leftOf(until: number, now: number): number {
   const left = until - now;
   return left > MAX_REST_MS ? 0 : Math.max(left, 0);
-}
-
-/** It asked another process to be left alone for so many milliseconds from now. */
-export function noteOthersRest({ health }: Patient, ms: number, now: number): void {
-  health.restsUntil = now + Math.max(restOf({ health }, now), Math.min(ms, MAX_REST_MS));
 }
 
 /** It answered a question: its failures are over. */
@@ -117,9 +104,6 @@ export function noteFailure(
   const asked = facts.retryAfterMs ?? (isRateLimit(failure) ? REST_AFTER_429_MS : 0);
   const ms = Math.min(asked, MAX_REST_MS);
   health.restsUntil = now + Math.max(leftOf(health.restsUntil, now), ms);
-  if (asksForRest(failure)) {
-    health.askedToRestUntil = now + Math.max(leftOf(health.askedToRestUntil, now), ms);
-  }
   // Many questions may be under way at once: what began before counts as one failure with what ended it.
   if (!isIllness(failure) || elapsed(clock) < (health.avoidedUntil ?? 0)) return;
   health.failuresInRow += 1;

@@ -12,7 +12,6 @@ import type { EndpointOption } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 import { markerAddress } from "./routing/marker-address.ts";
-import { SharedUse } from "./rpc/shared-use.ts";
 
 export type { EndpointOption } from "./endpoint.ts";
 export type { Fetch } from "./rpc/bounded-fetch.ts";
@@ -125,11 +124,10 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   const closing = new AbortController();
   // One listener per call under way is no leak; Node warns from the eleventh.
   setMaxListeners(0, closing.signal);
-  const use = new SharedUse({ clock, log: logger }, closing.signal);
   let loading: Promise<AskingLedger> | undefined;
   const loaded = (): Promise<AskingLedger> => {
     loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
-      ledgerOfNodes({ endpoints, witnesses, deathProof, use }, { clock, log: logger }, closing.signal),
+      ledgerOfNodes({ endpoints, witnesses, deathProof }, { clock, log: logger }, closing.signal),
     );
     return loading;
   };
@@ -140,7 +138,6 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     ...onceLoaded(loaded),
     // Nothing was asked before the first question, and a look at this must not load what questions need.
     disputes: async () => (loading === undefined ? [] : (await loading).disputes()),
-    shareUse: (exchange) => use.with(exchange),
     close: async () => closing.abort(),
   };
 }

@@ -33,7 +33,6 @@ import { markedBy, signedBy } from "./routing/signed-by.ts";
 import { signedWithin } from "./routing/signed-within.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
 import { tryTransaction } from "./routing/try-transaction.ts";
-import type { SharedUse } from "./rpc/shared-use.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./remembered.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
@@ -48,18 +47,13 @@ const positionOf: Question<Reading> = async ({ rpc, name }) => ({
 });
 
 /** Every method that asks a node, or needs web3.js for its answer. */
-export type AskingLedger = Omit<
-  Ledger,
-  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "shareUse" | "close"
->;
+export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
 
 /** Which nodes there are, and how many of them must agree. */
 export interface NodeOptions {
   readonly endpoints: readonly EndpointOption[];
   readonly witnesses: number;
   readonly deathProof: DeathProof;
-  /** What the other processes are told of the endpoints, and tell. */
-  readonly use: SharedUse;
 }
 
 /** Binds each method to the endpoints. `closed` ends what is under way. */
@@ -157,12 +151,12 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
 }
 
 function openNodes(
-  { endpoints, witnesses, deathProof, use }: NodeOptions,
+  { endpoints, witnesses, deathProof }: NodeOptions,
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): Nodes {
   return {
-    endpoints: openEndpoints(endpoints, { clock, closed, use }),
+    endpoints: openEndpoints(endpoints, { clock, closed }),
     witnesses,
     deathProof,
     walks: new Map(),

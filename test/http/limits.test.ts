@@ -357,23 +357,3 @@ test("a hit that is given back frees its place once", () => {
   expect(window.hit("a", 2).accepted).toBe(true);
   expect(window.hit("a", 2).accepted).toBe(false);
 });
-
-test("a key that only other processes are asked with keeps one window of their counts, however long that goes on", () => {
-  const clock = virtualClock();
-  const window = new RateWindow({ scope: "reads", clock });
-  let looks = 0;
-  for (let second = 0; second < 1_000; second += 1) {
-    clock.advance(1_000);
-    const told = clock.now();
-    window.addOthers("a", {
-      count: 1,
-      get at() {
-        looks += 1;
-        return told;
-      },
-    });
-  }
-  looks = 0;
-  expect(window.hit("a", 100).standing.remaining).toBe(100 - 60 - 1);
-  expect(looks).toBeLessThan(60);
-});

@@ -33,7 +33,6 @@ const ASKS_NOBODY: ReadonlySet<string | symbol> = new Set([
   "isOnCurve",
   "markerAddress",
   "tokenAccountOf",
-  "shareUse",
   "onWake",
 ]);
 

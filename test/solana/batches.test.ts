@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import { nodeAsked, type NodeAsked } from "../../src/diagnostics.ts";
 import type { Address } from "../../src/address.ts";
-import type { EndpointUse, Ledger } from "../../src/ledger/ledger.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger, type Logger } from "../../src/runtime.ts";
 import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
 import { chainFixture, type ChainFixture } from "../kit/chain-fixture.ts";
@@ -200,15 +200,10 @@ test("a closed ledger ends a batch that is under way, and one that has not left"
 });
 
 describe("what is counted is calls, not requests:", () => {
-  test("a batch waits until the endpoint's rate allows all of it, and other processes are told of each call", async () => {
+  test("a batch waits until the endpoint's rate allows all of it", async () => {
     const world = await scene();
     const { clock } = world.fixture;
     const ledger = await ledgerOf(world, { ...world.option, requestsPerSecond: 4 });
-    const told: EndpointUse["calls"][] = [];
-    ledger.shareUse?.(async ({ calls }) => {
-      told.push(calls);
-      return [];
-    });
     // What was asked for the chain is made up for.
     clock.advance(1_000);
     const asked = Promise.all(Array.from({ length: 8 }, (_, index) => ledger.rentMinimum(index)));
@@ -218,9 +213,6 @@ describe("what is counted is calls, not requests:", () => {
     expect(world.requests.map(({ length }) => length)).toEqual([4]);
     expect(await elapsed(clock, asked, 1)).toBeGreaterThanOrEqual(90);
     expect(world.requests.map(({ length }) => length)).toEqual([4, 4]);
-    clock.advance(1_000);
-    await turns();
-    expect(told.flatMap((calls) => Object.values(calls)).reduce((sum, calls) => sum + calls, 0)).toBe(9);
   });
 
   test("the diagnostics channel tells each call of a batch with its own outcome", async () => {

@@ -10,17 +10,14 @@ const MAX_WAIT_MS = 4_000;
 
 /** A token bucket of a second's calls, kept as the moment at which it will be full again. */
 export class Pace {
-  readonly #allowed: number;
   readonly #clock: Clock;
   readonly #closed: AbortSignal;
-  /** Calls per second that this process may make: all that is allowed, or its share. */
-  #rate: number;
+  /** Calls per second. */
+  readonly #rate: number;
   #fullAt = 0;
   #askedAt = 0;
-  #made = 0;
 
   constructor(requestsPerSecond: number, clock: Clock, closed: AbortSignal) {
-    this.#allowed = requestsPerSecond;
     this.#rate = requestsPerSecond;
     this.#clock = clock;
     this.#closed = closed;
@@ -46,26 +43,6 @@ export class Pace {
       throw new EndpointFailure("busy", "more calls than its rate limit allows", { retryAfterMs: wait });
     }
     this.#fullAt = next;
-    this.#made += calls;
     if (wait > 0) await this.#clock.sleep(wait, this.#closed);
-  }
-
-  /** The calls since it was asked last. */
-  takeMade(): number {
-    const made = this.#made;
-    this.#made = 0;
-    return made;
-  }
-
-  /**
-   * Leaves the other processes on this endpoint what they use: here are their calls of a second. This one may use the
-   * rest, and an equal share at least. It comes down to that at once and goes up by half of the way, since others who see
-   * the same rest go up too.
-   */
-  leave(others: readonly number[]): void {
-    const used = others.reduce((sum, calls) => sum + calls, 0);
-    const share = Math.max(this.#allowed - used, this.#allowed / (others.length + 1));
-    const isAlone = others.length === 0;
-    this.#rate = isAlone || share < this.#rate ? share : (this.#rate + share) / 2;
   }
 }

@@ -228,13 +228,6 @@ export const fullRows: Rows = {
     excerpt: "",
   },
   limitHits: { id: "hit", accountId: "account", scope: "scope", at: LATEST },
-  hitReports: {
-    id: "report",
-    process: TEXT,
-    topic: "requests",
-    at: LATEST,
-    counts: { reads: { account: 3, [TEXT]: 0 } },
-  },
   spendings: { id: "spending", purse: TEXT, amount: LARGEST, at: LATEST },
   gates: { id: "gate", version: 3, rules: TEXT },
   volumes: { id: "volume", scope: "scope", at: LATEST, amount: LARGEST },

@@ -40,7 +40,6 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
     const { count, oldest } = await storage.limitWindow("account", "scope", 0);
     return count === 1 ? { id: "hit", accountId: "account", scope: "scope", at: oldest } : undefined;
   },
-  hitReports: async (storage) => (await storage.hitReports({ order: "asc", beyond: null, limit: 1 }))[0],
   spendings: async (storage) => (await storage.spendings(fullRows.spendings.purse, 0))[0],
   gates: async (storage) => (await storage.gates(["gate"]))[0],
   volumes: async (storage) => {

@@ -186,13 +186,6 @@ export const LEDGER_BREAKS: readonly Break[] = [
     tests: ["solana/batches.test.ts", "solana/endpoint-limits.test.ts"],
   },
   {
-    property: "a rest that another process was told is not passed on",
-    file: "src/solana/health.ts",
-    text: "return leftOf(health.askedToRestUntil, now)",
-    replacement: "return leftOf(health.restsUntil, now)",
-    tests: ["solana/rpc/shared-use.test.ts"],
-  },
-  {
     property: "a priority fee is bounded against what nodes answer",
     file: "src/solana/routing/unit-price.ts",
     text: "price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE",

@@ -162,10 +162,6 @@ test("a request is no larger than what the endpoint's rate allows at once", asyn
   const ask = (): Promise<unknown> => Promise.all(Array.from({ length: 20 }, (_, n) => call("getSlot", [n])));
   await ask();
   expect(requests.splice(0).map(({ length }) => length)).toEqual([8, 8, 4]);
-  // Another process uses as much: half is left.
-  pace.leave([8]);
-  await ask();
-  expect(requests.splice(0).map(({ length }) => length)).toEqual([4, 4, 4, 4, 4]);
 });
 
 describe("answers that are too many bytes for one request", () => {
