@@ -125,6 +125,7 @@ export type {
   CommitFailure,
   CommitParts,
   CommitResult,
+  Due,
   EngineStorage,
   Expectation,
   HistoryRecord,
