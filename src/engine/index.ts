@@ -127,6 +127,7 @@ export type {
   CommitFailure,
   CommitParts,
   CommitResult,
+  Due,
   EngineStorage,
   Expectation,
   HistoryRecord,

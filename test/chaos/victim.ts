@@ -1,8 +1,9 @@
 /** One place for a process of the service: it is started, killed as its life is drawn, and started again. */
+import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Child } from "./child.ts";
 import type { Life } from "./plan.ts";
-import type { ServiceDemand, ServiceReady, ServiceSettings } from "./processes/settings.ts";
+import type { ServiceReady, ServiceSettings } from "./processes/settings.ts";
 
 /** A start fails while the chain is away; more often in a row than this it has another reason. */
 const MAX_FAILED_STARTS = 60;
@@ -19,7 +20,6 @@ export class Victim {
   #child: Child<ServiceReady> | null = null;
   #baseUrl: string | null = null;
   #complaints = "";
-  #putMs = 0;
   /** What ended without being killed. */
   readonly findings: string[] = [];
 
@@ -35,13 +35,8 @@ export class Victim {
 
   /** Puts the clock of its machine on by so much more than it is off, or back; 0 puts it right. */
   put(byMs: number): void {
-    this.#putMs = byMs;
-    this.#child?.process.send({ clockOffMs: this.#begun.clockOffMs } satisfies ServiceDemand, () => {});
-  }
-
-  /** What a process is started with. */
-  get #begun(): ServiceSettings {
-    return { ...this.#settings, clockOffMs: this.#settings.clockOffMs + this.#putMs };
+    const { clockFile } = this.#settings;
+    if (clockFile !== null) writeFileSync(clockFile, new Float64Array([byMs]), { flag: "r+" });
   }
 
   /** Where it takes requests; null while it is away. Frozen it still has its place. */
@@ -57,7 +52,7 @@ export class Victim {
   /** Starts a process, and ends it in the way of this life. */
   async live({ dies, happenings, startsMs, frozenMs }: Life): Promise<void> {
     if (dies === "starting") {
-      const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#begun));
+      const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
       await sleep(startsMs);
       return this.#kill(child);
     }
@@ -77,7 +72,7 @@ export class Victim {
   /** Kills what is there, started or not, and starts another without waiting for it. */
   async replace(): Promise<void> {
     await this.end();
-    const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#begun));
+    const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
     void child.ready.then((ready) => {
       if (ready !== null && this.#child === child) this.#baseUrl = ready.baseUrl;
     });
@@ -86,7 +81,7 @@ export class Victim {
   /** Starts a process that stays. */
   async start(): Promise<Child<ServiceReady>> {
     for (let failed = 0; failed < MAX_FAILED_STARTS; failed += 1) {
-      const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#begun));
+      const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
       const ready = await child.ready;
       if (ready !== null) {
         this.#baseUrl = ready.baseUrl;

@@ -1,4 +1,5 @@
 /** One chaos run: services that are killed again and again, a chain that fails, customers who pay all the while. */
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -146,14 +147,22 @@ class World {
     const ready = await chain.ready;
     if (ready === null) throw new Error(`the chain did not start: ${chain.complaints}`);
     const storage = await openStorage(database);
-    const settings = { database, chain: ready, receiverAuthority: receiver.ca, clockOffMs: 0 };
+    const settings = {
+      database,
+      chain: ready,
+      receiverAuthority: receiver.ca,
+      clockOffMs: 0,
+      clockFile: null,
+    };
     const before = await photograph(shownChain(ready));
     const service = createPaymentService({ ...chaosOptions(settings), storage, logger: silentLogger });
     const { accountId } = await service.createAccount({ name: "chaos", tier: "enterprise" });
     const { key } = await service.issueKey({ accountId, environment: "test" });
     const victims = Array.from({ length: processes }, (_, index) => {
       const clockOffMs = server === null ? 0 : (CLOCKS_OFF_MS[index % CLOCKS_OFF_MS.length] ?? 0);
-      return new Victim({ ...settings, clockOffMs }, happenings.more);
+      const clockFile = join(folder, `clock ${index}`);
+      writeFileSync(clockFile, new Float64Array(1));
+      return new Victim({ ...settings, clockOffMs, clockFile }, happenings.more);
     });
     const api = new CarefulApi(() => victims.flatMap(({ baseUrl }) => baseUrl ?? []), key, happenings.add);
     const tell = (demand: ChainDemand): void => void chain.process.send(demand);

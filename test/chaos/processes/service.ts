@@ -1,4 +1,5 @@
 /** One of several processes of the payment service on one database: it is killed, frozen and started again. */
+import { openSync, readSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttpHandler, createPaymentService } from "paystate";
@@ -6,17 +7,22 @@ import { systemClock } from "paystate/engine";
 import { silentLogger } from "../../../src/runtime.ts";
 import { chaosOptions } from "../service-options.ts";
 import { openStorage } from "../open-storage.ts";
-import type { ServiceDemand, ServiceReady, ServiceSettings } from "./settings.ts";
+import type { ServiceReady, ServiceSettings } from "./settings.ts";
 
 const settings = JSON.parse(process.argv[2] ?? "") as ServiceSettings;
-let { clockOffMs } = settings;
-process.on("message", (demand: ServiceDemand) => void ({ clockOffMs } = demand));
+const { clockOffMs, clockFile } = settings;
+const clock = clockFile === null ? null : openSync(clockFile, "r");
+const putMs = new Float64Array(1);
+const now = (): number => {
+  if (clock !== null) readSync(clock, putMs, 0, 8, 0);
+  return systemClock.now() + clockOffMs + (putMs[0] ?? 0);
+};
 const NO_LIMIT = { free: 1_000_000, pro: 1_000_000, enterprise: 1_000_000 };
 
 const service = createPaymentService({
   ...chaosOptions(settings),
   storage: await openStorage(settings.database),
-  clock: { ...systemClock, now: () => systemClock.now() + clockOffMs },
+  clock: { ...systemClock, now },
   logger: {
     ...silentLogger,
     error: (fields, message) =>

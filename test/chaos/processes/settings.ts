@@ -44,10 +44,9 @@ export interface ServiceSettings {
   readonly receiverAuthority: string;
   /** How far the clock of its machine is off, in milliseconds. */
   readonly clockOffMs: number;
+  /** A file of eight bytes: by how much the clock of its machine was put besides. Frozen processes read it as soon as they wake. */
+  readonly clockFile: string | null;
 }
-
-/** Told to a service that runs: how far its clock is off from now on. */
-export type ServiceDemand = Pick<ServiceSettings, "clockOffMs">;
 
 /** What a service says once it takes requests. */
 export interface ServiceReady {
