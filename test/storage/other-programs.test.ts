@@ -5,6 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { describe, expect, test as base } from "vitest";
+import { defineTable } from "paystate/engine";
 import { moveToPostgres, postgresStorage } from "../../storage/postgres.ts";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
@@ -85,6 +86,41 @@ describe.each(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"])("on %s", (na
       `${newer("9998-tips-beside-0004")}; delete from "paystateMigrations" where name like '0004%'`,
     );
     expect((await refusal(open())).code).toBe("newer_schema");
+  });
+});
+
+const notes = { columns: { id: "text", at: "integer" }, unique: ["at"] } as const;
+const tipped = { ...notes, columns: { ...notes.columns, tip: "text?" } } as const;
+const before = defineTable("notes", notes);
+const after = defineTable("notes", {
+  ...tipped,
+  indexes: { tipped: ["tip", "id"] },
+  migrations: [{ add: { tip: null }, beside: true }],
+});
+
+describe.each(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a table on %s", (name) => {
+  base("D39: a program of before uses it on beside migrations that allow it, and no other", async () => {
+    await places[name]?.(async ({ open }) => {
+      const [old, next] = [await open(), await open()];
+      await old.install([before]);
+      await next.install([after]);
+      const again = await open();
+      await again.install([before]);
+      const adding = (id: string, at: number) => ({ writes: [{ table: "notes", insert: { id, at } }] });
+      expect(await old.commit([adding("a", 1)])).toEqual([ok]);
+      expect(await again.commit([adding("b", 1), adding("c", 2)])).toMatchObject([{ ok: false }, ok]);
+      await next.install([after]);
+      const found = await next.find({ table: after, index: "tipped" });
+      expect(found).toEqual(["a", "c"].map((id, at) => ({ id, at: at + 1, tip: null })));
+      const other = defineTable("notes", { columns: { ...notes.columns, tip: "integer?" } });
+      expect((await refusal(again.install([other]))).code).toBe("newer_schema");
+      const migrations = [{ add: { tip: null }, beside: true }, {}];
+      await next.install([defineTable("notes", { ...tipped, migrations })]);
+      for (const table of [before, after]) {
+        expect((await refusal(again.install([table]))).code).toBe("newer_schema");
+      }
+      await Promise.all([old, next, again].map((each) => each.close()));
+    });
   });
 });
 
