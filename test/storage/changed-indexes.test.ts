@@ -180,8 +180,12 @@ describe.runIf(HAS_POSTGRES)("on PostgreSQL", () => {
     const after = await indexes("indisvalid");
     expect(plain(Object.keys(after))).toEqual(AFTER);
     expect(Object.values(after).filter((text) => text.includes("(at, shop NULLS FIRST)"))).toHaveLength(1);
-    await old.install([first]);
-    await built(old);
+    await holding(async () => {
+      await old.install([first]);
+      // Its first look, if it takes one, is over by then.
+      for (let read = 0; read < 3; read += 1) await old.find({ table: first });
+      expect(old.building?.()).toEqual([]);
+    });
     expect(await indexes()).toEqual(after);
   });
 
