@@ -3,7 +3,10 @@ import { StorageUnusable } from "./storage-unusable.ts";
 import type { AnyTable, Index, Migration } from "./table.ts";
 
 /** What lies in the database of a table: what its description says besides is only about reads and writes to come. */
-export type Definition = Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
+export interface Definition extends Pick<AnyTable, "columns" | "key" | "unique" | "indexes"> {
+  /** How many of its migrations a program has to know to use it; left out where that is all of them. */
+  readonly oldest?: number;
+}
 
 /**
  * The definition as text, to be kept beside the rows: equal texts are equal tables.
@@ -18,7 +21,8 @@ export type Definition = Pick<AnyTable, "columns" | "key" | "unique" | "indexes"
  * console.log(definitionOf(a) === definitionOf(b)); // true
  * ```
  */
-export function definitionOf({ columns, key, unique, indexes }: AnyTable): string {
+export function definitionOf({ columns, key, unique, indexes, migrations }: AnyTable): string {
+  const oldest = migrations.findLastIndex(({ beside = false }) => !beside) + 1;
   const inOrder = <V>(of: Readonly<Record<string, V>>): Record<string, V> =>
     Object.fromEntries(sorted(Object.entries(of)));
   const whole = Object.entries(indexes).map(([name, { on, where, present }]): [string, Index] => [
@@ -30,13 +34,21 @@ export function definitionOf({ columns, key, unique, indexes }: AnyTable): strin
     key,
     unique: unique.toSorted(),
     indexes: inOrder(Object.fromEntries(whole)),
+    ...(oldest < migrations.length ? { oldest } : {}),
   };
   return JSON.stringify(definition);
 }
 
+/** What is stored of an installed table. */
+interface Stored {
+  readonly definition: string;
+  readonly migrations: number;
+}
+
 /**
  * What installing a table takes: to create it, to keep it, or to carry out a plan, after which what is stored of it is
- * `definitionOf(table)` and the number of its migrations. `stored` is null where there is no such table yet.
+ * `definitionOf(table)` and the number of its migrations. To keep it, too, where newer programs have added what this one need
+ * not know: keep what is stored of it as well, and let what this one inserts have null there. `stored` is null where there is no such table yet.
  *
  * @throws StorageUnusable `newer_schema` or `other_table`, as `install` does.
  *
@@ -52,7 +64,7 @@ export function definitionOf({ columns, key, unique, indexes }: AnyTable): strin
  */
 export function planInstall(
   table: AnyTable,
-  stored: { readonly definition: string; readonly migrations: number } | null,
+  stored: Stored | null,
 ):
   | "create"
   | "keep"
@@ -65,6 +77,7 @@ export function planInstall(
   if (stored === null) return "create";
   const { name, migrations } = table;
   if (stored.migrations > migrations.length) {
+    if (serves(table, stored)) return "keep";
     throw new StorageUnusable(
       "newer_schema",
       `the table ${name} has seen ${stored.migrations} migrations and this program knows ${migrations.length}: ` +
@@ -88,8 +101,21 @@ export function planInstall(
   return { steps: [{ add, drop }], before };
 }
 
+/** Whether a program that knows this table, of before, can use what newer ones have made of it. */
+function serves(
+  { columns, unique, migrations }: AnyTable,
+  { definition, migrations: seen }: Stored,
+): boolean {
+  const { oldest = seen, ...now } = JSON.parse(definition) as Definition;
+  return (
+    migrations.length >= oldest &&
+    Object.entries(columns).every(([field, column]) => now.columns[field] === column) &&
+    unique.every((field) => now.unique.includes(field))
+  );
+}
+
 /** Migrations as one: what is added and dropped again never was. */
-function together(steps: readonly Migration[], before: Definition): Required<Migration> {
+function together(steps: readonly Migration[], before: Definition): Required<Omit<Migration, "beside">> {
   const added = new Map<string, NonNullable<Migration["add"]>[string]>();
   const dropped = new Set<string>();
   for (const { add = {}, drop = [] } of steps) {

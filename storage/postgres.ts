@@ -11,6 +11,7 @@ import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained, isAway, Unsent } from "./postgres/explain.ts";
+import { IndexBuilds } from "./postgres/index-builds.ts";
 import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
@@ -94,7 +95,9 @@ export async function postgresStorage(
       if (options.create === false) await assertWritten(database, schema);
       await prepareSchema(database, schema);
     });
+    const builds = new IndexBuilds(database, schema);
     const storage = storageOn(database, wakes, {
+      builds: options.create === false ? null : builds,
       clock: options.clock ?? "database",
       listens: options.listen !== false,
       async mend(tables) {
@@ -152,6 +155,8 @@ const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
 const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`);
 
 interface StorageParts {
+  /** Null where nothing is made. */
+  readonly builds: IndexBuilds | null;
   readonly clock: "database" | "caller";
   readonly listens: boolean;
   /** Makes again what is gone, with these tables of the caller. */
@@ -162,7 +167,8 @@ interface StorageParts {
 function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): PostgresStorage {
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
-  const acts = tableActs(database);
+  const { builds } = parts;
+  const acts = tableActs(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
   const commits = new Commits(database, tables, clock);
@@ -203,8 +209,10 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
     },
     tasks: (listing) => tasks.list(listing),
     onWake: (listener) => (parts.listens ? wakes.listen(listener) : () => {}),
+    building: () => builds?.left() ?? [],
     hintsArrive: async () => parts.listens && wakes.arrives(),
     async close() {
+      await builds?.close();
       await wakes.close();
       await commits.close();
       await parts.close();

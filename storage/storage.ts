@@ -570,6 +570,8 @@ export interface EngineStorage {
   tasks(listing: TaskListing): Promise<readonly PendingTask[]>;
   /** What the database's own clock says when the caller's says `now`, where `unexpired` and leases are judged by that one. */
   time?: (now: number) => Promise<number>;
+  /** Indexes that are being built, or wait for it: until then reads by them take longer. Absent where `install` builds all. */
+  building?: () => readonly string[];
   /** Calls back when another process may have made work due sooner: a hint, which an adapter need not give. Returns the way to stop listening. */
   onWake(listener: () => void): () => void;
   /** Releases what the adapter opened itself. What it was handed stays open. */

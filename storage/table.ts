@@ -79,6 +79,11 @@ export type Group<F extends string> = { readonly by: readonly F[]; readonly sum?
 export interface Migration {
   readonly add?: { readonly [field: string]: string | number | bigint | boolean | null };
   readonly drop?: readonly string[];
+  /**
+   * True when programs that do not know this migration may go on using the table: what it adds may be null, and is null in the
+   * rows of before and in those that such programs insert; nothing is dropped. They are refused where it is left out.
+   */
+  readonly beside?: boolean;
 }
 
 /** What a table is apart from its columns. */
@@ -268,7 +273,12 @@ function checkGroup({ columns }: AnyTable, group: Group<string>, refuse: (proble
 
 /** What was added and not dropped again must be there, what was dropped must not. */
 function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (problem: string) => never): void {
-  migrations.forEach(({ add = {}, drop = [] }, at) => {
+  migrations.forEach(({ add = {}, drop = [], beside = false }, at) => {
+    if (beside && (drop.length > 0 || Object.values(add).some((value) => value !== null))) {
+      refuse(
+        `migrations[${at}] drops a column, or adds one with a value: programs of before cannot work beside it`,
+      );
+    }
     const later = migrations.slice(at + 1);
     for (const [field, value] of Object.entries(add)) {
       const column = columns[field];

@@ -28,6 +28,7 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     tasks: (listing) => storage.tasks(listing),
     onWake: (listener) => storage.onWake(listener),
     close: () => storage.close(),
+    ...(storage.building === undefined ? {} : { building: storage.building }),
     ...(storage.time === undefined ? {} : { time: storage.time }),
   };
 }

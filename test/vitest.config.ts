@@ -38,6 +38,7 @@ const EXPLORATIONS = [
   "test/payments/private/{other-mints-crashes,purses-explained,restored-copy}.test.ts",
   "test/payments/swap/swap-under-lies.test.ts",
   "test/payments/webhooks/{catching-up,fair-deliveries,hostile-tenants,tarpit}.test.ts",
+  "test/released/*.test.ts",
   "test/service/chain-down-kills.test.ts",
   "test/solana/{chaos,verify-random}.test.ts",
   "test/storage/{equivalence,moving}.test.ts",

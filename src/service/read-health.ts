@@ -60,6 +60,8 @@ export interface Health {
   readonly watches: Readonly<Record<string, KindWatching>>;
   /** Facts that endpoints tell this process differently: what depends on them waits. */
   readonly disputes: number;
+  /** Indexes of the database that are being built beside all work, or wait for it; absent while there are none. */
+  readonly indexBuilds?: readonly string[];
   /** Signers, price sources and screening that do not answer this process; absent while all do. */
   readonly silentParts?: readonly string[];
   /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
@@ -121,9 +123,13 @@ export class HealthReader {
    * for 2 s is not there.
    */
   async read(): Promise<Health> {
-    const { clock, watching, commits } = this.#parts;
+    const { clock, watching, commits, storage: database } = this.#parts;
     const silent = this.#parts.silentParts().map(({ part }) => part);
-    const parts = silent.length === 0 ? {} : { silentParts: silent };
+    const indexBuilds = database.building?.() ?? [];
+    const parts = {
+      ...(silent.length === 0 ? {} : { silentParts: silent }),
+      ...(indexBuilds.length === 0 ? {} : { indexBuilds }),
+    };
     const [stored, , position, answering] = await Promise.all([
       this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),
       this.#taking.answerWithin(clock, MAX_STORAGE_WAIT_MS),

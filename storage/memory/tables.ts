@@ -31,6 +31,7 @@ export class Tables {
     const plans = tables.map((table) => planInstall(table, this.#installed.get(table.name) ?? null));
     tables.forEach((table, index) => {
       const [plan, before] = [plans[index], this.#installed.get(table.name)];
+      if (before !== undefined && before.migrations > table.migrations.length) return;
       const steps = typeof plan === "object" ? plan.steps : [];
       const rows = before?.all().map((row) => steps.reduce(migrated, row)) ?? [];
       this.#installed.set(table.name, new GivenTable(table, rows, this.#journal));

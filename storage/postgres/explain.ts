@@ -16,8 +16,8 @@ const READ_ONLY = "25006";
 /** Two transactions met, and this one was taken back: trying again is all it takes. */
 export const isRace = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error));
 
-/** A table is gone that was there a moment before. */
-export const isVanished = (error: unknown): boolean => codeOf(error) === "42P01";
+/** A table or a schema is gone that was there a moment before. */
+export const isVanished = (error: unknown): boolean => /^(42P01|3F000)$/.test(codeOf(error));
 
 /** All connections of the pool were in use for too long: nothing was sent. */
 const NO_TURN = /timeout exceeded when trying to connect/;

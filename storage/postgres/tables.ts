@@ -1,22 +1,24 @@
 /** The caller's tables in PostgreSQL: how they are installed, and summed. */
 import type { TableActs } from "../sql/given-tables.ts";
-import { type InstalledTable, installedStatements, installing } from "../sql/install-statements.ts";
-import { postgresSchema } from "../sql/migrations/dialect.ts";
+import { foundOf, type InstalledTable, installedStatements, installing } from "../sql/install-statements.ts";
+import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
 import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
 import type { AnyTable } from "../table.ts";
 import type { Ask, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
 import { bound } from "./text.ts";
 
-export const tableActs = (database: Database): TableActs => ({
+export const tableActs = (database: Database, build?: TableActs["build"]): TableActs => ({
   read: (statement, values) => database.read(statement, values),
+  ...(build === undefined ? {} : { build }),
   schema: postgresSchema,
   now: DATABASE_NOW,
   bring: (tables) =>
     database.again(() =>
       database.transaction(async (ask) => {
         await ask(`select pg_advisory_xact_lock(hashtextextended(current_schema() || '/install', 0))`);
-        for (const table of tables) await bring(table, ask);
+        const [found = []] = await ask(postgresSchema.indexes.text);
+        for (const table of tables) await bring(table, found as readonly FoundIndex[], ask);
       }),
     ),
   async sum({ statement: { text }, values }) {
@@ -29,8 +31,9 @@ export const tableActs = (database: Database): TableActs => ({
   },
 });
 
-async function bring(table: AnyTable, ask: Ask): Promise<void> {
+async function bring(table: AnyTable, found: readonly FoundIndex[], ask: Ask): Promise<void> {
   const [rows = []] = await ask(bound(installedStatements.installed, { name: table.name }));
-  const plan = installing(table, rows[0] as InstalledTable | undefined, postgresSchema);
+  const standing = { stored: rows[0] as InstalledTable | undefined, found: foundOf(table, found) };
+  const plan = installing(table, standing, postgresSchema);
   if (plan !== null) await ask(...plan.changes, bound(installedStatements.record, plan.record));
 }

@@ -4,7 +4,7 @@ import type { EngineStorage, Find, Tallied, Tally } from "../storage.ts";
 import type { AnyTable, Table } from "../table.ts";
 import { decodeRow } from "./codecs.ts";
 import { GivenTable, type Part } from "./given-table.ts";
-import { installedStatements, installing } from "./install-statements.ts";
+import { installing, nextBuild, standings } from "./install-statements.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { Bound, Read } from "./statement.ts";
 
@@ -16,6 +16,8 @@ export interface TableActs {
   readonly now: string;
   /** Installs tables in one transaction that keeps out others who install. */
   readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
+  /** Builds what is missing of their indexes, beside all work. */
+  readonly build?: (tables: readonly AnyTable[]) => void;
   /** Counts and adds up the parts that a statement lists. */
   readonly sum: (parts: Bound<Part>) => Promise<Tallied>;
 }
@@ -37,10 +39,10 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
 
   /** Asks for a lock only when there is something to do. */
   async install(tables: readonly AnyTable[]): Promise<void> {
-    const { read, schema, now, bring } = this.#acts;
-    const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
-    const isMissing = tables.some((table, index) => installing(table, stored[index]?.[0], schema) !== null);
-    if (isMissing) await bring(tables);
+    const { read, schema, now, bring, build } = this.#acts;
+    const there = await standings(read, tables, schema);
+    if (there.some(([table, standing]) => installing(table, standing, schema) !== null)) await bring(tables);
+    if (there.some(([table, standing]) => nextBuild(table, standing, schema) !== null)) build?.(tables);
     for (const table of tables) this.#tables.set(table.name, new GivenTable(table, now));
   }
 

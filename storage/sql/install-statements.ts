@@ -1,11 +1,20 @@
 /** The statements that create and migrate the caller's tables. */
-import { type Definition, definitionOf, planInstall } from "../install-plan.ts";
+import { definitionOf, planInstall } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
-import type { AnyTable, Index, Migration } from "../table.ts";
+import type { AnyTable, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
-import { indexConditions, literalOf, mayBeNull, where } from "./given-table.ts";
-import type { SchemaDialect } from "./migrations/dialect.ts";
-import { quoted, statement } from "./statement.ts";
+import { literalOf } from "./given-table.ts";
+import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
+import { quoted, type Read, statement } from "./statement.ts";
+import {
+  creating,
+  type IndexChange,
+  indexesOf,
+  isGuarded,
+  nextChange,
+  inTheWay,
+  unwanted,
+} from "./table-indexes.ts";
 
 /** One row for each of the caller's tables: what it is now, and how many migrations it has seen. */
 export interface InstalledTable {
@@ -24,46 +33,95 @@ export const installedStatements = {
     on conflict (name) do update set definition = {definition}, migrations = {migrations}`),
 };
 
-/** What installing a table takes, and the note of it. Null where it is there as described. */
+/** What a database has of a table. */
+export interface TableStanding {
+  readonly stored: InstalledTable | undefined;
+  readonly found: readonly FoundIndex[];
+}
+
+/** What the database has of these tables. */
+export async function standings(
+  read: Read,
+  tables: readonly AnyTable[],
+  { indexes }: SchemaDialect,
+): Promise<readonly (readonly [AnyTable, TableStanding])[]> {
+  const all = read(indexes, {});
+  const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
+  const found = await all;
+  return tables.map(
+    (table, at) => [table, { stored: stored[at]?.[0], found: foundOf(table, found) }] as const,
+  );
+}
+
+export const foundOf = ({ name }: AnyTable, found: readonly FoundIndex[]): readonly FoundIndex[] =>
+  found.filter(({ table }) => table === name);
+
+/**
+ * What installing a table takes in one transaction, and the note of it. Null where it is there as described. An index is
+ * among it where a build keeps out writers anyway, where the table is new, and where a unique rule would be without one.
+ */
 export function installing(
   table: AnyTable,
-  stored: InstalledTable | undefined,
+  { stored, found }: TableStanding,
   dialect: SchemaDialect,
 ): { readonly changes: readonly string[]; readonly record: InstalledTable } | null {
   const plan = planInstall(table, stored ?? null);
-  if (plan === "keep") return null;
   const { name, migrations } = table;
-  return {
-    changes: plan === "create" ? creation(table, dialect) : migration(table, { ...plan, dialect }),
-    record: { name, definition: definitionOf(table), migrations: migrations.length },
-  };
+  if (stored !== undefined && stored.migrations > migrations.length) return null;
+  if (plan === "create") return { changes: creation(table, dialect), record: recordOf(table) };
+  const [steps, gone] =
+    plan === "keep"
+      ? [[], []]
+      : [plan.steps, inTheWay(table, { ...plan, drop: plan.steps.flatMap(({ drop = [] }) => drop), found })];
+  const left = found.filter((index) => !gone.includes(index));
+  const wanted = indexesOf(table, dialect);
+  const made = wanted.filter((index) => {
+    if (left.some((each) => each.name === index.name)) return false;
+    return !dialect.buildsBeside || (index.isUnique && !isGuarded(index, left));
+  });
+  const dropped = dialect.buildsBeside ? gone : [...gone, ...unwanted(wanted, left)];
+  const changes = [
+    ...dropped.map((index) => `drop index ${quoted(index.name)}`),
+    ...steps.flatMap((step) => altering(table, step, dialect)),
+    ...made.map((index) => creating(index, quoted(name))),
+  ];
+  return plan === "keep" && changes.length === 0 ? null : { changes, record: recordOf(table) };
+}
+
+const recordOf = (table: AnyTable): InstalledTable => ({
+  name: table.name,
+  definition: definitionOf(table),
+  migrations: table.migrations.length,
+});
+
+/** What is to be done next about the indexes of a table beside all work; null where nothing is, or a newer program sees to it. */
+export function nextBuild(
+  table: AnyTable,
+  { stored, found }: TableStanding,
+  dialect: SchemaDialect,
+): IndexChange | null {
+  const isOurs = stored !== undefined && stored.migrations <= table.migrations.length;
+  return isOurs ? nextChange(indexesOf(table, dialect), found) : null;
 }
 
 /** Creates a table with a column for the order in which its rows are inserted. */
 export function creation(table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, columns, key } = table;
-  return [dialect.sequencedTable(name, { columns, key: [key] }), ...indexing(table, dialect)];
+  const indexes = indexesOf(table, dialect).map((index) => creating(index, quoted(name)));
+  return [dialect.sequencedTable(name, { columns, key: [key] }), ...indexes];
 }
 
-/** What changes a table: the migrations, what it was before, and for which database. */
-interface TableChange {
-  readonly steps: readonly Migration[];
-  readonly before: Definition;
-  readonly dialect: SchemaDialect;
-}
-
-/** Carries out migrations. Indexes go before the columns do, and come back when these are as they shall be. */
-function migration(table: AnyTable, { steps, before, dialect }: TableChange): readonly string[] {
-  const indexes = [
-    ...Object.keys(before.indexes).map((index) => indexName(table.name, index)),
-    ...before.unique.map((field) => uniqueName(table.name, field)),
-  ];
+/** What a migration does to the columns. */
+function altering(
+  table: AnyTable,
+  { add = {}, drop = [] }: Migration,
+  dialect: SchemaDialect,
+): readonly string[] {
   const alter = `alter table ${quoted(table.name)}`;
-  const changes = steps.flatMap(({ add = {}, drop = [] }) => [
+  return [
     ...drop.map((field) => `${alter} drop column ${quoted(field)}`),
     ...Object.entries(add).map((column) => `${alter} add column ${adding(table, column, dialect)}`),
-  ]);
-  return [...indexes.map((index) => `drop index ${quoted(index)}`), ...changes, ...indexing(table, dialect)];
+  ];
 }
 
 function adding(
@@ -77,38 +135,4 @@ function adding(
     throw new TypeError(`${table.name}: ${name} cannot be added with bytes in the rows of before`);
   }
   return `${quoted(name)} ${types[field.kind]}${field.nullable ? "" : " not null"} default ${literalOf(encoded)}`;
-}
-
-function indexing(table: AnyTable, dialect: SchemaDialect): readonly string[] {
-  const { name, indexes, unique } = table;
-  const created = (kind: string, made: string, index: Index): string => {
-    const fields = columnsOfIndex(table, index, dialect);
-    return `create ${kind} ${quoted(made)} on ${quoted(name)} (${fields})${where(indexConditions(table, index))}`;
-  };
-  return [
-    ...unique.map((field) =>
-      created("unique index", uniqueName(name, field), { on: [field], where: {}, present: [] }),
-    ),
-    ...Object.entries(indexes).map(([each, index]) => created("index", indexName(name, each), index)),
-  ];
-}
-
-/** In the order of reads, where null stands before all values. */
-function columnsOfIndex(table: AnyTable, index: Index, { nullsFirst }: SchemaDialect): string {
-  const column = (name: string): string =>
-    `${quoted(name)}${mayBeNull(fieldNamed(table, name), index) ? nullsFirst : ""}`;
-  return index.on.map(column).join(", ");
-}
-
-/** PostgreSQL cuts names off here, and two that begin alike would be one. */
-const MAX_NAME = 63;
-
-const indexName = (table: string, index: string): string => shortened(`${table}_by_${index}`);
-const uniqueName = (table: string, field: string): string => shortened(`${table}_unique_${field}`);
-
-function shortened(name: string): string {
-  if (name.length <= MAX_NAME) return name;
-  let sum = 0;
-  for (const letter of name) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 2 ** 32;
-  return `${name.slice(0, MAX_NAME - 9)}_${sum.toString(16).padStart(8, "0")}`;
 }

@@ -1,7 +1,7 @@
 /** Database files that are there already, whoever made them. */
 import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent } from "../sql/migrations/index.ts";
+import { assertAllKnown, isCurrent } from "../sql/migrations/index.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { explained } from "./explain.ts";
@@ -19,6 +19,13 @@ export async function openExisting(
   }
 }
 
+const over = (database: SqliteDatabase): Kysely<unknown> =>
+  new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+
 /** Whether it has the tables of this code. @throws StorageUnusable where it has others. */
 export const isOurs = (database: SqliteDatabase): Promise<boolean> =>
-  inTurn(() => isCurrent(new Kysely<unknown>({ dialect: new SqliteDialect({ database }) }), sqliteSchema));
+  inTurn(() => isCurrent(over(database), sqliteSchema));
+
+/** @throws StorageUnusable where a newer program has changed it, so that this one would copy a part. */
+export const assertAllOurs = (database: SqliteDatabase): Promise<void> =>
+  inTurn(() => assertAllKnown(over(database)));

@@ -1,8 +1,8 @@
 /** The caller's tables in SQLite: how they are installed, and written in commits. */
 import { type Part, type Room, valueName, valueOf } from "../sql/given-table.ts";
 import type { GivenTables, TableActs } from "../sql/given-tables.ts";
-import { installedStatements, installing } from "../sql/install-statements.ts";
-import { sqliteSchema } from "../sql/migrations/dialect.ts";
+import { foundOf, installedStatements, installing } from "../sql/install-statements.ts";
+import { type FoundIndex, sqliteSchema } from "../sql/migrations/dialect.ts";
 import type { Read } from "../sql/statement.ts";
 import type { AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
@@ -13,7 +13,11 @@ export const tableActs = (connection: Connection, read: Read): TableActs => ({
   read,
   schema: sqliteSchema,
   now: valueOf(valueName.now),
-  bring: (tables) => connection.write(() => tables.forEach((table) => bring(connection, table))),
+  bring: (tables) =>
+    connection.write(() => {
+      const found = connection.all(sqliteSchema.indexes, {});
+      for (const table of tables) bring(connection, table, found);
+    }),
   async sum({ statement, values }) {
     const parts = await read(statement, values);
     // Added here and not by SQLite, whose integers end at 2^63 and whose other numbers are not exact.
@@ -21,9 +25,9 @@ export const tableActs = (connection: Connection, read: Read): TableActs => ({
   },
 });
 
-function bring(connection: Connection, table: AnyTable): void {
+function bring(connection: Connection, table: AnyTable, found: readonly FoundIndex[]): void {
   const stored = connection.get(installedStatements.installed, { name: table.name });
-  const plan = installing(table, stored, sqliteSchema);
+  const plan = installing(table, { stored, found: foundOf(table, found) }, sqliteSchema);
   if (plan === null) return;
   for (const change of plan.changes) connection.change(change);
   connection.run(installedStatements.record, plan.record);

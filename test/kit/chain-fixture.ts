@@ -30,10 +30,16 @@ export interface ChainFixture {
 /** Slots until what is in the current one is finalized, with one to spare. */
 export const SLOTS_TO_FINALITY = 33;
 
+/** A chain that is kept, and the time at which it is gone on with. */
+export interface KeptChain {
+  readonly journal: string;
+  readonly now?: number;
+}
+
 /** Makes the fixture. Slots pass by `chain.advance` only; time passes by the clock only. */
-export async function chainFixture(): Promise<ChainFixture> {
-  const clock = virtualClock();
-  const chain = await createLocalChain({ clock, slotMs: 0 });
+export async function chainFixture({ now, ...kept }: Partial<KeptChain> = {}): Promise<ChainFixture> {
+  const clock = virtualClock(now);
+  const chain = await createLocalChain({ clock, slotMs: 0, ...kept });
   // The first blocks of a chain have no finalized one before them.
   chain.advance(SLOTS_TO_FINALITY);
   const ledgerOf = (endpoints: readonly EndpointOption[]): Ledger =>

@@ -5,10 +5,7 @@ import { SOL_MINT } from "../../src/address.ts";
 import { formatAmount, parseAmount } from "../../src/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import type {
-  PaymentServiceOptions,
-  PrivateRoutingOptions,
-} from "../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
@@ -48,7 +45,7 @@ export interface Order {
 
 /** `ledgerOn` gives the service nodes of its own; the fixture goes on asking an honest one. */
 export async function privateFixture(
-  options: Partial<PaymentServiceOptions> = {},
+  options: Parameters<typeof serviceFixture>[0] = {},
   routing: Partial<PrivateRoutingOptions> = {},
   ledgerOn?: (chain: ChainFixture) => Ledger,
 ): Promise<PrivateFixture> {

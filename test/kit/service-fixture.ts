@@ -59,14 +59,14 @@ export interface PreparedSend {
 export const TEST_MASTER_SECRET = { version: 1, secret: new Uint8Array(32).fill(7) };
 
 /**
- * Makes the fixture over the given storage, by default a new one. The service is started. Options that need
+ * Makes the fixture over the given storage, by default a new one, and the given chain. The service is started. Options that need
  * wallets are made once the chain is there.
  */
 export async function serviceFixture(
-  { storage: kept, ...given }: Partial<PaymentServiceOptions> = {},
+  { storage: kept, on, ...given }: Partial<PaymentServiceOptions> & { readonly on?: ChainFixture } = {},
   optionsOn: (chain: ChainFixture) => Partial<PaymentServiceOptions> = () => ({}),
 ): Promise<ServiceFixture> {
-  const fixture = await chainFixture();
+  const fixture = on ?? (await chainFixture());
   const storage = kept === undefined ? await newStorage() : paymentStorage(kept);
   const options = { ...given, ...optionsOn(fixture) };
   const { chain, clock, mints } = fixture;

@@ -5,10 +5,7 @@ import type { Move } from "../../src/ledger/routing.ts";
 import { keypairSigner, signTransaction, type Signer } from "../../src/ledger/sign-transaction.ts";
 import { isBlank, joinTransaction, splitTransaction } from "../../src/ledger/wire-format.ts";
 import type { Funds } from "../../src/local/index.ts";
-import type {
-  PaymentServiceOptions,
-  PrivateRoutingOptions,
-} from "../../src/service/payment-service-options.ts";
+import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
@@ -74,7 +71,7 @@ const DESK_SECRET = new Uint8Array(32).fill(9);
 
 /** What may be other than usual. */
 export interface SwapSettings {
-  readonly options?: Partial<PaymentServiceOptions>;
+  readonly options?: Parameters<typeof privateFixture>[0];
   readonly routing?: Partial<PrivateRoutingOptions>;
   readonly desk?: Partial<DeskOptions>;
   readonly inventory?: Funds;

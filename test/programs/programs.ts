@@ -7,6 +7,7 @@ export const PROGRAMS = {
   "first-question": "test/solana/processes/first-question.ts",
   "job-runner": "test/engine/processes/job-runner.ts",
   "suspect-runner": "test/engine/processes/suspect-runner.ts",
+  "versions-runner": "test/engine/processes/versions-runner.ts",
   "paused-runner": "test/engine/processes/paused-runner.ts",
   "full-disk": "test/storage/processes/full-disk.ts",
   writer: "test/storage/processes/writer.ts",

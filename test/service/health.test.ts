@@ -56,6 +56,14 @@ test("a silent chain makes it degraded, a silent storage down, and asking never 
   expect(await world.service.health()).toMatchObject({ status: "degraded", storage: "ok", ledger: null });
 });
 
+test("D41: indexes that are being built are named while they are, and payments go on", async ({ world }) => {
+  const left = ["orders_by_time_0f2a9b3c"];
+  const service = world.another({ storage: { ...world.storage, building: () => left } });
+  expect(await service.health()).toMatchObject({ status: "ok", indexBuilds: left });
+  left.pop();
+  expect(await service.health()).not.toHaveProperty("indexBuilds");
+});
+
 test("D37: a commit that the disk refuses makes it down until a write succeeds again, and an idle one writes nothing", async ({
   world,
 }) => {

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Field, fieldsOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
-import { listed, quoted } from "../statement.ts";
+import { listed, quoted, type Statement, statement } from "../statement.ts";
 
 type Columns = Readonly<Record<string, Column>>;
 
@@ -16,6 +16,15 @@ export interface TableParts {
 export interface RemadeTable extends TableParts {
   /** A query that gives its rows, their values in the order of the columns. */
   readonly rows: string;
+}
+
+/** An index that is there: one that is not valid serves and guards nothing. */
+export interface FoundIndex {
+  readonly table: string;
+  readonly name: string;
+  readonly valid: number;
+  /** By a session that lives. */
+  readonly building: number;
 }
 
 /** A database's way to create tables. */
@@ -43,6 +52,10 @@ export interface SchemaDialect {
   readonly columns: (schema?: string) => RawBuilder<{ readonly table: string; readonly column: string }>;
   /** What is unique in every table: the names of the columns, with a space between them. */
   readonly uniques: (schema?: string) => RawBuilder<{ readonly table: string; readonly columns: string }>;
+  /** Every index, and whether it can be used. */
+  readonly indexes: Statement<object, FoundIndex>;
+  /** Whether an index can be built without keeping out writers. */
+  readonly buildsBeside: boolean;
 }
 
 function columnsIn(columns: Columns, types: SchemaDialect["types"]): string {
@@ -99,6 +112,10 @@ export const sqliteSchema: SchemaDialect = {
       (select group_concat(c.name, ' ') from pragma_index_info(i.name) c) as "columns"
     from sqlite_master m join pragma_index_list(m.name) i
     where m.type = 'table' and i."unique" = 1 and i.partial = 0`,
+  indexes: statement(
+    `select tbl_name as "table", name, 1 as valid, 0 as building from sqlite_master where type = 'index'`,
+  ),
+  buildsBeside: false,
 };
 
 const postgresTypes: SchemaDialect["types"] = {
@@ -146,4 +163,10 @@ export const postgresSchema: SchemaDialect = {
       join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
     where n.nspname = ${schema} and i.indisunique and i.indisvalid and i.indpred is null
     group by c.relname, i.indexrelid`,
+  indexes: statement(`select t.relname as "table", c.relname as name, i.indisvalid::int as valid,
+      (p.pid is not null)::int as building
+    from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
+      left join pg_stat_progress_create_index p on p.index_relid = c.oid and p.datname = current_database()
+    where t.relnamespace = current_schema()::regnamespace`),
+  buildsBeside: true,
 };

@@ -1,4 +1,8 @@
-/** Every migration in order, and how to bring a database up to the last. Released ones stay; new ones go below. */
+/**
+ * Every migration in order, and how to bring a database up to the last. Released ones stay; new ones go below. The name of a
+ * migration says the oldest program that can work on beside it, `0007-what-beside-0004`: one that knows all up to 0004. A name
+ * without that says that none can which does not know the migration itself.
+ */
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
 import { engine } from "./0001-engine.ts";
@@ -20,12 +24,17 @@ const migrations = {
 /** What a database has that holds the tables of payments beside those of the engine, as none has been released. */
 const BEFORE_TABLES = "0001-initial";
 
+/** The last that this program knows. */
+const NEWEST = Object.keys(migrations).length;
+
+const isBeside = (name: string): boolean => Number(/-beside-(\d{4})$/.exec(name)?.[1] ?? Infinity) <= NEWEST;
+
 const MIGRATIONS_TABLE = "paystateMigrations";
 
 /**
  * Looks at what was applied before, in one schema where the database has several.
  * @returns whether the database has every migration; if not, `migrate` it under a lock.
- * @throws StorageUnusable `newer_schema` when it has one that this code does not know, `old_schema` when it is
+ * @throws StorageUnusable `newer_schema` when it has one beside which this program cannot work, `old_schema` when it is
  * of the time before callers brought their tables, or is not what its migrations make today, `foreign_database` when it has tables but none of ours.
  */
 export async function isCurrent(
@@ -44,25 +53,39 @@ export async function isCurrent(
         : `the schema ${schema} holds tables that are not paystate's: give paystate a schema of its own`,
     );
   }
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
-  if (rows.some(({ name }) => name === BEFORE_TABLES)) {
+  const applied = await appliedTo(db);
+  if (applied.includes(BEFORE_TABLES)) {
     throw new StorageUnusable(
       "old_schema",
       "this database was written by a paystate from before its first release, which cannot be read any more: " +
         "let that version finish its work, then give this one a new file",
     );
   }
-  const unknown = rows.map(({ name }) => name).filter((name) => !(name in migrations));
-  if (unknown.length > 0) {
-    throw new StorageUnusable(
-      "newer_schema",
-      `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
-    );
-  }
-  if (rows.length < Object.keys(migrations).length) return false;
+  const unknown = applied.filter((name) => !(name in migrations));
+  const isBehind = applied.length - unknown.length < NEWEST;
+  const refused = unknown.filter((name) => isBehind || !isBeside(name));
+  if (refused.length > 0) throw newerSchema(refused);
+  if (isBehind) return false;
   await assertNeeds(db, dialect, schema);
   return true;
 }
+
+async function appliedTo(db: Kysely<unknown>): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** @throws StorageUnusable `newer_schema` when there is a migration which this program does not know, also beside which it can work. */
+export async function assertAllKnown(db: Kysely<unknown>): Promise<void> {
+  const unknown = (await appliedTo(db)).filter((name) => !(name in migrations));
+  if (unknown.length > 0) throw newerSchema(unknown);
+}
+
+const newerSchema = (unknown: readonly string[]): StorageUnusable =>
+  new StorageUnusable(
+    "newer_schema",
+    `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
+  );
 
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
 export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schema?: string): Promise<void> {

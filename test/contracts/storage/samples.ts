@@ -127,7 +127,7 @@ export const arm = (storage: PaymentStorage, ...tasks: readonly TaskRecord[]): P
 
 /** Claims with hands for everything. */
 export const claim = (
-  storage: PaymentStorage,
+  storage: Pick<PaymentStorage, "claim">,
   now: number,
   changes: Partial<ClaimRequest> = {},
 ): Promise<readonly ClaimedTask[]> =>

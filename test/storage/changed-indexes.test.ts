@@ -1,0 +1,255 @@
+/** The indexes of a caller's table follow its description: built beside all work where the database can, and guarded all the time. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { defineTable } from "paystate/engine";
+import { type PostgresStorage, postgresStorage } from "../../storage/postgres.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
+import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
+import { refusal } from "./refusal.ts";
+
+const columns = { id: "text", shop: "text?", at: "integer", bill: "integer" } as const;
+
+const first = defineTable("visits", {
+  columns,
+  unique: ["bill"],
+  indexes: { ofShop: ["shop", "at"], inTime: ["at"], rest: ["id"] },
+});
+
+/** One index in another order, one gone, one new. */
+const next = defineTable("visits", {
+  columns,
+  unique: ["bill"],
+  indexes: { ofShop: ["at", "shop"], inTime: ["at"], ofBill: ["bill", "at"] },
+  migrations: [{ beside: true }],
+});
+
+const visit = (id: string, bill: number): AnyWrite => ({
+  table: "visits",
+  insert: { id, shop: null, at: 1, bill },
+});
+
+async function isTaken(storage: EngineStorage, write: AnyWrite): Promise<boolean> {
+  const [answer] = await storage.commit([{ writes: [write] }]);
+  return answer?.ok === true;
+}
+
+/** Without the digests at their ends, in which only a change shows. */
+const plain = (names: readonly string[]): string[] =>
+  names.map((name) => name.replace(/_[0-9a-f]{8}$/, "")).toSorted();
+
+const AFTER = ["visits_by_inTime", "visits_by_ofBill", "visits_by_ofShop", "visits_unique_bill"];
+
+describe("on SQLite", () => {
+  let folder: string;
+  let path: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "paystate-"));
+    path = join(folder, "visits.db");
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const indexes = (): Record<string, string> => {
+    const database = new Database(path);
+    const rows = database
+      .prepare(
+        "select name, sql from sqlite_master where type = 'index' and tbl_name = 'visits' and sql is not null",
+      )
+      .all() as { readonly name: string; readonly sql: string }[];
+    database.close();
+    return Object.fromEntries(rows.map(({ name, sql }) => [name, sql]));
+  };
+
+  test("D41: an index whose order changed is made anew, those that stay are left, and a program of before changes nothing back", async () => {
+    const storage = await sqliteStorage(path);
+    await storage.install([first]);
+    const before = Object.keys(indexes());
+    await storage.install([next]);
+    const after = indexes();
+    expect(plain(Object.keys(after))).toEqual(AFTER);
+    expect(Object.values(after).filter((text) => text.includes(`("at", "shop")`))).toHaveLength(1);
+    const kept = Object.keys(after).filter((name) => before.includes(name));
+    expect(plain(kept)).toEqual(["visits_by_inTime", "visits_unique_bill"]);
+    await storage.install([first]);
+    expect(indexes()).toEqual(after);
+    expect(await isTaken(storage, visit("a", 1))).toBe(true);
+    await storage.close();
+  });
+
+  test("D41: an index that another build of paystate wrote in another way is made anew", async () => {
+    const storage = await sqliteStorage(path);
+    await storage.install([first]);
+    await storage.close();
+    const names = Object.keys(indexes());
+    const database = new Database(path);
+    for (const name of names) database.exec(`drop index "${name}"`);
+    database.exec(
+      "create index visits_by_ofShop on visits (shop); create unique index visits_unique_bill on visits (bill); create index visits_by_hand on visits (at, id)",
+    );
+    database.close();
+    const again = await sqliteStorage(path);
+    await again.install([first]);
+    expect(Object.keys(indexes()).toSorted()).toEqual([...names, "visits_by_hand"].toSorted());
+    await again.close();
+  });
+});
+
+describe.runIf(HAS_POSTGRES)("on PostgreSQL", () => {
+  const schema = `changed_indexes_${process.pid}`;
+  let url: string;
+  let admin: pg.Pool;
+  const opened: PostgresStorage[] = [];
+
+  beforeAll(async () => {
+    url = await postgresUrl();
+    admin = new pg.Pool({ connectionString: url, max: 3, options: `-c search_path=${schema}` });
+  });
+  beforeEach(() => admin.query(`drop schema if exists ${schema} cascade`));
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((each) => each.close()));
+  });
+  afterAll(async () => {
+    await admin.query(`drop schema ${schema} cascade`);
+    await admin.end();
+  });
+
+  async function open(): Promise<PostgresStorage> {
+    const storage = await postgresStorage(url, { schema, clock: "caller", connections: 3 });
+    opened.push(storage);
+    return storage;
+  }
+
+  const built = (...storages: readonly PostgresStorage[]): Promise<void> =>
+    vi.waitFor(() => storages.forEach((each) => expect(each.building?.()).toEqual([])), { timeout: 20_000 });
+
+  async function indexes(condition = "true"): Promise<Record<string, string>> {
+    const { rows } = await admin.query<{ name: string; text: string }>(
+      `select c.relname as name, pg_get_indexdef(c.oid) as text from pg_index i join pg_class c on c.oid = i.indexrelid
+        where i.indrelid = 'visits'::regclass and c.relname like 'visits%' and ${condition}`,
+    );
+    return Object.fromEntries(rows.map(({ name, text }) => [name, text]));
+  }
+
+  /** A transaction that has written the table: a build waits for its end, and inserts do not wait for the build. */
+  async function holding(act: () => Promise<void>): Promise<void> {
+    const client = await admin.connect();
+    await client.query("begin; insert into visits values ('held', null, 0, -1)");
+    try {
+      await act();
+    } finally {
+      await client.query("rollback");
+      client.release();
+    }
+  }
+
+  const builders = async (): Promise<readonly number[]> => {
+    const { rows } = await admin.query<{ pid: number }>(
+      "select pid from pg_stat_progress_create_index where relid = 'visits'::regclass and index_relid > 0",
+    );
+    return rows.map(({ pid }) => pid);
+  };
+
+  const underWay = (): Promise<number> =>
+    vi.waitFor(async () => {
+      const [pid] = await builders();
+      if (pid === undefined) throw new Error("nothing is being built");
+      return pid;
+    });
+
+  test("D41: an index whose order changed is built beside the work of others, and the old one goes when it is valid", async () => {
+    const old = await open();
+    await old.install([first]);
+    const before = await indexes();
+    const storage = await open();
+    await holding(async () => {
+      await storage.install([next]);
+      await underWay();
+      expect(plain(storage.building?.() ?? [])).toEqual(["visits_by_ofShop"]);
+      expect(await isTaken(storage, visit("a", 1))).toBe(true);
+      expect(await isTaken(old, visit("b", 2))).toBe(true);
+      const ofShop = Object.keys(before).find((name) => name.includes("ofShop"));
+      expect(Object.keys(await indexes("indisvalid"))).toContain(ofShop);
+    });
+    await built(storage);
+    const after = await indexes("indisvalid");
+    expect(plain(Object.keys(after))).toEqual(AFTER);
+    expect(Object.values(after).filter((text) => text.includes("(at, shop NULLS FIRST)"))).toHaveLength(1);
+    await holding(async () => {
+      await old.install([first]);
+      // Its first look, if it takes one, is over by then.
+      for (let read = 0; read < 3; read += 1) await old.find({ table: first });
+      expect(old.building?.()).toEqual([]);
+    });
+    expect(await indexes()).toEqual(after);
+  });
+
+  test("D41: an index whose build was killed is dropped and built again", async () => {
+    await (await open()).install([first]);
+    const storage = await open();
+    await holding(async () => {
+      await storage.install([next]);
+      await admin.query("select pg_terminate_backend($1)", [await underWay()]);
+      await vi.waitFor(async () => expect(Object.keys(await indexes("not indisvalid"))).toHaveLength(1));
+      await vi.waitFor(() => expect(storage.building?.()[0]).toMatch(/^visits_by_ofShop_[0-9a-f]{8}: /));
+    });
+    await built(storage);
+    expect(plain(Object.keys(await indexes("indisvalid")))).toEqual(AFTER);
+    expect(await indexes("not indisvalid")).toEqual({});
+  });
+
+  test("D41: of two processes one builds, and the other goes on where that one is closed", async () => {
+    await (await open()).install([first]);
+    const [one, other] = [await open(), await open()];
+    await holding(async () => {
+      await one.install([next]);
+      await underWay();
+      await other.install([next]);
+      await vi.waitFor(() => expect(other.building?.()).toHaveLength(1));
+      expect(await builders()).toHaveLength(1);
+      await one.close();
+      opened.splice(opened.indexOf(one), 1);
+      expect(await builders(), "the server goes on with it").toHaveLength(1);
+    });
+    await built(other);
+    expect(plain(Object.keys(await indexes("indisvalid")))).toEqual(AFTER);
+    await vi.waitFor(async () =>
+      expect((await admin.query(`select name from "paystateLeases"`)).rows).toEqual([]),
+    );
+  });
+
+  test("D41: a unique rule is guarded at every moment, whether it is new or its index is made anew", async () => {
+    const storage = await open();
+    await storage.install([first]);
+    const [made = ""] = Object.keys(await indexes("indisunique"));
+    await admin.query(`alter index "${made}" rename to visits_unique_bill`);
+    expect(await isTaken(storage, visit("a", 1))).toBe(true);
+    const again = await open();
+    await holding(async () => {
+      await again.install([first]);
+      await underWay();
+      expect(await isTaken(again, visit("b", 1))).toBe(false);
+      expect(Object.keys(await indexes("indisunique and indisvalid"))).toEqual(["visits_unique_bill"]);
+    });
+    await built(again);
+    expect(Object.keys(await indexes("indisunique"))).toEqual([made]);
+    const more = defineTable("visits", {
+      columns,
+      unique: ["bill", "at"],
+      indexes: { ofShop: ["shop", "at"], inTime: ["at"], rest: ["id"] },
+      migrations: [{}],
+    });
+    await again.install([more]);
+    expect(plain(Object.keys(await indexes("indisunique and indisvalid")))).toEqual([
+      "visits_unique_at",
+      "visits_unique_bill",
+    ]);
+    expect(await isTaken(again, visit("c", 3)), "the same time").toBe(false);
+    expect((await refusal(again.install([next]))).code).toBe("other_table");
+  });
+});
