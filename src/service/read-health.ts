@@ -1,6 +1,7 @@
 /** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { PaymentRetentionStanding } from "../payments/retention/payment-retention.ts";
+import { contradictionOf } from "../payments/intake/chain-clock.ts";
 import { loweredWitnesses } from "../payments/intake/lowered-witnesses.ts";
 import type { LoweredWitnesses } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
@@ -8,6 +9,7 @@ import type { KindWatching, Troubles } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
+import { offBy } from "../clock-trust.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChainStanding } from "./chain-comparison.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
@@ -20,11 +22,23 @@ export interface WitnessStanding extends WitnessCount {
   readonly loweredUntil?: string;
 }
 
+/** Whether the clock can be gone by. */
+export interface ClockStanding {
+  /**
+   * `contradicted`: the time of the chain is more than a minute away from the storage's clock, and nothing new is taken.
+   * `doubted`: the clock of this process was contradicted, or jumped by a minute or more, within the last hour: nothing that is old
+   * is removed.
+   */
+  readonly state: "trusted" | "doubted" | "contradicted";
+  /** By how much, and what is held back; null while nothing is. */
+  readonly message: string | null;
+}
+
 /** The answer to "how are you". */
 export interface Health {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
-   * or too few endpoints answer or are asked for, endpoints differ, a part of the host does not answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
+   * or too few endpoints answer or are asked for, endpoints differ, the clock was put, a part of the host does not answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
    * long for a look that found something out. `down`: the storage is silent or takes no commits, or the chain that answers is
    * not that of this database, so nothing can be taken at all.
    */
@@ -33,6 +47,8 @@ export interface Health {
   readonly storage: "ok" | StorageUnusableCode;
   /** Whether this process may act on the chain: a start goes on while the chain is silent, and holds back what needs it. */
   readonly chain: ChainStanding;
+  /** What this process knows of its clock. */
+  readonly clock: ClockStanding;
   /** The newest finalized slot, null while no endpoint answers within 2 s. */
   readonly ledger: { readonly slot: number; readonly endpoint: string } | null;
   /**
@@ -132,7 +148,8 @@ export class HealthReader {
     ]);
     const lowered = stored?.lowered ?? null;
     const witnesses = answering === null ? null : { ...answering, ...loweringOf(lowered) };
-    const chain = { chain: this.#parts.chain(), ledger: position, witnesses };
+    const time = clockStanding(offBy(clock), stored?.contradiction ?? null);
+    const chain = { chain: this.#parts.chain(), clock: time, ledger: position, witnesses };
     const isHeld = chain.chain.state === "silent";
     const disputes = await this.#parts.countDisputes();
     if (stored === null) {
@@ -148,6 +165,7 @@ export class HealthReader {
     const isLate =
       isHeld ||
       isBlind ||
+      time.state !== "trusted" ||
       lowered !== null ||
       disputes > 0 ||
       silent.length > 0 ||
@@ -170,11 +188,13 @@ interface StoredHealth {
   readonly unprovable: number;
   readonly attention: number;
   readonly lowered: LoweredWitnesses | null;
+  readonly contradiction: number | null;
   readonly retention: PaymentRetentionStanding;
 }
 
 async function readStored({
   storage,
+  ledger,
   clock,
   workflowKeys,
   troubles: readTroubles,
@@ -188,11 +208,32 @@ async function readStored({
     countMatters(),
     loweredWitnesses({ storage, clock }),
     retention(),
+    contradictionOf({ storage, ledger, clock }),
   ] as const;
   // One that hangs is not asked again because another has failed.
   await Promise.allSettled(reads);
-  const [due, troubles, unprovable, attention, lowered, kept] = await Promise.all(reads);
-  return { due, troubles, unprovable: unprovable.length, attention, lowered, retention: kept };
+  const [due, troubles, unprovable, attention, lowered, kept, contradiction] = await Promise.all(reads);
+  return {
+    due,
+    troubles,
+    unprovable: unprovable.length,
+    attention,
+    lowered,
+    retention: kept,
+    contradiction,
+  };
+}
+
+function clockStanding(offMs: number | null, contradiction: number | null): ClockStanding {
+  if (contradiction !== null) {
+    const by = `the storage's clock is ${-contradiction} ms ahead of the chain`;
+    return { state: "contradicted", message: `${by}: no quotes, orders and co-signatures until they agree` };
+  }
+  if (offMs === null) return { state: "trusted", message: null };
+  return {
+    state: "doubted",
+    message: `it was off by ${offMs} ms: nothing that is old is removed for an hour`,
+  };
 }
 
 function loweringOf(lowered: LoweredWitnesses | null): Pick<WitnessStanding, "loweredUntil"> {

@@ -131,7 +131,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const notices = new NoticeFeed({ ...context, engine });
   const hits = new HitExchange(context);
   const endpointUse = new HitExchange(context);
-  const retention = retentionOf(options, context, charts);
+  const retention = retentionOf(options, { ...context, ledger: observed }, charts);
   const signs = new SignsOfLife(context);
   return {
     options,
@@ -197,7 +197,7 @@ function chartsOf(
     ledger,
     log,
     announce,
-    completeSwap: (attempt) => completeSwap({ storage, clock, assets, swapper }, attempt),
+    completeSwap: (attempt) => completeSwap({ storage, ledger, clock, assets, swapper }, attempt),
   });
   const routing = openPrivateRouting(options.privateRouting, {
     ...context,

@@ -15,6 +15,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
     status: "ok",
     storage: "ok",
     chain: { state: "compared", message: null },
+    clock: { state: "trusted", message: null },
     ledger: { slot: world.chain.slot() - 32, endpoint: "local" },
     witnesses: { needed: 1, answering: 1 },
     unprovable: 0,
