@@ -161,7 +161,7 @@ function contextOf(
 ): ServiceContext & Pick<ServiceParts, "observed" | "commits"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
-  const commits = new CommitStanding(random);
+  const commits = new CommitStanding(random, clock);
   const storage = commits.hearing(paymentStorage(options.storage));
   const observed = ledgerInForce(options.ledger, { storage, clock });
   return {
