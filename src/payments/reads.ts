@@ -189,6 +189,7 @@ function webhookReads(
   | "abandonedSince"
   | "abandonedDeliveries"
   | "retriedDeliveries"
+  | "untriedDeliveries"
 > {
   const { webhooks, deliveries, deliveryAttempts } = tables;
   return {
@@ -211,6 +212,8 @@ function webhookReads(
       return (await read.find({ table: deliveries, ...after })).length;
     },
     abandonedDeliveries: (limit) => abandonedDeliveries(read, limit),
+    untriedDeliveries: (limit) =>
+      read.find({ table: deliveries, index: "retried", equals: { attempts: 0 }, limit }),
     retriedDeliveries: (limit) => read.find({ table: deliveries, index: "retried", after: [0], limit }),
   };
 }

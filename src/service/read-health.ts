@@ -1,4 +1,4 @@
-/** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
+/** How the service is, for an operator's screen; a load balancer is shown its status alone. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { PaymentRetentionStanding } from "../payments/retention/payment-retention.ts";
 import { contradictionOf } from "../payments/intake/chain-clock.ts";
@@ -14,6 +14,7 @@ import type { Clock } from "../runtime.ts";
 import type { ChainStanding } from "./chain-comparison.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
 import type { CommitStanding } from "./commit-standing.ts";
+import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
 import { SharedQuestion } from "./shared-question.ts";
 
 /** How many endpoints must agree and how many answer, and whether an operator has set that number. */
@@ -80,6 +81,8 @@ export interface Health {
   readonly silentParts?: readonly string[];
   /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
   readonly attention: number;
+  /** Up to five accounts whose deliveries wait for their first attempt, the longest first; no matter of the service's own. */
+  readonly backlog: readonly DeliveryBacklog[];
   /**
    * How much is stored, what of it is never removed, and how the removals of this process go. Null while the storage is
    * silent.
@@ -87,8 +90,6 @@ export interface Health {
   readonly retention: PaymentRetentionStanding | null;
 }
 
-/** A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both is done by no worker. */
-export const OVERDUE_MS = 20_000;
 // Who asks how we are does not wait for what is ill: probes give up after seconds.
 const MAX_STORAGE_WAIT_MS = 3_000;
 const MAX_LEDGER_WAIT_MS = 2_000;
@@ -154,11 +155,11 @@ export class HealthReader {
     const disputes = await this.#parts.countDisputes();
     if (stored === null) {
       const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, disputes, attention: 0 };
-      const unknown = { ...nothing, ...parts, watches: watching(), retention: null };
+      const unknown = { ...nothing, ...parts, watches: watching(), backlog: [], retention: null };
       const storage = commits.standing === "ok" ? "unavailable" : commits.standing;
       return { status: "down", storage, ...chain, ...unknown };
     }
-    const { unprovable, troubles, attention, retention, due } = stored;
+    const { unprovable, troubles, attention, backlog, retention, due } = stored;
     const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
     const watches = watching();
     const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
@@ -177,7 +178,7 @@ export class HealthReader {
     const isDown = chain.chain.state === "refused" || storage !== "ok";
     const status = isDown ? "down" : isLate ? "degraded" : "ok";
     const counted = { unprovable, overdueMs, ...troubles, disputes, ...parts, attention };
-    return { status, storage, ...chain, ...counted, watches, retention };
+    return { status, storage, ...chain, ...counted, watches, backlog, retention };
   }
 }
 
@@ -189,6 +190,7 @@ interface StoredHealth {
   readonly attention: number;
   readonly lowered: LoweredWitnesses | null;
   readonly contradiction: number | null;
+  readonly backlog: readonly DeliveryBacklog[];
   readonly retention: PaymentRetentionStanding;
 }
 
@@ -209,10 +211,12 @@ async function readStored({
     loweredWitnesses({ storage, clock }),
     retention(),
     contradictionOf({ storage, ledger, clock }),
+    deliveryBacklog(storage, clock.now()),
   ] as const;
   // One that hangs is not asked again because another has failed.
   await Promise.allSettled(reads);
-  const [due, troubles, unprovable, attention, lowered, kept, contradiction] = await Promise.all(reads);
+  const [due, troubles, unprovable, attention, lowered, kept, contradiction, backlog] =
+    await Promise.all(reads);
   return {
     due,
     troubles,
@@ -221,6 +225,7 @@ async function readStored({
     lowered,
     retention: kept,
     contradiction,
+    backlog,
   };
 }
 

@@ -31,6 +31,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
     },
     disputes: 0,
     attention: 0,
+    backlog: [],
     retention: {
       bytes: null,
       oldestTransactionMs: null,
