@@ -58,7 +58,7 @@ export default {
       "The engine runs any machine over any storage.",
       "^src/engine/",
       "^src/engine/",
-      "^src/(runtime|options|duration|redacting-log|diagnostics|thrown)\\.ts$",
+      "^src/(runtime|clock-trust|options|duration|redacting-log|diagnostics|thrown)\\.ts$",
       "^storage/(storage|table|decided|storage-unusable|with-tables|task-queues)\\.ts$",
       npm("xstate", "p-retry", "zod", "devalue"),
     ),

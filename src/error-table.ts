@@ -289,6 +289,10 @@ export const ERRORS = {
     message: "The service is paused: nothing new is taken, and what is under way goes on.",
     details: z.object({
       scope: text.describe("`wallet`, or the asset or the type that is paused."),
+      reason: z
+        .enum(["clock"])
+        .describe("The service's clock and the chain's time are over a minute apart; absent for a pause.")
+        .exactOptional(),
       retryAfter,
     }),
     header: RETRY_AFTER,
@@ -298,9 +302,9 @@ export const ERRORS = {
     message: "Private mode is temporarily unavailable.",
     details: z.object({
       reason: z
-        .enum(["paused", "liquidity", "capacity", "upstream"])
+        .enum(["paused", "liquidity", "capacity", "upstream", "clock"])
         .describe(
-          "Private mode is off, cannot swap, has promised all it may spend, or cannot ask a service it needs.",
+          "Private mode is off, cannot swap, has promised all it may spend, cannot ask a service it needs, or its clock and the chain's time are over a minute apart.",
         ),
       retryAfter,
     }),

@@ -19,5 +19,5 @@ export function unknown(error: unknown): CommitFailure {
 export function isTrouble(answer: CommitAnswer): answer is CommitFailure {
   if (answer.ok) return false;
   if (answer.conflict !== "failed") return answer.conflict === "unknown";
-  return answer.error instanceof StorageUnusable && /^(unavailable|busy)$/.test(answer.error.code);
+  return answer.error instanceof StorageUnusable && /^(unavailable|replica|busy)$/.test(answer.error.code);
 }

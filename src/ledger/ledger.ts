@@ -357,6 +357,11 @@ export interface Ledger extends RoutingLedger {
    * nothing is concluded from it. Never rejects because endpoints are silent.
    */
   endpoints(): Promise<Heard<readonly EndpointStanding[]>>;
+  /**
+   * What time it is on the chain, Unix milliseconds, as enough endpoints have told it alike within the last hour, those alone
+   * whose blocks go on; null while it is not known. Asks nothing by itself.
+   */
+  time(): Promise<Agreed<number> | null>;
   /** Lists what endpoints tell differently at the moment: nothing that depends on it goes on until they agree. */
   disputes(): Promise<Agreed<readonly EndpointDispute[]>>;
   /**

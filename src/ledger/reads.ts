@@ -113,6 +113,11 @@ export const READS = {
   },
   witnesses: { belief: "evidence", witnesses: "any", decides: "how many endpoints answer" },
   endpoints: { belief: "hint", witnesses: "any", decides: "the diagnosis of each endpoint" },
+  time: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "whether the clock is right by which quotes and orders are taken",
+  },
   disputes: {
     belief: "evidence",
     witnesses: "any",

@@ -166,6 +166,8 @@ export interface PaymentReads {
   ): Promise<readonly DepositRecord[]>;
   /** Up to `limit` webhooks with abandoned deliveries, by webhook id: how many, and when the first and the last were made. */
   abandonedDeliveries(limit: number): Promise<readonly AbandonedDeliveries[]>;
+  /** Up to `limit` deliveries that wait for their first attempt, oldest first. */
+  untriedDeliveries(limit: number): Promise<readonly DeliveryRecord[]>;
   /** Up to `limit` deliveries that no attempt has brought to their receiver so far and that are tried again. */
   retriedDeliveries(limit: number): Promise<readonly DeliveryRecord[]>;
   /** Matters by their ids, in any order; absent ones are left out. */

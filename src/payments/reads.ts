@@ -190,6 +190,7 @@ function webhookReads(
   | "abandonedSince"
   | "abandonedDeliveries"
   | "retriedDeliveries"
+  | "untriedDeliveries"
 > {
   const { webhooks, webhookLists, deliveries, deliveryAttempts } = tables;
   return {
@@ -213,6 +214,8 @@ function webhookReads(
       return (await read.find({ table: deliveries, ...after })).length;
     },
     abandonedDeliveries: (limit) => abandonedDeliveries(read, limit),
+    untriedDeliveries: (limit) =>
+      read.find({ table: deliveries, index: "retried", equals: { attempts: 0 }, limit }),
     retriedDeliveries: (limit) => read.find({ table: deliveries, index: "retried", after: [0], limit }),
   };
 }

@@ -3,7 +3,7 @@ import { commitOne } from "../../storage/decided.ts";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../../storage/storage-unusable.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
-import type { Random } from "../runtime.ts";
+import { elapsed, type Clock, type Random } from "../runtime.ts";
 
 /** `ok`, or what keeps the database from taking commits. */
 type Standing = "ok" | StorageUnusableCode;
@@ -11,20 +11,28 @@ type Standing = "ok" | StorageUnusableCode;
 /** A write of so many characters needs pages of its own: a disk that is full may have room for a short one. */
 const PROBE_CHARACTERS = 32_768;
 
+/** A replica that is about to be promoted is away for now, and not a wrong address. */
+const PROMOTED_WITHIN_MS = 300_000;
+
 export class CommitStanding {
   #standing: Standing = "ok";
+  /** Since when it is that, by `elapsed`. */
+  #since = 0;
   /** Whether a lock kept a commit back: another session has locked a row, or the whole database. */
   #isDoubtful = false;
   readonly #random: Random;
+  readonly #clock: Clock;
   /** Names the row of this process, once it needs one. */
   #probe: string | null = null;
 
-  constructor(random: Random) {
+  constructor(random: Random, clock: Clock) {
     this.#random = random;
+    this.#clock = clock;
   }
 
   get standing(): Standing {
-    return this.#standing;
+    const isNew = elapsed(this.#clock) - this.#since < PROMOTED_WITHIN_MS;
+    return this.#standing === "replica" && isNew ? "unavailable" : this.#standing;
   }
 
   /** The same storage, whose commits are heard. */
@@ -57,9 +65,9 @@ export class CommitStanding {
       if (made.ok) await commitOne(storage, { writes: [{ table: "facts", remove: id }] });
     } catch (error) {
       // Nobody locks the row of this process alone: the whole database is locked.
-      if (error instanceof StorageUnusable) this.#standing = error.code;
+      if (error instanceof StorageUnusable) this.#is(error.code);
     }
-    return this.#standing;
+    return this.standing;
   }
 
   #heard(answers: readonly CommitAnswer[]): void {
@@ -67,7 +75,7 @@ export class CommitStanding {
     if (failure !== undefined && "error" in failure) this.#failed(failure.error, failure.conflict);
     // A refusal writes nothing, and tells nothing of the disk.
     else if (answers.some(({ ok }) => ok)) {
-      this.#standing = "ok";
+      this.#is("ok");
       this.#isDoubtful = false;
     }
   }
@@ -75,7 +83,12 @@ export class CommitStanding {
   #failed(error: unknown, conflict: "failed" | "unknown" = "failed"): void {
     if (error instanceof StorageUnusable) {
       if (error.code === "busy") this.#isDoubtful = true;
-      else this.#standing = error.code;
-    } else if (conflict === "unknown") this.#standing = "unavailable";
+      else this.#is(error.code);
+    } else if (conflict === "unknown") this.#is("unavailable");
+  }
+
+  #is(standing: Standing): void {
+    if (standing !== this.#standing) this.#since = elapsed(this.#clock);
+    this.#standing = standing;
   }
 }

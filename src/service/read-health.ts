@@ -1,6 +1,7 @@
-/** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
+/** How the service is, for an operator's screen; a load balancer is shown its status alone. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { PaymentRetentionStanding } from "../payments/retention/payment-retention.ts";
+import { contradictionOf } from "../payments/intake/chain-clock.ts";
 import { loweredWitnesses } from "../payments/intake/lowered-witnesses.ts";
 import type { LoweredWitnesses } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
@@ -8,10 +9,12 @@ import type { KindWatching, Troubles } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
+import { offBy } from "../clock-trust.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChainStanding } from "./chain-comparison.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
 import type { CommitStanding } from "./commit-standing.ts";
+import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
 import { SharedQuestion } from "./shared-question.ts";
 
 /** How many endpoints must agree and how many answer, and whether an operator has set that number. */
@@ -20,11 +23,23 @@ export interface WitnessStanding extends WitnessCount {
   readonly loweredUntil?: string;
 }
 
+/** Whether the clock can be gone by. */
+export interface ClockStanding {
+  /**
+   * `contradicted`: the time of the chain is more than a minute away from the storage's clock, and nothing new is taken.
+   * `doubted`: the clock of this process was contradicted, or jumped by a minute or more, within the last hour: nothing that is old
+   * is removed.
+   */
+  readonly state: "trusted" | "doubted" | "contradicted";
+  /** By how much, and what is held back; null while nothing is. */
+  readonly message: string | null;
+}
+
 /** The answer to "how are you". */
 export interface Health {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
-   * or too few endpoints answer or are asked for, endpoints differ, a part of the host does not answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
+   * or too few endpoints answer or are asked for, endpoints differ, the clock was put, a part of the host does not answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
    * long for a look that found something out. `down`: the storage is silent or takes no commits, or the chain that answers is
    * not that of this database, so nothing can be taken at all.
    */
@@ -33,6 +48,8 @@ export interface Health {
   readonly storage: "ok" | StorageUnusableCode;
   /** Whether this process may act on the chain: a start goes on while the chain is silent, and holds back what needs it. */
   readonly chain: ChainStanding;
+  /** What this process knows of its clock. */
+  readonly clock: ClockStanding;
   /** The newest finalized slot, null while no endpoint answers within 2 s. */
   readonly ledger: { readonly slot: number; readonly endpoint: string } | null;
   /**
@@ -66,6 +83,8 @@ export interface Health {
   readonly silentParts?: readonly string[];
   /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
   readonly attention: number;
+  /** Up to five accounts whose deliveries wait for their first attempt, the longest first; no matter of the service's own. */
+  readonly backlog: readonly DeliveryBacklog[];
   /**
    * How much is stored, what of it is never removed, and how the removals of this process go. Null while the storage is
    * silent.
@@ -73,8 +92,6 @@ export interface Health {
   readonly retention: PaymentRetentionStanding | null;
 }
 
-/** A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both is done by no worker. */
-export const OVERDUE_MS = 20_000;
 // Who asks how we are does not wait for what is ill: probes give up after seconds.
 const MAX_STORAGE_WAIT_MS = 3_000;
 const MAX_LEDGER_WAIT_MS = 2_000;
@@ -138,22 +155,24 @@ export class HealthReader {
     ]);
     const lowered = stored?.lowered ?? null;
     const witnesses = answering === null ? null : { ...answering, ...loweringOf(lowered) };
-    const chain = { chain: this.#parts.chain(), ledger: position, witnesses };
+    const time = clockStanding(offBy(clock), stored?.contradiction ?? null);
+    const chain = { chain: this.#parts.chain(), clock: time, ledger: position, witnesses };
     const isHeld = chain.chain.state === "silent";
     const disputes = await this.#parts.countDisputes();
     if (stored === null) {
       const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, disputes, attention: 0 };
-      const unknown = { ...nothing, ...parts, watches: watching(), retention: null };
+      const unknown = { ...nothing, ...parts, watches: watching(), backlog: [], retention: null };
       const storage = commits.standing === "ok" ? "unavailable" : commits.standing;
       return { status: "down", storage, ...chain, ...unknown };
     }
-    const { unprovable, troubles, attention, retention, due } = stored;
+    const { unprovable, troubles, attention, backlog, retention, due } = stored;
     const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
     const watches = watching();
     const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
     const isLate =
       isHeld ||
       isBlind ||
+      time.state !== "trusted" ||
       lowered !== null ||
       disputes > 0 ||
       silent.length > 0 ||
@@ -165,7 +184,7 @@ export class HealthReader {
     const isDown = chain.chain.state === "refused" || storage !== "ok";
     const status = isDown ? "down" : isLate ? "degraded" : "ok";
     const counted = { unprovable, overdueMs, ...troubles, disputes, ...parts, attention };
-    return { status, storage, ...chain, ...counted, watches, retention };
+    return { status, storage, ...chain, ...counted, watches, backlog, retention };
   }
 }
 
@@ -176,11 +195,14 @@ interface StoredHealth {
   readonly unprovable: number;
   readonly attention: number;
   readonly lowered: LoweredWitnesses | null;
+  readonly contradiction: number | null;
+  readonly backlog: readonly DeliveryBacklog[];
   readonly retention: PaymentRetentionStanding;
 }
 
 async function readStored({
   storage,
+  ledger,
   clock,
   workflowKeys,
   troubles: readTroubles,
@@ -194,11 +216,35 @@ async function readStored({
     countMatters(),
     loweredWitnesses({ storage, clock }),
     retention(),
+    contradictionOf({ storage, ledger, clock }),
+    deliveryBacklog(storage, clock.now()),
   ] as const;
   // One that hangs is not asked again because another has failed.
   await Promise.allSettled(reads);
-  const [due, troubles, unprovable, attention, lowered, kept] = await Promise.all(reads);
-  return { due, troubles, unprovable: unprovable.length, attention, lowered, retention: kept };
+  const [due, troubles, unprovable, attention, lowered, kept, contradiction, backlog] =
+    await Promise.all(reads);
+  return {
+    due,
+    troubles,
+    unprovable: unprovable.length,
+    attention,
+    lowered,
+    retention: kept,
+    contradiction,
+    backlog,
+  };
+}
+
+function clockStanding(offMs: number | null, contradiction: number | null): ClockStanding {
+  if (contradiction !== null) {
+    const by = `the storage's clock is ${-contradiction} ms ahead of the chain`;
+    return { state: "contradicted", message: `${by}: no quotes, orders and co-signatures until they agree` };
+  }
+  if (offMs === null) return { state: "trusted", message: null };
+  return {
+    state: "doubted",
+    message: `it was off by ${offMs} ms: nothing that is old is removed for an hour`,
+  };
 }
 
 function loweringOf(lowered: LoweredWitnesses | null): Pick<WitnessStanding, "loweredUntil"> {

@@ -125,7 +125,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   });
   const waiters = new StatusWaiters(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
-  const retention = retentionOf(options, context, charts);
+  const retention = retentionOf(options, { ...context, ledger: observed }, charts);
   const signs = new SignsOfLife(context);
   return {
     options,
@@ -153,7 +153,7 @@ function contextOf(
 ): ServiceContext & Pick<ServiceParts, "observed" | "commits"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
-  const commits = new CommitStanding(random);
+  const commits = new CommitStanding(random, clock);
   const storage = commits.hearing(paymentStorage(options.storage));
   const observed = ledgerInForce(options.ledger, { storage, clock });
   return {
@@ -189,7 +189,7 @@ function chartsOf(
     ledger,
     log,
     announce,
-    completeSwap: (attempt) => completeSwap({ storage, clock, assets, swapper }, attempt),
+    completeSwap: (attempt) => completeSwap({ storage, ledger, clock, assets, swapper }, attempt),
   });
   const routing = openPrivateRouting(options.privateRouting, {
     ...context,

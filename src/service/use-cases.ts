@@ -41,7 +41,10 @@ export function useCasesOf(parts: ServiceParts): UseCases {
     gate.pass();
     return commit(writes);
   };
-  const gates = { intake: new Intake(context), amounts: new AmountChecks(context) };
+  const gates = {
+    intake: new Intake({ ...context, ledger: parts.observed }),
+    amounts: new AmountChecks(context),
+  };
   const pricing = routing?.pricing ?? null;
   const { secretOverlapMs } = options.webhooks;
   return {

@@ -16,10 +16,30 @@ export interface Health {
   slotsBehind: number;
   /** The slot that the endpoint told at the last look. */
   slot: number;
+  /** The time of its newest block at that look, null before there was one. */
+  look: ToldTime | null;
   /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;
+  /** The same time, as of the last look that showed that blocks are made as time passes; null before. */
+  blockTime: ToldTime | null;
+  /** Whether enough others told another time at the last look. */
+  isOff: boolean;
   /** Whether the slot had not moved for ten minutes at the last look. */
   standsStill: boolean;
+}
+
+/** Unix milliseconds, and when they were told, by `elapsed`. */
+export interface ToldTime {
+  readonly time: number;
+  readonly at: number;
+}
+
+/** One look at an endpoint. */
+export interface Look {
+  readonly slot: number;
+  readonly slotsBehind: number;
+  /** Of the block of that slot, Unix milliseconds. */
+  readonly blockTime: number;
 }
 
 /** An endpoint as far as its health is concerned. */
@@ -50,6 +70,8 @@ export const MAX_SLOTS_BEHIND = 50;
 
 // A node that tells the same slot for so long follows the chain no more. A halt of the whole chain stops all of them.
 const STANDS_STILL_AFTER_MS = 10 * 60_000;
+// Between two looks the times of blocks go on as time does, up to this; else the chain stood still meanwhile.
+const STOOD_STILL_MS = 30_000;
 
 /** Nothing is known of it, so it is well. */
 export function newHealth(): Health {
@@ -60,7 +82,10 @@ export function newHealth(): Health {
     known: new WeakSet(),
     slotsBehind: 0,
     slot: 0,
+    look: null,
     movedAt: 0,
+    blockTime: null,
+    isOff: false,
     standsStill: false,
   };
 }
@@ -126,21 +151,43 @@ export function noteFailure(
  */
 export function noteLook(
   { name, health }: Patient,
-  { slot, slotsBehind }: { readonly slot: number; readonly slotsBehind: number },
+  { slot, slotsBehind, blockTime }: Look,
   { clock, log }: HealthWatch,
 ): void {
   const wasLagging = isLagging(health);
-  if (slot > health.slot) health.movedAt = elapsed(clock);
-  health.slot = slot;
-  health.standsStill = elapsed(clock) - health.movedAt >= STANDS_STILL_AFTER_MS;
+  const now = elapsed(clock);
+  const look = { time: blockTime, at: now };
+  const isNewer = slot > health.slot;
+  if (isNewer) health.movedAt = now;
+  health.standsStill = now - health.movedAt >= STANDS_STILL_AFTER_MS;
   health.slotsBehind = slotsBehind;
+  if (isLagging(health)) health.blockTime = null;
+  else if (isNewer && isPaced(health.look, look)) health.blockTime = look;
+  health.slot = slot;
+  health.look = look;
   if (!wasLagging && isLagging(health)) {
     log.warn({ endpoint: name, slotsBehind }, "a Solana endpoint lags and is asked after the others");
   }
   if (wasLagging && !isLagging(health)) {
     log.info({ endpoint: name, slotsBehind }, "a Solana endpoint has caught up");
   }
-  if (health.avoidedUntil !== null && elapsed(clock) >= health.avoidedUntil) health.avoidedUntil = null;
+  if (health.avoidedUntil !== null && now >= health.avoidedUntil) health.avoidedUntil = null;
+}
+
+/** Logs once that what it tells of the time is not what enough endpoints tell, and that it is again. */
+export function noteTime({ name, health }: Patient, time: number | null, { clock, log }: HealthWatch): void {
+  const told = health.blockTime;
+  const offMs = told === null || time === null ? 0 : told.time + elapsed(clock) - told.at - time;
+  const isOff = Math.abs(offMs) > STOOD_STILL_MS;
+  if (isOff !== health.isOff) {
+    const said = isOff ? "tells another time than the others" : "tells the time of the others again";
+    log.warn({ endpoint: name, offMs }, `a Solana endpoint ${said}`);
+  }
+  health.isOff = isOff;
+}
+
+function isPaced(before: ToldTime | null, look: ToldTime): boolean {
+  return before !== null && Math.abs(look.time - before.time - (look.at - before.at)) <= STOOD_STILL_MS;
 }
 
 function isLagging({ slotsBehind }: Health): boolean {

@@ -138,12 +138,13 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     ...onceLoaded(loaded),
     // Nothing was asked before the first question, and a look at this must not load what questions need.
     disputes: async () => (loading === undefined ? [] : (await loading).disputes()),
+    time: async () => (loading === undefined ? null : (await loading).time()),
     close: async () => closing.abort(),
   };
 }
 
 /** The methods that need nodes or web3.js, each of which loads what it needs. */
-function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "disputes"> {
+function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "disputes" | "time"> {
   return {
     genesisHash: async () => (await loaded()).genesisHash(),
     position: async () => (await loaded()).position(),

@@ -6,6 +6,7 @@ import { ask, type Nodes, type Question } from "./ask.ts";
 import { balances } from "./balances.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { broadcast } from "./broadcast.ts";
+import { chainTime } from "./chain-time.ts";
 import { buildPayment } from "./build-payment.ts";
 import { openEndpoints, type EndpointOption } from "./endpoint.ts";
 import { Disputes } from "../ledger/disputes.ts";
@@ -129,6 +130,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     namedLanding: surveyed(namedLanding),
     witnesses: surveyed(witnessCount),
     endpoints: surveyed(endpointStandings),
+    time: surveyed(async (asked) => chainTime(asked)),
     disputes: surveyed(async ({ disputes }) => unasked(disputes.standing())),
     amountsIn: surveyed(amountsIn),
     haveTokenAccounts: surveyed(haveTokenAccounts),

@@ -1,25 +1,29 @@
-/** Compares from time to time how far each endpoint is: only so a lagging one is seen, and one that has recovered. */
+/** Compares from time to time how far each endpoint is: only so a lagging one is seen, one that has recovered, and the time. */
 import { elapsed } from "../runtime.ts";
+import type { Nodes } from "./ask.ts";
+import { chainTime } from "./chain-time.ts";
 import { asEndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
-import { noteFailure, noteLook, restOf } from "./health.ts";
-import type { Nodes } from "./ask.ts";
+import { noteFailure, noteLook, noteTime, restOf } from "./health.ts";
+import { readEnd, type BlockMoment } from "./routing/clock-sysvar.ts";
 
 // How late lagging is noticed while anything is asked. It costs one cheap call per endpoint; an idle ledger makes none.
 const SURVEY_MS = 5_000;
+// A single endpoint cannot be compared with another, only with the clock; what a process asks at once is not made more.
+const ALONE_MS = 30_000;
+const FIRST_ALONE_MS = 1_000;
 
-/**
- * Returns a function to call with every question. It never makes the question wait: what it finds out serves later ones.
- * A single endpoint cannot be compared with another, so it is never surveyed.
- */
+/** Returns a function to call with every question. It never makes the question wait: what it finds out serves later ones. */
 export function surveyOf(nodes: Nodes): () => void {
+  const isAlone = nodes.endpoints.length === 1;
+  const pauseMs = isAlone ? ALONE_MS : SURVEY_MS;
   let isUnderWay = false;
-  let nextAt = 0;
+  let nextAt = isAlone ? elapsed(nodes.clock) + FIRST_ALONE_MS : 0;
   return () => {
     const now = elapsed(nodes.clock);
-    if (nodes.endpoints.length === 1 || isUnderWay || now < nextAt || nodes.closed.aborted) return;
+    if (isUnderWay || now < nextAt || nodes.closed.aborted) return;
     isUnderWay = true;
-    nextAt = now + SURVEY_MS;
+    nextAt = now + pauseMs;
     void survey(nodes).finally(() => {
       isUnderWay = false;
     });
@@ -28,18 +32,22 @@ export function surveyOf(nodes: Nodes): () => void {
 
 /** Never rejects. The verdict waits for the slowest: an endpoint compared with only some of the others may seem ahead. */
 async function survey(nodes: Nodes): Promise<void> {
-  const slots = new Map<Endpoint, number>();
+  const ends = new Map<Endpoint, BlockMoment>();
   const look = async (endpoint: Endpoint): Promise<void> => {
     if (restOf(endpoint, nodes.clock.now()) > 0) return;
     try {
       await expectChain(endpoint, nodes.chain.genesisHash);
       // At confirmed, the commitment of most reads.
-      slots.set(endpoint, await endpoint.rpc.getSlot("confirmed"));
+      ends.set(endpoint, await readEnd(endpoint, "confirmed"));
     } catch (error) {
       if (!nodes.closed.aborted) noteFailure(endpoint, asEndpointFailure(error), nodes);
     }
   };
   await Promise.all(nodes.endpoints.map(look));
-  const best = Math.max(...slots.values());
-  for (const [endpoint, slot] of slots) noteLook(endpoint, { slot, slotsBehind: best - slot }, nodes);
+  const best = Math.max(...[...ends.values()].map(({ slot }) => slot));
+  for (const [endpoint, { slot, blockTime }] of ends) {
+    noteLook(endpoint, { slot, slotsBehind: best - slot, blockTime: blockTime * 1_000 }, nodes);
+  }
+  const time = chainTime(nodes);
+  for (const endpoint of ends.keys()) noteTime(endpoint, time, nodes);
 }

@@ -234,7 +234,7 @@ const countsVersions = ({ writes = [] }: AnyCommit): boolean =>
 
 /** The server was away, or its connections were taken, for as long as it is waited for. */
 const isUnavailable = (error: unknown): boolean =>
-  error instanceof StorageUnusable && (error.code === "unavailable" || isUnserved(error));
+  error instanceof StorageUnusable && (/^(unavailable|replica)$/.test(error.code) || isUnserved(error));
 
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
 type Told = string | { readonly code: string; readonly message: string };

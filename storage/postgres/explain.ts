@@ -109,7 +109,7 @@ const explanations: readonly Explanation[] = [
   { of: /^3D000$/, code: "cannot_open", sentence: "the database of the URL does not exist: create it first" },
   {
     of: new RegExp(`^${READ_ONLY}$`),
-    code: "unavailable",
+    code: "replica",
     sentence: "this server takes no writes, as a standby does: give paystate the URL of the primary",
   },
   {

@@ -127,7 +127,7 @@ describe.each(sampled(adapters, "retention"))("retention on $name", (adapter) =>
         await turns(30);
         expect(await keeping.read("j"), `pass ${passes}`).not.toBeNull();
         expect((await keeping.retention()).error).toBe(
-          `clock: it was put by ${365 * 24 * HOUR} ms: nothing is removed for an hour`,
+          `clock: it was off by ${365 * 24 * HOUR} ms: nothing is removed for an hour`,
         );
       }
       await passed(keeping, clock);

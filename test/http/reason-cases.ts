@@ -2,12 +2,14 @@
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { AddressLookupTableAccount, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import type { ErrorDetails } from "../../src/errors.ts";
+import { agreed } from "../../src/ledger/agreed.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, signed, type Signing } from "../solana/signed-transaction.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
+import type { Draft } from "./mutations.ts";
 import {
   cancelOf,
   draftOf,
@@ -278,6 +280,18 @@ const INSUFFICIENT_BALANCE: ByReason<ErrorDetails["INSUFFICIENT_BALANCE"]["compo
   },
 };
 
+/** On a chain whose time is an hour ahead of the service's clock. */
+async function hourBehind(asking: Asking, draft: Draft): Promise<JudgedAnswer> {
+  const { payments, handlerWith } = asking.world;
+  const time = async () => agreed(payments.clock.now() + 3_600_000);
+  const service = payments.another({ ledger: { ...payments.ledger, time } });
+  return send(asking, draft, handlerWith({ service }));
+}
+
+const SERVICE_PAUSED: ByReason<NonNullable<ErrorDetails["SERVICE_PAUSED"]["reason"]>> = {
+  clock: (asking) => hourBehind(asking, draftOf(asking)),
+};
+
 const ROUTING_UNAVAILABLE: ByReason<ReasonOf<"ROUTING_UNAVAILABLE">> = {
   paused: async (asking) => {
     await pausePrivate(asking);
@@ -311,6 +325,7 @@ const ROUTING_UNAVAILABLE: ByReason<ReasonOf<"ROUTING_UNAVAILABLE">> = {
     const service = payments.another({ swap: undefined } as never);
     return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order), handlerWith({ service }));
   },
+  clock: (asking) => hourBehind(asking, draftOf(asking, {}, "private")),
 };
 
 const ALREADY_PROCESSED: ByReason<ReasonOf<"ALREADY_PROCESSED">> = {
@@ -343,5 +358,6 @@ export const REASONS = {
   INVALID_QUOTE: { operationId: "createTransaction", cases: INVALID_QUOTE },
   INSUFFICIENT_BALANCE: { operationId: "createTransaction", cases: INSUFFICIENT_BALANCE },
   TRANSACTION_WOULD_FAIL: { operationId: "createTransaction", cases: TRANSACTION_WOULD_FAIL },
+  SERVICE_PAUSED: { operationId: "createTransaction", cases: SERVICE_PAUSED },
   ROUTING_UNAVAILABLE: { operationId: "createTransaction", cases: ROUTING_UNAVAILABLE },
 } as const;

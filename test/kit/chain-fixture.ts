@@ -4,7 +4,7 @@ import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
-import { type Clock, silentLogger } from "../../src/runtime.ts";
+import { type Clock, elapsed, silentLogger } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** A funded key pair. */
@@ -67,10 +67,12 @@ const SLOT_MS = 400;
 
 /**
  * The clock of a ledger over a chain whose slots a test lets pass: each takes its time for the ledger too, so that what it
- * remembers for a while gets older with the chain.
+ * remembers for a while gets older with the chain. What it measures by time that nobody sets goes by the clock alone, as the
+ * times of blocks do.
  */
 export function blockClock(chain: Pick<LocalChain, "slot">, clock: Clock): Clock {
-  return { now: () => clock.now() + chain.slot() * SLOT_MS, sleep: clock.sleep };
+  const { sleep } = clock;
+  return { now: () => clock.now() + chain.slot() * SLOT_MS, elapsed: () => elapsed(clock), sleep };
 }
 
 const KEY_BYTES = 32;

@@ -365,7 +365,7 @@ describe("E14: another chain answers later", () => {
     expect((await handler.fetch(new Request("https://pay.example/health/ready"))).status).toBe(503);
     expect(errors).toEqual([message]);
     await expect(late.createQuote(caller, quoteOf(pay))).rejects.toThrow(LedgerUnavailable);
-    expect(node.asked).not.toContain("getMultipleAccounts");
+    expect(node.asked).not.toContain("getLatestBlockhash");
     expect(node.sent()).toBe(0);
     expect(await stateOf(scene)).toBe("accepted");
     // While it is silent again it is not forgotten what it was.

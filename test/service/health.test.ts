@@ -15,6 +15,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
     status: "ok",
     storage: "ok",
     chain: { state: "compared", message: null },
+    clock: { state: "trusted", message: null },
     ledger: { slot: world.chain.slot() - 32, endpoint: "local" },
     witnesses: { needed: 1, answering: 1 },
     unprovable: 0,
@@ -30,6 +31,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
     },
     disputes: 0,
     attention: 0,
+    backlog: [],
     retention: {
       bytes: null,
       oldestTransactionMs: null,
@@ -107,6 +109,29 @@ test("D37: a commit that the disk refuses makes it down until a write succeeds a
     length,
   );
   await account();
+});
+
+test("D31: a server that stays read-only for five minutes is named as a replica", async ({ world }) => {
+  let isReplica = true;
+  const following = new Proxy(world.storage, {
+    get: (storage, property, receiver) => {
+      if (property !== "commit" || !isReplica) return Reflect.get(storage, property, receiver) as unknown;
+      const error = new StorageUnusable("replica", "this server takes no writes");
+      return (items: readonly unknown[]) => items.map(() => ({ ok: false, conflict: "failed", error }));
+    },
+  });
+  const service = world.another({ storage: following });
+  await expect(service.createAccount({ name: "ada", tier: "pro" })).rejects.toThrow(StorageUnusable);
+  for (const [ms, storage] of [
+    [0, "unavailable"],
+    [299_999, "unavailable"],
+    [1, "replica"],
+  ] as const) {
+    world.clock.advance(ms);
+    expect(await service.health()).toMatchObject({ status: "down", storage });
+  }
+  isReplica = false;
+  expect(await service.health()).toMatchObject({ storage: "ok" });
 });
 
 test("a storage that hangs is asked one question of a kind, however often it is asked for its health", async ({

@@ -205,7 +205,7 @@ describe("what is counted is calls, not requests:", () => {
     const { clock } = world.fixture;
     const ledger = await ledgerOf(world, { ...world.option, requestsPerSecond: 4 });
     // What was asked for the chain is made up for.
-    clock.advance(1_000);
+    clock.advance(500);
     const asked = Promise.all(Array.from({ length: 8 }, (_, index) => ledger.rentMinimum(index)));
     while (world.requests.length === 0) await turns(1);
     clock.advance(900);

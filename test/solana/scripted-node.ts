@@ -1,5 +1,6 @@
 /** Nodes that answer what a test wrote down for them, and a way to let virtual time pass while they do. */
 import type { Fetch } from "../../src/solana/index.ts";
+import { CLOCK_SYSVAR, SYSVAR_OWNER } from "../../src/solana/programs.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 
 /** A JSON-RPC call as a node receives it. */
@@ -26,10 +27,10 @@ export function scriptedNode(...script: Reply[]): ScriptedNode {
   const calls: string[] = [];
   const node: ScriptedNode = {
     calls,
-    look: result(1_000),
+    look: endAt(1_000),
     fetch: async (_url, init) => {
       const call = JSON.parse(typeof init?.body === "string" ? init.body : "") as Call;
-      if (call.method === "getSlot") return await node.look(call);
+      if (isLook(call)) return await node.look(call);
       calls.push(call.method);
       const answer = script[Math.min(calls.length, script.length) - 1];
       if (answer === undefined) throw new Error("a scripted node needs a script");
@@ -37,6 +38,25 @@ export function scriptedNode(...script: Reply[]): ScriptedNode {
     },
   };
   return node;
+}
+
+function isLook({ method, params }: Call): boolean {
+  return method === "getMultipleAccounts" && String(params[0]) === CLOCK_SYSVAR;
+}
+
+/** The newest block of a node: its slot, and its time, by default that of the virtual clock's start. */
+export function endAt(slot: number, time = Date.UTC(2026, 0, 1)): Reply {
+  const data = Buffer.alloc(40);
+  data.writeBigUInt64LE(BigInt(slot), 0);
+  data.writeBigInt64LE(BigInt(Math.floor(time / 1_000)), 32);
+  const account = {
+    lamports: 1,
+    data: [data.toString("base64"), "base64"],
+    owner: SYSVAR_OWNER,
+    executable: false,
+    rentEpoch: 0,
+  };
+  return result({ context: { slot }, value: [account] });
 }
 
 /** An answer with this result. */

@@ -130,7 +130,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     const refused = {
       conflict: "failed",
       error: {
-        code: "unavailable",
+        code: "replica",
         message: "this server takes no writes, as a standby does: give paystate the URL of the primary",
       },
     };

@@ -250,7 +250,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
 
   test("refuses to be written as a standby does", async () => {
     const url = urlWith((each) => each.searchParams.set("options", "-c default_transaction_read_only=on"));
-    expect((await refusal(postgresStorage(url, { schema: "read_only" }))).code).toBe("unavailable");
+    expect((await refusal(postgresStorage(url, { schema: "read_only" }))).code).toBe("replica");
   });
 
   test("leaves the schema of a newer paystate, and that of somebody else, alone", async () => {

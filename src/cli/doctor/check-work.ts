@@ -1,5 +1,6 @@
 /** Whether the stored work gets done. */
-import { OVERDUE_MS, type Health } from "../../service/read-health.ts";
+import { OVERDUE_MS } from "../../service/delivery-backlog.ts";
+import type { Health } from "../../service/read-health.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
 /** What health tells of the database. */

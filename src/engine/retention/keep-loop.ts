@@ -1,4 +1,5 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
+import { offBy } from "../../clock-trust.ts";
 import { elapsed } from "../../runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
@@ -16,6 +17,8 @@ export interface KeepSurroundings extends Pick<EngineProcess, "clock" | "log" | 
   readonly storage: Pick<EngineStorage, "lease">;
   /** Which removals exclude each other: loops of one name take turns, in whichever processes they are. */
   readonly name: string;
+  /** Compares the clock with another one that is believed, before each pass. */
+  readonly compareClock?: () => Promise<unknown>;
 }
 
 /** How the removals of this process go. */
@@ -33,10 +36,6 @@ const PASS_EVERY_MS = 600_000;
 const PAUSE_MS = 20;
 /** Longer than an archive may take, so that a slow one is not called by a second process meanwhile. */
 const LEASE_MS = 180_000;
-/** Between two passes a healthy clock drifts by less than this; a larger difference from elapsed time is a jump. */
-const JUMP_MS = 60_000;
-/** By a clock that jumped ahead every row is old: nothing is removed for so long after a jump. */
-const AGREED_MS = 3_600_000;
 
 /** From `run` to `stop`. */
 export class KeepLoop {
@@ -49,9 +48,6 @@ export class KeepLoop {
   #leasedAt = 0;
   #lastPassAt: number | null = null;
   #removed = 0;
-  /** How far the clock was ahead of the time that has passed, as of the last pass; and when that last changed by a jump. */
-  #aheadMs: number | null = null;
-  #jumpedAt = -AGREED_MS;
   /** By sweep. Logged once, when it begins. */
   readonly #errors = new Map<string, string>();
 
@@ -65,7 +61,7 @@ export class KeepLoop {
   run(): void {
     if (this.#running !== null || this.#sweeps.length === 0) return;
     this.#running = new AbortController();
-    this.#aheadMs = this.#ahead();
+    offBy(this.#around.clock);
     void this.#keepPassing(this.#running.signal);
   }
 
@@ -100,6 +96,7 @@ export class KeepLoop {
   }
 
   async #pass(signal: AbortSignal): Promise<void> {
+    await this.#around.compareClock?.();
     if (!this.#isTrusted() || !(await this.#isMyTurn())) return;
     for (const sweep of this.#sweeps) {
       try {
@@ -114,25 +111,17 @@ export class KeepLoop {
     this.#lastPassAt = this.#around.clock.now();
   }
 
-  #ahead(): number {
-    const { clock } = this.#around;
-    return clock.now() - elapsed(clock);
-  }
-
-  /** Whether an hour has passed without a jump of the clock. */
   #isTrusted(): boolean {
     const { clock, log } = this.#around;
-    const before = this.#aheadMs;
-    this.#aheadMs = this.#ahead();
-    const jumpMs = before === null ? 0 : this.#aheadMs - before;
-    if (Math.abs(jumpMs) >= JUMP_MS) {
-      this.#jumpedAt = elapsed(clock);
-      this.#errors.set("clock", `it was put by ${jumpMs} ms: nothing is removed for an hour`);
-      log.error({ jumpMs }, "the clock was put: nothing that is old is removed for an hour");
+    const offMs = offBy(clock);
+    if (offMs === null) {
+      this.#errors.delete("clock");
+      return true;
     }
-    const isTrusted = elapsed(clock) - this.#jumpedAt >= AGREED_MS;
-    if (isTrusted) this.#errors.delete("clock");
-    return isTrusted;
+    const isNews = !this.#errors.has("clock");
+    this.#errors.set("clock", `it was off by ${offMs} ms: nothing is removed for an hour`);
+    if (isNews) log.error({ offMs }, "the clock was off: nothing that is old is removed for an hour");
+    return false;
   }
 
   /** False when it was stopped, or another process has taken over. */

@@ -2,6 +2,7 @@
 import type { QuoteRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
+import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
@@ -89,7 +90,7 @@ export class AmountChecks {
   }
 
   #windowStart(): number {
-    return this.#clock.now() - DAY_SECONDS * 1_000;
+    return agingTime(this.#clock) - DAY_SECONDS * 1_000;
   }
 }
 

@@ -1,8 +1,12 @@
-/** Decides whether a new quote or transaction may be taken: pauses and suspensions, still in force at the commit. */
+/**
+ * Decides whether a new quote or transaction may be taken: pauses and suspensions, still in force at the commit, and the clock
+ * that it would be taken by.
+ */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
+import { contradictionOf, type ComparedClocks } from "./chain-clock.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules, type Pause } from "./rules.ts";
 
 /** What a caller asks for, as far as it is known before it was checked. */
@@ -25,36 +29,40 @@ export interface Admission {
   readonly rules: readonly IntakeRules[];
 }
 
-/** Where the rules are stored, and how assets are named in refusals. */
-export interface IntakeParts {
-  readonly storage: Pick<PaymentStorage, "gates">;
+/** Where the rules are stored, which clocks are compared, and how assets are named in refusals. */
+export interface IntakeParts extends ComparedClocks {
+  readonly storage: Pick<PaymentStorage, "gates" | "time">;
   readonly assets: Assets;
 }
 
-/** It is not known how long a pause lasts. */
+/** It is not known how long a pause lasts, or when somebody sets the clock right. */
 const RETRY_SECONDS = 60;
 
 /** The entrance of new quotes and transactions. */
 export class Intake {
-  readonly #storage: IntakeParts["storage"];
-  readonly #assets: Assets;
+  readonly #with: IntakeParts;
 
-  constructor({ storage, assets }: IntakeParts) {
-    this.#storage = storage;
-    this.#assets = assets;
+  constructor(parts: IntakeParts) {
+    this.#with = parts;
   }
 
   /**
    * The rules for this caller. Throws `ACCOUNT_SUSPENDED`, and `SERVICE_PAUSED`, in private mode `ROUTING_UNAVAILABLE`,
-   * for what is paused. The rules are those of the database, so they hold for all processes on it at once.
+   * for what is paused, and for all while the chain contradicts the storage's clock. The rules are those of the database, so
+   * they hold for all processes on it at once.
    */
   async admit({ accountId }: Caller, asked: Asked): Promise<Admission> {
     const ids = [accountGate(accountId), SERVICE_GATE];
-    const gates = new Map((await this.#storage.gates(ids)).map((gate) => [gate.id, gate]));
+    const [found, contradiction] = await Promise.all([
+      this.#with.storage.gates(ids),
+      contradictionOf(this.#with),
+    ]);
+    const gates = new Map(found.map((gate) => [gate.id, gate]));
     const rules = ids.map((id) => rulesOf(gates.get(id)));
     if (rules.some(({ suspended }) => suspended !== null)) throw new PaymentError("ACCOUNT_SUSPENDED", {});
     const pause = rules.flatMap(({ pauses }) => pauses).find((each) => keepsOut(each, asked));
     if (pause !== undefined) throw this.#refusal(pause, asked.mode);
+    if (contradiction !== null) throw clockRefusal(asked.mode);
     const guards = ids.map((id): PaymentWrite => {
       const expectVersion = gates.get(id)?.version ?? 0;
       return { table: "gates", id, expectVersion };
@@ -66,12 +74,19 @@ export class Intake {
     if (mode === "private") {
       return new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: RETRY_SECONDS });
     }
-    const asset = mint === undefined ? undefined : (this.#assets.ofMint(mint)?.symbol ?? mint);
+    const asset = mint === undefined ? undefined : (this.#with.assets.ofMint(mint)?.symbol ?? mint);
     return new PaymentError("SERVICE_PAUSED", {
       scope: asset ?? type ?? "wallet",
       retryAfter: RETRY_SECONDS,
     });
   }
+}
+
+function clockRefusal(mode: unknown): PaymentError {
+  const told = { reason: "clock", retryAfter: RETRY_SECONDS } as const;
+  return mode === "private"
+    ? new PaymentError("ROUTING_UNAVAILABLE", told)
+    : new PaymentError("SERVICE_PAUSED", { scope: "wallet", ...told });
 }
 
 /** Whether a pause is on what is asked for: on all of it when the pause names nothing. */

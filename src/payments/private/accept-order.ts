@@ -9,6 +9,7 @@ import type {
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { SOL_MINT } from "../../address.ts";
+import { agingTime } from "../../clock-trust.ts";
 import { startOf, type Companions, type StartRequest } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
@@ -164,6 +165,7 @@ export class OrderAcceptance {
     const { depositWindowMs, mostSpentPerDay: mostPerDay } = terms;
     // By the clock that gaps in the lives of the database are dated by: the address is checked for later ones.
     const createdAt = await storageTime(this.#with);
+    const agedTo = agingTime(this.#with.clock, createdAt);
     const id = newId("tx", createdAt, random);
     const key = { masterVersion: keys.newestVersion, transactionId: id };
     const address = keys.address(key);
@@ -199,9 +201,9 @@ export class OrderAcceptance {
       },
       reservation,
       held,
-      share: await shareOfDay(storage, orderCost, { mostPerDay, now: createdAt }),
+      share: await shareOfDay(storage, orderCost, { mostPerDay, now: createdAt, agedTo }),
       ofAccount: reserveShares({ reservation, sponsor, caller, held }),
-      uncounted: await releaseUncounted(storage, bound, createdAt),
+      uncounted: await releaseUncounted(storage, bound, agedTo),
     };
   }
 

@@ -6,6 +6,7 @@ import type { DepositAddressEvent } from "../../../machines/index.ts";
 import type { DepositRecord, ReservationRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
+import { agingTime } from "../../clock-trust.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
@@ -127,12 +128,12 @@ async function countLate(
     ledger.funds([sponsor], [], "confirmed"),
     storage.account(accountId),
   ]);
-  const now = clock.now();
+  const [now, agedTo] = [clock.now(), agingTime(clock)];
   const resource = boundBy(sponsor, accountId);
   const total = mostBound(account?.tier ?? "free", funds[0]?.lamports ?? 0n);
   const others = await storage.reservations(resource);
   const sum = others
-    .filter(({ lapsesAt }) => lapsesAt === null || lapsesAt > now)
+    .filter(({ lapsesAt }) => lapsesAt === null || lapsesAt > agedTo)
     .reduce((all, each) => all + each.amount, amount);
   if (!isReleased && sum > total) return null;
   const insert = {
@@ -145,7 +146,7 @@ async function countLate(
     releasedAt: null,
   };
   const room = isReleased ? {} : { atMost: { total } };
-  return [...(await releaseUncounted(storage, resource, now)), { table: "reservations", insert, ...room }];
+  return [...(await releaseUncounted(storage, resource, agedTo)), { table: "reservations", insert, ...room }];
 }
 
 function changed(

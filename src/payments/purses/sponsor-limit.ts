@@ -16,6 +16,13 @@ export interface OrderCost {
   readonly depositWindowMs: number;
 }
 
+/** In lamports, null without a limit; and the times at which an order is taken, and by which others are old. */
+export interface DayLimit {
+  readonly mostPerDay: bigint | null;
+  readonly now: number;
+  readonly agedTo: number;
+}
+
 /** What goes into the commit that takes an order. */
 export interface ShareOfDay {
   /** Makes room of shares that have lapsed; before `take`. */
@@ -28,12 +35,11 @@ export interface ShareOfDay {
  * Sets aside what an order may cost the sponsor for good, until its address has come to rest; then only what it has spent
  * counts, which is recorded with each signature. What was signed counts beside the share until then, so the limit is kept
  * at the cost of being reached early. The share of an order that never ends lapses a day after its deposit window.
- * `mostPerDay` in lamports, null without a limit.
  */
 export async function shareOfDay(
   storage: Pick<PaymentStorage, "spendings" | "reservations">,
   { transactionId, sponsor, cost, depositWindowMs }: OrderCost,
-  { mostPerDay, now }: { readonly mostPerDay: bigint | null; readonly now: number },
+  { mostPerDay, now, agedTo }: DayLimit,
 ): Promise<ShareOfDay> {
   const resource = dayOf(sponsor);
   const insert = {
@@ -46,9 +52,9 @@ export async function shareOfDay(
     releasedAt: null,
   };
   if (mostPerDay === null) return { makeRoom: [], take: { table: "reservations", insert } };
-  const shares = promisesAt(storage, now);
+  const shares = promisesAt(storage, agedTo);
   await shares.promised(resource);
-  const total = mostPerDay - (await spentInADay(storage, sponsorPurse(sponsor), now));
+  const total = mostPerDay - (await spentInADay(storage, sponsorPurse(sponsor), agedTo));
   return { makeRoom: shares.releaseLapsed(), take: { table: "reservations", insert, atMost: { total } } };
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { QuoteRecord } from "../records.ts";
 import { addressOf, type Address } from "../../address.ts";
+import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import type { UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
@@ -26,7 +27,7 @@ import { readSwap, writeSwap } from "./stored-swap.ts";
 const MAX_HOLD_MS = 2 * 60_000;
 
 /** What pricing swaps needs. */
-export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger"> {
+export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
   /** Null while private mode is off. */
@@ -72,7 +73,7 @@ export class SwapPricing {
   async #priceWallet({ provider, give, get, inputs, now }: AskedSwap): Promise<PricedQuote> {
     const { id, version, amount, sender, accountId } = inputs;
     const previous = readSwap(inputs)?.reservations.map((each) => each.id) ?? [];
-    const promises = promisesAt(this.#with.storage, now, previous);
+    const promises = promisesAt(this.#with.storage, agingTime(this.#with.clock, now), previous);
     const wanted = { give, get, amount, accountId };
     const { outputAmount, priceImpact, reservations } = await offerOf(provider, wanted, promises.promised);
     const exact = { inputAmount: amount, outputAmount, minOutputAmount: outputAmount };
@@ -119,7 +120,7 @@ export class SwapPricing {
     const feeBps = this.#with.pricing?.terms.feeBps ?? 0;
     refuseTooSmall({ give, amount, swapped }, { ...fees, feeBps, smallest });
     const wanted = { give, get, amount: swapped, accountId };
-    const { promised } = promisesAt(this.#with.storage, now);
+    const { promised } = promisesAt(this.#with.storage, agingTime(this.#with.clock, now));
     const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
     const minOutputAmount = (outputAmount * (BPS - BigInt(slippageBps)) + BPS - 1n) / BPS;
     return {

@@ -116,8 +116,8 @@ export class Quotes {
     const { assets, intake, amounts, commit } = this.#with;
     const now = await storageTime(this.#with);
     const quote = await this.#owned(caller, quoteId);
-    refuseUsedUp(quote, now);
     const admission = await intake.admit(caller, askedBy(quote));
+    refuseUsedUp(quote, now);
     const { version, inputMint, outputMint, inputAmount, outputAmount } = quote;
     const amount = inputMint === outputMint ? outputAmount : inputAmount;
     const expiresAt = now + LIFE_MS[quote.mode];

@@ -4,6 +4,7 @@ import { withTables } from "../../../storage/with-tables.ts";
 import type { Archive } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
 import { KeepLoop, type KeepStanding, type Sweep } from "../../engine/retention/keep-loop.ts";
+import { contradictionOf } from "../intake/chain-clock.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { ArchivedRow } from "./archived-rows.ts";
 import type { KeptFor } from "./keep.ts";
@@ -48,7 +49,8 @@ export class PaymentRetention {
     const ranStorage = withTables(storage, [ranTasks]);
     const { archive, archiveDeadlineMs } = options;
     const sweeps = sweepsOf({ storage, ranStorage, clock, archive, archiveDeadlineMs }, options);
-    this.#loop = new KeepLoop(sweeps, { storage, clock, log, holder, name: "payments" });
+    const compareClock = (): Promise<unknown> => contradictionOf(context);
+    this.#loop = new KeepLoop(sweeps, { storage, clock, log, holder, name: "payments", compareClock });
   }
 
   run(): void {

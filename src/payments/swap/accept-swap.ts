@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import type { QuoteRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
+import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import type { VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
@@ -75,13 +76,13 @@ export class SwapAcceptance {
 
   /** What the quote has set aside is kept. Where nothing is, the quote promised nothing: the price must still be had. */
   async #keep(quote: QuoteRecord, { reservations }: QuotedSwap): Promise<KeptReservations> {
-    const { storage, swapper } = this.#with;
+    const { storage, clock, swapper } = this.#with;
     const previous = reservations.map(({ id }) => id);
     const kept = await keepReserved(storage, reservations);
     if (kept !== null) return { reservations: previous, writes: kept };
     if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
     const now = await storageTime(this.#with);
-    const promises = promisesAt(storage, now, previous);
+    const promises = promisesAt(storage, agingTime(clock, now), previous);
     const { give, get, inputAmount: amount, outputAmount } = this.#offered(quote);
     const wanted = { give, get, amount, accountId: quote.accountId };
     const offer = await offerOf(swapper, wanted, promises.promised);

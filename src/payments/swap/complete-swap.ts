@@ -3,17 +3,16 @@ import { commitOne } from "../../../storage/decided.ts";
 import type { AttemptRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
-import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
+import { contradictionOf, type ComparedClocks } from "../intake/chain-clock.ts";
 import { deskPurse, spend } from "../spending.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { readSwap } from "../quotes/stored-swap.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 
 /** What completing a swap needs. */
-export interface SwapCompletion {
+export interface SwapCompletion extends ComparedClocks {
   readonly storage: PaymentStorage;
-  readonly clock: Clock;
   readonly assets: Assets;
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
@@ -22,13 +21,14 @@ export interface SwapCompletion {
 /**
  * Answers the whole bytes, which are stored before it does; or null when the provider sends them, or when the chain has
  * decided without it. After a crash it signs again: the same message, which the chain takes once. Throws while the price
- * has moved too far against the provider: it is asked again until the transaction is dead, and nothing is signed before
- * the price has come back.
+ * has moved too far against the provider, and while the chain contradicts the clock: it is asked again until the transaction is
+ * dead, and nothing is signed before that is over.
  */
 export async function completeSwap(
-  { storage, clock, assets, swapper }: SwapCompletion,
+  parts: SwapCompletion,
   { id, transactionId, bytes }: AttemptRecord,
 ): Promise<Uint8Array | null> {
+  const { storage, clock, assets, swapper } = parts;
   const view = await storage.transaction(transactionId);
   if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
   if (view.transaction.status !== "pending") return null;
@@ -43,6 +43,11 @@ export async function completeSwap(
   const offered = { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
   if (!(await isStillGood(swapper, offered))) {
     throw new Error(`the price of ${transactionId} has moved too far since its quote: it is not signed now`);
+  }
+  if ((await contradictionOf(parts)) !== null) {
+    throw new Error(
+      `the chain contradicts the clock by which ${transactionId} was quoted: it is not signed now`,
+    );
   }
   const sender = view.transaction.sender;
   const whole = await swapper.complete({ ...swap, sender, signature, bytes });

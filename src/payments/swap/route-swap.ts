@@ -4,6 +4,7 @@ import type { PaymentFault } from "../../../machines/index.ts";
 import type { QuoteRecord, RecipientRecord } from "../records.ts";
 import type { TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
+import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";
@@ -107,14 +108,14 @@ export class SwapRouting implements OrderRouting {
 
   /** The provider's price now, or what stands in the way of a good one. */
   async #offerFor({ transaction }: TransactionView, quote: QuoteRecord): Promise<GoodOffer | Obstacle> {
-    const { storage, log, assets, swapper } = this.#with;
+    const { storage, clock, log, assets, swapper } = this.#with;
     const direct = swapper?.direct ?? null;
     if (swapper === null || direct === null) return "LIQUIDITY_UNAVAILABLE";
     const give = assets.named(quote.inputMint);
     const get = assets.named(quote.outputMint);
     const amount = quote.inputAmount - quote.networkFee - quote.routingFee - quote.rent;
     const now = await storageTime(this.#with);
-    const promises = promisesAt(storage, now);
+    const promises = promisesAt(storage, agingTime(clock, now));
     try {
       const { accountId } = transaction;
       const offer = await swapper.offer({ give, get, amount, accountId }, promises.promised);

@@ -2,7 +2,9 @@
 import type { Account } from "../rpc/account.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { CLOCK_BYTES } from "../layouts.ts";
-import { SYSVAR_OWNER } from "../programs.ts";
+import type { FirmCommitment } from "../../ledger/reading.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { CLOCK_SYSVAR, SYSVAR_OWNER } from "../programs.ts";
 
 /** A block's slot, and its time in Unix seconds. */
 export interface BlockMoment {
@@ -18,4 +20,13 @@ export function readClock(account: Account | null | undefined): BlockMoment {
   const blockTime = Number(data.readBigInt64LE(32));
   expectShape(Number.isSafeInteger(slot) && Number.isSafeInteger(blockTime), "clock");
   return { slot, blockTime };
+}
+
+/** The newest block of one endpoint. */
+export async function readEnd(
+  { rpc }: Pick<Endpoint, "rpc">,
+  commitment: FirmCommitment,
+): Promise<BlockMoment> {
+  const { accounts } = await rpc.getMultipleAccounts([CLOCK_SYSVAR], { commitment });
+  return readClock(accounts[0]);
 }

@@ -5,9 +5,8 @@ import type { OutgoingTransaction, Period, WitnessedHistory } from "../../ledger
 import { follows, weigh } from "../agree.ts";
 import type { Nodes, Question } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { CLOCK_SYSVAR } from "../programs.ts";
 import { tooFewWitnesses } from "../unavailable.ts";
-import { readClock } from "./clock-sysvar.ts";
+import { readEnd } from "./clock-sysvar.ts";
 import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy, type NamingTransactions } from "./signed-by.ts";
 
 const SECOND = 1_000;
@@ -53,19 +52,14 @@ function witnessed(
 function listingOf(address: Address): Question<Listing> {
   const naming = namingOf(address, MAX_SIGNATURES);
   return async (endpoint) => {
-    const ends = await finalizedTime(endpoint);
+    const { blockTime: ends } = await readEnd(endpoint, "finalized");
     const before = await firstBlockOf(endpoint);
     const named = await naming(endpoint);
     const first = Math.max(before, await firstBlockOf(endpoint));
     // Of a full list the oldest entry is where it begins.
     const oldest = named.length < MAX_SIGNATURES ? first : Math.max(first, named.at(-1)?.slot ?? first);
-    return { named, begins: await timeOf(endpoint, oldest), ends };
+    return { named, begins: await timeOf(endpoint, oldest), ends: ends * SECOND };
   };
-}
-
-async function finalizedTime({ rpc }: Endpoint): Promise<number> {
-  const { accounts } = await rpc.getMultipleAccounts([CLOCK_SYSVAR], { commitment: "finalized" });
-  return readClock(accounts[0]).blockTime * SECOND;
 }
 
 function firstBlockOf({ rpc }: Endpoint): Promise<number> {

@@ -17,7 +17,7 @@ import {
 
 /** What has an answer to silence, or needs more than one endpoint. */
 type Gathering =
-  "fates" | "landings" | "namedLanding" | "witnesses" | "restricted" | "endpoints" | "disputes";
+  "fates" | "landings" | "namedLanding" | "witnesses" | "restricted" | "endpoints" | "disputes" | "time";
 type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "close" | Gathering>;
 type Evidence =
   | "accountKinds"

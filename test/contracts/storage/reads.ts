@@ -303,6 +303,7 @@ const operating: readonly StorageContractCase[] = [
       });
       assert.deepEqual(ids(await other.retriedDeliveries(9)), ["3", "1"]);
       assert.deepEqual(ids(await other.retriedDeliveries(1)), ["3"]);
+      assert.deepEqual(ids(await other.untriedDeliveries(9)), ["2"]);
     },
   ),
   promise("matters are open until their end was told, the oldest first", async ({ storage, other }) => {

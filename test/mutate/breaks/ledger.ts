@@ -3,6 +3,20 @@ import type { Break } from "../break.ts";
 
 export const LEDGER_BREAKS: readonly Break[] = [
   {
+    property: "as many as must agree tell the time of the chain, and most of those that know it",
+    file: "src/solana/chain-time.ts",
+    text: "alike >= witnesses && 2 * alike > told.length",
+    replacement: "alike >= 1",
+    tests: ["payments/chain-clock.test.ts"],
+  },
+  {
+    property: "a chain that stood still while nothing was asked contradicts no clock",
+    file: "src/solana/health.ts",
+    text: "isNewer && isPaced(health.look, look)",
+    replacement: "isNewer",
+    tests: ["payments/chain-clock.test.ts"],
+  },
+  {
     property: "the absence of a payment takes the history of enough endpoints",
     file: "src/solana/routing/signed-within.ts",
     text: "begins <= from).length >= nodes.witnesses",

@@ -3,6 +3,27 @@ import type { Break } from "../break.ts";
 
 export const QUOTE_BREAKS: readonly Break[] = [
   {
+    property: "nothing new is taken by a clock that the chain contradicts",
+    file: "src/payments/intake/intake.ts",
+    text: "if (contradiction !== null) throw",
+    replacement: "if (contradiction === 0) throw",
+    tests: ["payments/chain-clock.test.ts"],
+  },
+  {
+    property: "a desk signs nothing by a clock that the chain contradicts",
+    file: "src/payments/swap/complete-swap.ts",
+    text: "if ((await contradictionOf(parts)) !== null) {",
+    replacement: "if ((await contradictionOf(parts)) === 0) {",
+    tests: ["payments/swap/moving-prices.test.ts"],
+  },
+  {
+    property: "by a clock that was put on no day of a limit is over",
+    file: "src/payments/intake/amounts.ts",
+    text: "return agingTime(this.#clock) -",
+    replacement: "return this.#clock.now() -",
+    tests: ["payments/operator/limits.test.ts"],
+  },
+  {
     property: "a quote is closed before its caller is told that it has expired",
     file: "src/payments/transactions/create-transaction.ts",
     text: 'refusal.details.reason === "expired"',

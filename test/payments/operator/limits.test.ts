@@ -68,6 +68,40 @@ describe.each(sampled(adapters, "limits"))("on $name", (adapter) => {
     await expect(send(world, caller, "1")).rejects.toMatchObject(full("100"));
   });
 
+  test("D35: a clock that was put on by days begins no new day for an hour", async () => {
+    const world = await intakeWorld(adapter);
+    const caller = await world.caller();
+    await world.service.operator.setLimits({ asset: "USDC", perDay: "10" }, BY);
+    // On a chain that does not tell its time: only the jump itself is seen.
+    const service = world.another({ ledger: { ...world.ledger, time: async () => null } });
+    const post = async (): Promise<unknown> => {
+      world.chain.advance(2);
+      const recipients = [{ address: world.bob.address, amount: "6" }];
+      const wish = {
+        inputAsset: "USDC",
+        outputAsset: "USDC",
+        amount: "6",
+        sender: world.alice.address,
+        recipients,
+      };
+      const { body: quote } = await service.createQuote(caller, wish);
+      const signedTransaction = world.sign(quote.transaction ?? "", world.alice);
+      const { quoteId } = quote;
+      return service.createTransaction(caller, {
+        type: "send",
+        quoteId,
+        sender: world.alice.address,
+        recipients,
+        signedTransaction,
+      });
+    };
+    await post();
+    world.clock.put(3 * DAY);
+    await expect(post()).rejects.toMatchObject({ code: "VOLUME_LIMIT_EXCEEDED" });
+    world.clock.advance(3_600_000);
+    await post();
+  });
+
   test("of two POSTs at the limit exactly one is taken, whichever process takes it, and the other keeps nothing", async () => {
     const world = await intakeWorld(adapter);
     const caller = await world.caller();

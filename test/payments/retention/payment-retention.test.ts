@@ -233,7 +233,8 @@ interface Keeping {
 }
 
 function retentionOn({ storage, clock, archive }: Keeping): PaymentRetention {
-  const context = { storage, clock, random: systemRandom, log: silentLogger } as ServiceContext;
+  const ledger = { time: async () => null } as unknown as ServiceContext["ledger"];
+  const context = { storage, ledger, clock, random: systemRandom, log: silentLogger } as ServiceContext;
   return new PaymentRetention(context, {
     keep: KEEP,
     archive: archive ?? null,

@@ -1,6 +1,7 @@
 /** M13: a price that moves between quote and signature, and one that is not to be believed: the desk signs neither. */
 import { describe, expect } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
+import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -154,6 +155,31 @@ describe("between the use and the signature", () => {
     });
     expect(await world.promised("USDC")).toBe(0n);
     expect((await world.held(alice.address))[1]).toBe(1_000_000_000n);
+  });
+
+  test("D35: a desk co-signs nothing while the chain contradicts the clock, and goes on once they agree", async ({
+    openStage,
+  }) => {
+    const world = await openStage();
+    const { alice } = world;
+    let offMs = 0;
+    const time = async () => agreed(world.clock.now() + offMs);
+    const service = world.another({ ledger: { ...world.ledger, time } });
+    await world.service.stop();
+    const order = world.signed(await sale(world), alice);
+    const { transactionId } = (await service.createTransaction(world.customer, order)).body;
+    offMs = 3_600_000;
+    await service.start();
+    await service.settled();
+    expect(world.deskSigned()).toBe(0);
+    offMs = 0;
+    world.clock.advance(10_000);
+    await service.settled();
+    expect(world.deskSigned()).toBe(1);
+    world.chain.advance(40);
+    await service.settled();
+    expect(await statusOf(world, transactionId)).toMatchObject({ status: "completed" });
+    await service.stop();
   });
 
   test("a price that comes back after the swap has died is signed no more", async ({ openStage }) => {

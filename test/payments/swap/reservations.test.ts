@@ -217,3 +217,20 @@ test("a quote is kept or released, never both: what lapses as it is used must be
   await expectRefusal(used, "INVALID_QUOTE", { reason: "price_moved" });
   expect(world.deskSigned()).toBe(1);
 });
+
+test("D35: what quotes have set aside does not lapse by a clock that was put on, and lapses as time passes", async () => {
+  await open(market);
+  const service = world.another({ ledger: { ...world.ledger, time: async () => null } });
+  const quote = async (): Promise<unknown> =>
+    service.createQuote(await world.caller(), {
+      inputAsset: "SOL",
+      outputAsset: "USDC",
+      amount: "100",
+      sender: alice.address,
+    });
+  for (let quotes = 0; quotes < 10; quotes += 1) await quote();
+  world.clock.put(3_600_000);
+  await expect(quote()).rejects.toMatchObject({ code: "INSUFFICIENT_LIQUIDITY" });
+  world.clock.advance(31_000);
+  await quote();
+});

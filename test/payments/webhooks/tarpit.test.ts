@@ -4,7 +4,7 @@ import { createEngine, startOf } from "../../../src/engine/index.ts";
 import { paymentTables } from "../../../src/payments/tables.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
-import { OVERDUE_MS } from "../../../src/service/read-health.ts";
+import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "../../../src/service/delivery-backlog.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";
 import { DELIVERY_DEADLINE_MS, type Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
@@ -35,6 +35,8 @@ interface Served {
   readonly mostInTarpit: number;
   /** For how long the earliest due task has waited at most, within a minute after the healthy ones had all. */
   readonly mostOverdueMs: number;
+  /** As health tells it at the end. */
+  readonly backlog: readonly DeliveryBacklog[];
 }
 
 async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit: number): Promise<Served> {
@@ -134,6 +136,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
     mostOverdueMs = Math.max(mostOverdueMs, clock.now() - due);
     clock.advance(1_000);
   }
+  const backlog = await deliveryBacklog(storage, clock.now());
   const stopped = engine.stop({ timeoutMs: 0 });
   clock.advance(DELIVERY_DEADLINE_MS);
   await stopped;
@@ -145,6 +148,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
     meanMs: waits.reduce((sum, ms) => sum + ms, 0) / waits.length,
     mostInTarpit: inTarpit.most,
     mostOverdueMs,
+    backlog,
   };
 }
 
@@ -159,6 +163,11 @@ describe.each(sampled(adapters, "tarpit"))("on $name", (adapter) => {
       expect(without.mostInTarpit).toBe(0);
       expect(beside.mostInTarpit).toBe(4);
       expect(beside.mostOverdueMs).toBeLessThan(OVERDUE_MS / 10);
+      // Its backlog stands beside the health of the service, under its account.
+      expect(without.backlog).toEqual([]);
+      const waited = expect.any(Number) as number;
+      expect(beside.backlog).toEqual([{ accountId: ownerOf("wh_tarpit"), waiting: 1_000, oldestMs: waited }]);
+      expect(beside.backlog[0]?.oldestMs).toBeGreaterThan(60_000);
       // At most so many at once, 50 ms each: with less than this something else than deliveries was measured.
       expect(without.lastMs).toBeGreaterThanOrEqual((receivers * NOTICES_EACH * ANSWER_MS) / PLACES);
       expect(beside.meanMs).toBeLessThanOrEqual(1.25 * without.meanMs);

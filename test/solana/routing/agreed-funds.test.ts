@@ -82,8 +82,8 @@ test("with one of two silent no money is read, whether final, confirmed or only 
     ledger.fundsOfOwner(address, [fixture.mints.USDC], "finalized"),
     ledger.strayAccounts(address, [fixture.mints.USDC], "finalized"),
   ];
-  for (const asked of questions) {
-    const error = await asked.catch((reason: unknown) => reason);
+  const errors = await Promise.all(questions.map((asked) => asked.catch((reason: unknown) => reason)));
+  for (const error of errors) {
     expect(error).toBeInstanceOf(LedgerUnavailable);
     expect(String(error)).toContain(
       "1 of the 2 Solana nodes that must agree answered (silent.example: HTTP 403)",

@@ -70,7 +70,7 @@ export async function restoreAddress(
   };
   const { depositWindowMs } = routing.terms;
   const order = { transactionId, sponsor, cost, depositWindowMs };
-  const share = await shareOfDay(storage, order, { mostPerDay: null, now });
+  const share = await shareOfDay(storage, order, { mostPerDay: null, now, agedTo: now });
   const writes: PaymentWrite[] = [
     { table: "transactions", insert: transactionOf(derived) },
     { table: "deposits", insert: depositOf(derived, heldReason, now) },

@@ -1,0 +1,25 @@
+/**
+ * Compares the clock that quotes and windows begin by with the time of the chain, by which windows end. Asks no node: the
+ * ledger remembers what it was told.
+ */
+import { contradict } from "../../clock-trust.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { storageTime } from "../storage-time.ts";
+
+const MOST_APART_MS = 60_000;
+
+/** Both clocks. */
+export interface ComparedClocks extends Pick<ServiceContext, "clock"> {
+  readonly storage: Pick<ServiceContext["storage"], "time">;
+  readonly ledger: Pick<Ledger, "time">;
+}
+
+/** By how much the chain is ahead of the storage's clock, or behind where it is negative; null for up to a minute, and while it is not known. */
+export async function contradictionOf(clocks: ComparedClocks): Promise<number | null> {
+  const [chain, now] = await Promise.all([clocks.ledger.time(), storageTime(clocks)]);
+  const aheadMs = chain === null ? 0 : chain - now;
+  if (Math.abs(aheadMs) <= MOST_APART_MS) return null;
+  contradict(clocks.clock, -aheadMs);
+  return aheadMs;
+}

@@ -1,0 +1,26 @@
+/** Tells what time it is on the chain, by what endpoints that follow it have told lately: asks none of them. */
+import { elapsed } from "../runtime.ts";
+import type { Agreed } from "../ledger/belief.ts";
+import { unasked } from "./agree.ts";
+import type { Nodes } from "./ask.ts";
+import type { ToldTime } from "./health.ts";
+
+// By the time that has passed since, which clocks that nobody sets measure to seconds a day, and not while a machine sleeps.
+const KNOWN_FOR_MS = 3_600_000;
+// Blocks of endpoints that are asked at one moment may be some seconds apart.
+const APART_MS = 30_000;
+
+/** See `Ledger.time`. Most of those that know it tell it alike, and as many as must agree. */
+export function chainTime({ endpoints, witnesses, clock }: Nodes): Agreed<number> | null {
+  const now = elapsed(clock);
+  const isFresh = (told: ToldTime | null): told is ToldTime => told !== null && now - told.at <= KNOWN_FOR_MS;
+  const told = endpoints
+    .map(({ health }) => health.blockTime)
+    .filter(isFresh)
+    .map(({ time, at }) => time + now - at)
+    .toSorted((one, other) => one - other);
+  const middle = told[(told.length - 1) >> 1];
+  if (middle === undefined) return null;
+  const alike = told.filter((each) => Math.abs(each - middle) <= APART_MS).length;
+  return alike >= witnesses && 2 * alike > told.length ? unasked(middle) : null;
+}
