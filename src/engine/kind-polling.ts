@@ -80,8 +80,9 @@ export class KindPolling {
 
   /** Whether there is any watch of this kind. Without one no process needs a share of the kind. */
   follow(isWatched: boolean): void {
+    // It may rest for an hour with shards in hand, where the last watch went while it renewed them.
+    if (isWatched && (!this.#isWatched || this.#share.shards.length === 0)) this.#pause.end();
     this.#isWatched = isWatched;
-    if (isWatched && this.#share.shards.length === 0) this.#pause.end();
   }
 
   /** Looks at every watch, now; true when any instance moved because of it, or of a look that was under way. */

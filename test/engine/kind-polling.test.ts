@@ -1,0 +1,46 @@
+/** When a kind of watches is polled. */
+import { expect, test } from "vitest";
+import { KindPolling } from "../../src/engine/kind-polling.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { memoryStorage } from "../kit/storages.ts";
+import { gate, turns } from "../kit/engine-world.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+
+test("D5: a kind whose last watch goes while its shards are renewed is polled again as soon as there is a new one", async () => {
+  const memory = memoryStorage();
+  const clock = virtualClock();
+  const renewing = gate();
+  let leases = 0;
+  let isHeld = false;
+  const storage: typeof memory = {
+    ...memory,
+    async watches(listing) {
+      if (isHeld) await renewing.opened;
+      return memory.watches(listing);
+    },
+    async lease(request) {
+      leases += 1;
+      return memory.lease(request);
+    },
+  };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const around = { storage, clock, log: silentLogger, holder: "h", leaseMs: 1_000, signal };
+  const watcher = { intervalMs: 100, poll: async () => [] };
+  const send = async () => ({ kind: "absent" }) as const;
+  const polling = new KindPolling("sky", watcher, { ...around, send });
+  const running = polling.run();
+  isHeld = true;
+  polling.follow(true);
+  await turns(10);
+  polling.follow(false);
+  isHeld = false;
+  renewing.open();
+  await turns(10);
+  const before = leases;
+  polling.follow(true);
+  await turns(10);
+  expect(leases).toBeGreaterThan(before);
+  stopping.abort();
+  await running;
+});
