@@ -39,12 +39,6 @@ export function definitionOf({ columns, key, unique, indexes, migrations }: AnyT
   return JSON.stringify(definition);
 }
 
-/** What is stored of an installed table. */
-interface Stored {
-  readonly definition: string;
-  readonly migrations: number;
-}
-
 /**
  * What installing a table takes: to create it, to keep it, or to carry out a plan, after which what is stored of it is
  * `definitionOf(table)` and the number of its migrations. To keep it, too, where newer programs have added what this one need
@@ -64,7 +58,7 @@ interface Stored {
  */
 export function planInstall(
   table: AnyTable,
-  stored: Stored | null,
+  stored: { readonly definition: string; readonly migrations: number } | null,
 ):
   | "create"
   | "keep"
@@ -101,10 +95,12 @@ export function planInstall(
   return { steps: [{ add, drop }], before };
 }
 
+type StoredTable = NonNullable<Parameters<typeof planInstall>[1]>;
+
 /** Whether a program that knows this table, of before, can use what newer ones have made of it. */
 function serves(
   { columns, unique, migrations }: AnyTable,
-  { definition, migrations: seen }: Stored,
+  { definition, migrations: seen }: StoredTable,
 ): boolean {
   const { oldest = seen, ...now } = JSON.parse(definition) as Definition;
   return (

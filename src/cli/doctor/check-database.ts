@@ -13,7 +13,7 @@ export async function checkDatabase(file: string): Promise<readonly Finding[]> {
     try {
       return [
         fine("database", `${file} opens and is paystate's`),
-        fine("schema", "is that of this version"),
+        fine("schema", "is one that this version works with"),
         checkIntegrity(handle),
         checkLog(handle),
       ];

@@ -85,7 +85,7 @@ test("a sound database file is fine in every line, and nothing is left beside it
   const { folder, file } = await database();
   expect(await said(file)).toEqual([
     ["ok", "database", `${file} opens and is paystate's`],
-    ["ok", "schema", "is that of this version"],
+    ["ok", "schema", "is one that this version works with"],
     ["ok", "integrity", "SQLite's quick check finds nothing"],
     ["ok", "write-ahead log", "is on"],
   ]);
