@@ -1,7 +1,8 @@
 /**
  * `npm run chaos`: kills the service five hundred times under load, on SQLite and PostgreSQL, with 1, 2 and 4 processes,
  * while the chain fails, turns the clocks until every deposit address has closed, and judges what is left. `--form each-second`
- * kills one of four processes each second for a minute. `--kills`, `--database`, `--processes` and `--seed` choose.
+ * kills one of four processes each second for a minute; `--form full-disk`, as root, leaves two processes on SQLite without
+ * room for some seconds, twice. `--kills`, `--database`, `--processes` and `--seed` choose.
  */
 import { randomInt } from "node:crypto";
 import { clearLine, cursorTo } from "node:readline";
@@ -14,7 +15,7 @@ const { values } = parseArgs({
   options: {
     form: { type: "string", default: "drawn" },
     kills: { type: "string" },
-    database: { type: "string", default: "sqlite,postgres" },
+    database: { type: "string" },
     processes: { type: "string" },
     seed: { type: "string", default: String(randomInt(0x7fff_ffff)) },
   },
@@ -30,18 +31,22 @@ const wholeNumber = (name: string, text: string): number => {
 };
 
 const { form } = values;
-if (form !== "drawn" && form !== "each-second") {
-  throw new TypeError(`--form takes drawn or each-second, not ${JSON.stringify(form)}`);
+if (form !== "drawn" && form !== "each-second" && form !== "full-disk") {
+  throw new TypeError(`--form takes drawn, each-second or full-disk, not ${JSON.stringify(form)}`);
 }
-const databases = values.database.split(",").map((name) => {
-  if (name === "sqlite" || name === "postgres") return name;
-  throw new TypeError(`--database takes sqlite, postgres or both with a comma, not ${JSON.stringify(name)}`);
-});
-const processes = (values.processes ?? (form === "drawn" ? "1,2,4" : "4"))
+const databases = (values.database ?? (form === "full-disk" ? "sqlite" : "sqlite,postgres"))
+  .split(",")
+  .map((name) => {
+    if (name === "sqlite" || name === "postgres") return name;
+    throw new TypeError(
+      `--database takes sqlite, postgres or both with a comma, not ${JSON.stringify(name)}`,
+    );
+  });
+const processes = (values.processes ?? { drawn: "1,2,4", "each-second": "4", "full-disk": "2" }[form])
   .split(",")
   .map((text) => wholeNumber("processes", text));
 const runCount = databases.length * processes.length;
-const allKills = form === "drawn" ? ALL_DRAWN : SECONDS * runCount;
+const allKills = form === "each-second" ? SECONDS * runCount : ALL_DRAWN;
 const kills = Math.ceil(wholeNumber("kills", values.kills ?? String(allKills)) / runCount);
 const seed = wholeNumber("seed", values.seed);
 const runs = databases.flatMap((database) =>

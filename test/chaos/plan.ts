@@ -3,8 +3,8 @@ import fc from "fast-check";
 
 /** One run. */
 export interface ChaosSettings {
-  /** Who is killed when: after lives that are drawn, or one of them each second. */
-  readonly form: "drawn" | "each-second";
+  /** Who is killed when: after lives that are drawn, where the disk fills up now and then or does not, or one each second. */
+  readonly form: "drawn" | "each-second" | "full-disk";
   readonly database: "sqlite" | "postgres";
   /** How many processes of the service work side by side. */
   readonly processes: number;
@@ -46,7 +46,7 @@ export interface ChaosPlan {
   readonly laterLives: readonly Life[];
   /** More than are ever granted. */
   readonly wishes: readonly Wish[];
-  /** The database server is killed when so many processes have been. Of no use to a file. */
+  /** The database server is killed, or the disk of the file is full, when so many processes have been killed. */
   readonly outages: readonly number[];
 }
 

@@ -23,6 +23,7 @@ import { unrested } from "./rest.ts";
 import { chaosOptions } from "./service-options.ts";
 import { TurnedClocks } from "./turned-clocks.ts";
 import { brokenPromises, type ChaosAtRest, storedOf } from "./verdict.ts";
+import { fillDisk, mountSmallDisk, unmountSmallDisk } from "./small-disk.ts";
 import { Victim } from "./victim.ts";
 
 /** How a run went. */
@@ -77,6 +78,7 @@ export async function runChaos(settings: ChaosSettings, onProgress: OnProgress):
 interface Parts {
   readonly folder: string;
   readonly server: PostgresServer | null;
+  readonly isSmallDisk: boolean;
   readonly receiver: HttpsReceiver;
   readonly chain: Child<ChainReady>;
   readonly ready: ChainReady;
@@ -126,10 +128,12 @@ class World {
   }
 
   static async open(
-    { database: kind, processes, kills, seed }: ChaosSettings,
+    { form, database: kind, processes, kills, seed }: ChaosSettings,
     onProgress: OnProgress,
   ): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), "paystate-chaos-"));
+    const isSmallDisk = form === "full-disk";
+    if (isSmallDisk) mountSmallDisk(folder);
     const server = kind === "postgres" ? await startPostgres() : null;
     const database: DatabaseSettings =
       server === null
@@ -163,7 +167,7 @@ class World {
       give: (address, amount) => tell({ asks: "give", address, amount: String(amount) }),
     });
     const judged = { receiver, ready, before, storage, service, customers };
-    return new World({ ...judged, folder, server, chain, settings, victims, api }, onProgress);
+    return new World({ ...judged, folder, server, isSmallDisk, chain, settings, victims, api }, onProgress);
   }
 
   /** Lets everything go wrong under load, heals it, and again in the months after. Answers what broke on the way. */
@@ -193,8 +197,8 @@ class World {
       const nth = this.#countDeath();
       if (outages.includes(nth)) await this.#loseDatabase();
     };
-    if (form === "drawn") return dieAsDrawn({ victims, onDeath }, lives);
-    return dieEachSecond({ victims, onDeath }, kills);
+    if (form === "each-second") return dieEachSecond({ victims, onDeath }, kills);
+    return dieAsDrawn({ victims, onDeath }, lives);
   }
 
   /** Answers how many have died so far. */
@@ -222,9 +226,11 @@ class World {
 
   /** One outage ends before the next one begins. */
   #loseDatabase(): Promise<void> {
+    const { server, isSmallDisk, folder } = this.#parts;
     this.#outage = this.#outage.then(async () => {
-      await this.#parts.server?.kill();
-      await this.#parts.server?.restart();
+      if (isSmallDisk) await fillDisk(folder);
+      await server?.kill();
+      await server?.restart();
     });
     return this.#outage;
   }
@@ -249,12 +255,13 @@ class World {
   }
 
   async close(): Promise<void> {
-    const { victims, chain, receiver, storage, server, folder } = this.#parts;
+    const { victims, chain, receiver, storage, server, isSmallDisk, folder } = this.#parts;
     await Promise.all(victims.map((victim) => victim.end()));
     await chain.kill();
     await receiver.close();
     await storage.close();
     await server?.stop();
+    if (isSmallDisk) unmountSmallDisk(folder);
     await rm(folder, { recursive: true, force: true });
   }
 }
