@@ -2,20 +2,21 @@
  * `npm run chaos`: kills the service five hundred times under load, on SQLite and PostgreSQL, with 1, 2 and 4 processes,
  * while the chain fails, turns the clocks until every deposit address has closed, and judges what is left. `--form each-second`
  * kills one of four processes each second for a minute; `--form stepped-clocks` puts the clocks of all machines, and of one, back
- * and on by an hour meanwhile. `--kills`, `--database`, `--processes` and `--seed` choose.
+ * and on by an hour meanwhile; `--form full-disk`, as root, leaves two processes on SQLite without room for some seconds, twice.
+ * `--kills`, `--database`, `--processes` and `--seed` choose.
  */
 import { randomInt } from "node:crypto";
 import { clearLine, cursorTo } from "node:readline";
 import { parseArgs } from "node:util";
 import compilePrograms from "../programs/compile.ts";
-import { type ChaosSettings, commandOf } from "./plan.ts";
+import { type ChaosSettings, commandOf, FORMS, isForm } from "./plan.ts";
 import { type OnProgress, runChaos } from "./world.ts";
 
 const { values } = parseArgs({
   options: {
     form: { type: "string", default: "drawn" },
     kills: { type: "string" },
-    database: { type: "string", default: "sqlite,postgres" },
+    database: { type: "string" },
     processes: { type: "string" },
     seed: { type: "string", default: String(randomInt(0x7fff_ffff)) },
   },
@@ -30,17 +31,15 @@ const wholeNumber = (name: string, text: string): number => {
   throw new TypeError(`--${name} takes whole numbers, not ${JSON.stringify(text)}`);
 };
 
-const PROCESSES = { drawn: "1,2,4", "each-second": "4", "stepped-clocks": "2" };
-
 const { form } = values;
-if (form !== "drawn" && form !== "each-second" && form !== "stepped-clocks") {
-  throw new TypeError(`--form takes drawn, each-second or stepped-clocks, not ${JSON.stringify(form)}`);
+if (!isForm(form)) {
+  throw new TypeError(`--form takes ${Object.keys(FORMS).join(", ")}, not ${JSON.stringify(form)}`);
 }
-const databases = values.database.split(",").map((name) => {
+const databases = (values.database ?? FORMS[form].databases).split(",").map((name) => {
   if (name === "sqlite" || name === "postgres") return name;
   throw new TypeError(`--database takes sqlite, postgres or both with a comma, not ${JSON.stringify(name)}`);
 });
-const processes = (values.processes ?? PROCESSES[form])
+const processes = (values.processes ?? FORMS[form].processes)
   .split(",")
   .map((text) => wholeNumber("processes", text));
 const runCount = databases.length * processes.length;

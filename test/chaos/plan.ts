@@ -1,10 +1,26 @@
 /** What happens in a chaos run, all drawn from one seed: who is killed how, what customers order, when the database goes. */
 import fc from "fast-check";
 
+/** What befalls the processes, and where, unless the command names it: the databases and the numbers of processes. */
+export const FORMS = {
+  /** They are killed after lives that are drawn. */
+  drawn: { databases: "sqlite,postgres", processes: "1,2,4" },
+  /** One of them is killed each second. */
+  "each-second": { databases: "sqlite,postgres", processes: "4" },
+  /** As drawn, while their clocks are put. */
+  "stepped-clocks": { databases: "sqlite,postgres", processes: "2" },
+  /** As drawn, where the disk fills up now and then. */
+  "full-disk": { databases: "sqlite", processes: "2" },
+} as const;
+
+/** The name of a form. */
+export type ChaosForm = keyof typeof FORMS;
+
+export const isForm = (name: string): name is ChaosForm => Object.hasOwn(FORMS, name);
+
 /** One run. */
 export interface ChaosSettings {
-  /** Who is killed when: after lives that are drawn, also while their clocks are put, or one of them each second. */
-  readonly form: "drawn" | "each-second" | "stepped-clocks";
+  readonly form: ChaosForm;
   readonly database: "sqlite" | "postgres";
   /** How many processes of the service work side by side. */
   readonly processes: number;
@@ -46,7 +62,7 @@ export interface ChaosPlan {
   readonly laterLives: readonly Life[];
   /** More than are ever granted. */
   readonly wishes: readonly Wish[];
-  /** The database server is killed when so many processes have been. Of no use to a file. */
+  /** The database server is killed, or the disk of the file is full, when so many processes have been killed. */
   readonly outages: readonly number[];
 }
 

@@ -25,6 +25,7 @@ import { chaosOptions } from "./service-options.ts";
 import { stepClocks } from "./stepped-clocks.ts";
 import { TurnedClocks } from "./turned-clocks.ts";
 import { brokenPromises, type ChaosAtRest, storedOf } from "./verdict.ts";
+import { fillDisk, mountSmallDisk, unmountSmallDisk } from "./small-disk.ts";
 import { Victim } from "./victim.ts";
 
 /** How a run went. */
@@ -79,6 +80,7 @@ export async function runChaos(settings: ChaosSettings, onProgress: OnProgress):
 interface Parts {
   readonly folder: string;
   readonly server: PostgresServer | null;
+  readonly isSmallDisk: boolean;
   readonly receiver: HttpsReceiver;
   readonly chain: Child<ChainReady>;
   readonly ready: ChainReady;
@@ -128,10 +130,12 @@ class World {
   }
 
   static async open(
-    { database: kind, processes, kills, seed }: ChaosSettings,
+    { form, database: kind, processes, kills, seed }: ChaosSettings,
     onProgress: OnProgress,
   ): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), "paystate-chaos-"));
+    const isSmallDisk = form === "full-disk";
+    if (isSmallDisk) mountSmallDisk(folder);
     const server = kind === "postgres" ? await startPostgres() : null;
     const database: DatabaseSettings =
       server === null
@@ -173,7 +177,7 @@ class World {
       give: (address, amount) => tell({ asks: "give", address, amount: String(amount) }),
     });
     const judged = { receiver, ready, before, storage, service, customers };
-    return new World({ ...judged, folder, server, chain, settings, victims, api }, onProgress);
+    return new World({ ...judged, folder, server, isSmallDisk, chain, settings, victims, api }, onProgress);
   }
 
   /** Lets everything go wrong under load, heals it, and again in the months after. Answers what broke on the way. */
@@ -205,7 +209,8 @@ class World {
     };
     if (form === "each-second") return dieEachSecond({ victims, onDeath }, kills);
     const stepping = new AbortController();
-    const clocks = form === "drawn" ? null : stepClocks(victims, server === null, stepping.signal);
+    const isStepped = form === "stepped-clocks";
+    const clocks = isStepped ? stepClocks(victims, server === null, stepping.signal) : null;
     await dieAsDrawn({ victims, onDeath }, lives);
     stepping.abort();
     await clocks;
@@ -236,9 +241,11 @@ class World {
 
   /** One outage ends before the next one begins. */
   #loseDatabase(): Promise<void> {
+    const { server, isSmallDisk, folder } = this.#parts;
     this.#outage = this.#outage.then(async () => {
-      await this.#parts.server?.kill();
-      await this.#parts.server?.restart();
+      if (isSmallDisk) await fillDisk(folder);
+      await server?.kill();
+      await server?.restart();
     });
     return this.#outage;
   }
@@ -263,12 +270,13 @@ class World {
   }
 
   async close(): Promise<void> {
-    const { victims, chain, receiver, storage, server, folder } = this.#parts;
+    const { victims, chain, receiver, storage, server, isSmallDisk, folder } = this.#parts;
     await Promise.all(victims.map((victim) => victim.end()));
     await chain.kill();
     await receiver.close();
     await storage.close();
     await server?.stop();
+    if (isSmallDisk) unmountSmallDisk(folder);
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -58,7 +58,7 @@ const ANSWERS_OF_SQLITE: readonly Break[] = [
   {
     property: "an answer of SQLite: a disk that is full for one item may have room for another",
     file: "storage/commit-answers.ts",
-    text: " && /^(unavailable|busy)$/.test(answer.error.code)",
+    text: " && /^(unavailable|replica|busy)$/.test(answer.error.code)",
     replacement: "",
     tests: IN_SQLITE,
   },
