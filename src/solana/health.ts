@@ -16,7 +16,7 @@ export interface Health {
   slotsBehind: number;
   /** The slot that the endpoint told at the last look. */
   slot: number;
-  /** The time of its newest block at that look, null before there was one. */
+  /** The time of its newest block when that slot was first told, null before there was one. */
   look: ToldTime | null;
   /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;
@@ -164,7 +164,8 @@ export function noteLook(
   if (isLagging(health)) health.blockTime = null;
   else if (isNewer && isPaced(health.look, look)) health.blockTime = look;
   health.slot = slot;
-  health.look = look;
+  // After the chain stood still the next block may have been made before: that is measured from the last look at which it moved.
+  if (isNewer) health.look = look;
   if (!wasLagging && isLagging(health)) {
     log.warn({ endpoint: name, slotsBehind }, "a Solana endpoint lags and is asked after the others");
   }

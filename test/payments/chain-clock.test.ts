@@ -147,6 +147,10 @@ test("D35: a chain that stands still contradicts no clock, also one that stood s
     await expect(service.createQuote(caller, WISH), `look ${looks}`).resolves.toBeDefined();
     await made.look("standing");
   }
+  // It goes on: what is confirmed first was made before.
+  world.chain.advance(1);
+  await made.look("standing");
+  await expect(service.createQuote(caller, WISH)).resolves.toBeDefined();
   expect((await service.health()).clock.state).toBe("trusted");
 });
 
