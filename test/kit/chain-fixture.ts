@@ -44,7 +44,8 @@ export async function chainFixture({ now, ...kept }: Partial<KeptChain> = {}): P
   chain.advance(SLOTS_TO_FINALITY);
   const ledgerOf = (endpoints: readonly EndpointOption[]): Ledger =>
     solanaLedger({ endpoints, clock: blockClock(chain, clock), logger: silentLogger });
-  const ledger = ledgerOf([{ url: "http://local", fetch: chain.fetch }]);
+  // Between two blocks of this chain any time passes: of clocks it tells nothing, and a ledger of `ledgerOf` tells it all the same.
+  const ledger = { ...ledgerOf([{ url: "http://local", fetch: chain.fetch }]), time: async () => null };
   return {
     chain,
     clock,

@@ -89,12 +89,6 @@ async function limited(world: Stage, lamports: bigint) {
       world.chain.advance(round === 0 ? 2 : 200);
       await pass(round < 6 ? 1_000 : 10 * 60_000);
     }
-    // Blocks are made again as time passes, or the chain would contradict the clock.
-    for (let looks = 0; looks < 8; looks++) {
-      world.chain.advance(2);
-      await service.balances(alice.address);
-      await pass(16_000);
-    }
   };
   return { service, take, finish, pass };
 }
