@@ -43,7 +43,8 @@ export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-bala
 export type { Diagnosis, EgressStanding } from "./service/diagnosis.ts";
 export type { DatabaseBinding, MasterSecretStanding } from "./payments/secrets/bind-database.ts";
 export type { ChainStanding } from "./service/chain-comparison.ts";
-export type { Health, WitnessStanding } from "./service/read-health.ts";
+export type { ClockStanding, Health, WitnessStanding } from "./service/read-health.ts";
+export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
 export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";

@@ -240,13 +240,7 @@ export interface Restriction {
 /** Every question that asks a node. */
 export type LedgerReads = Omit<
   Ledger,
-  | "isOnCurve"
-  | "markerAddress"
-  | "tokenAccountOf"
-  | "sizeOf"
-  | "explainError"
-  | "restricted"
-  | "close"
+  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "sizeOf" | "explainError" | "restricted" | "close"
 >;
 
 /**
