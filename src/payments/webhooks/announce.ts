@@ -20,7 +20,7 @@ import {
   type NoticeRecipient,
 } from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
-import { deliveryIdOf, firstRun, type BegunRun } from "./delivery-runs.ts";
+import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
@@ -61,10 +61,9 @@ async function announceWithStep(
   if (view === null) return null;
   const own = insertsOf(writes, "notices");
   const { accountId } = view.transaction;
-  const hasTold = earlier.some(({ body, webhooks: told }) => body !== null && told?.length !== 0);
   const [{ webhooks, unchanged }, deliveries] = await Promise.all([
     readWebhookList(storage, accountId),
-    hasTold ? storage.deliveries(transactionId) : [],
+    earlier.length === 0 ? [] : storage.deliveries(transactionId),
   ]);
   const announced = announce(parts, { view, notices: [...earlier, ...own], own, webhooks, deliveries });
   const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
@@ -127,7 +126,7 @@ function announce(
   { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
-  const begun = new Set(deliveries.map(({ id }) => id));
+  const begun = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const told: NoticeRecord[] = [];
   const runs: BegunRun[] = [];
   const previous = new Map<string, string>();
@@ -135,20 +134,21 @@ function announce(
     const isNew = notice.body === null;
     const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
     const there = own.includes(notice) ? listening : listening.filter((each) => wasThere(each, notice));
-    const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? toldBefore(notice, deliveries));
+    const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? []);
     if (isNew) told.push({ ...notice, body: noticeBody(noticeOf(notice, view, assets)), webhooks: ids });
-    for (const id of ids) {
+    for (const id of new Set([...ids, ...toldBefore(notice, deliveries)])) {
       const webhook = { id, accountId };
       const delivery = deliveryIdOf(notice, webhook);
       const follows = previous.get(id) ?? null;
-      previous.set(id, delivery);
-      if (!begun.has(delivery)) runs.push(firstRun(workflow, { notice, webhook, follows }));
+      const row = begun.get(delivery);
+      previous.set(id, row === undefined ? delivery : runIdOf(row));
+      if (row === undefined) runs.push(firstRun(workflow, { notice, webhook, follows }));
     }
   }
   return { notices: told, runs };
 }
 
-/** Of a notice that does not say whom it tells: those whose deliveries have begun. */
+/** Those whose deliveries have begun: of a notice that does not say whom it tells, and those that had it sent again. */
 function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[]): readonly string[] {
   return deliveries.filter(({ noticeId }) => noticeId === id).map(({ webhookId }) => webhookId);
 }

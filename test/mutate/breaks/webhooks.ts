@@ -33,8 +33,15 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   {
     property: "a step begins no delivery ahead of those that a task has yet to begin",
     file: "src/payments/webhooks/announce.ts",
-    text: "told?.length !== 0",
-    replacement: "told === undefined",
+    text: "earlier.length === 0 ?",
+    replacement: "earlier.length >= 0 ?",
+    tests: ["payments/webhooks/announcing.test.ts"],
+  },
+  {
+    property: "a notice waits for one before it that is sent again",
+    file: "src/payments/webhooks/announce.ts",
+    text: "[...ids, ...toldBefore(notice, deliveries)]",
+    replacement: "notice.webhooks === null ? toldBefore(notice, deliveries) : ids",
     tests: ["payments/webhooks/announcing.test.ts"],
   },
   {

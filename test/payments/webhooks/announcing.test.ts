@@ -127,3 +127,22 @@ test("H31: a step that announces what steps before it have left tells it to none
     { id: deliveryIdOf(third, webhook), input: { follows: null } },
   ]);
 });
+
+test.each([
+  ["for the first time", 1, ""],
+  ["once more", 2, ":2"],
+] as const)(
+  "H7: a step waits for a notice before it that is sent %s as its webhook has asked",
+  async (_, runs, run) => {
+    const { storage, deliveries, first, second, webhook, step } = await unannounced(0);
+    const { write } = firstRun(deliveries, { notice: first, webhook, follows: null });
+    const asked: PaymentWrite = { table: "deliveries", id: deliveryIdOf(first, webhook), set: { runs } };
+    const nobody: PaymentWrite = { table: "notices", id: first.id, set: { body: "{}", webhooks: [] } };
+    await storage.commit([{ writes: [nobody, write, asked] }]);
+    const [begun] = (await step())?.starts ?? [];
+    expect(begun).toMatchObject({
+      id: deliveryIdOf(second, webhook),
+      input: { follows: `${deliveryIdOf(first, webhook)}${run}` },
+    });
+  },
+);
