@@ -26,18 +26,27 @@ async function register({ storage, clock }: ServiceFixture, accountId: string): 
   }
 }
 
-/** What is begun for each webhook, in the order in which it began. */
+interface Begun {
+  readonly event: string | undefined;
+  /** The event whose delivery it waits for. */
+  readonly follows: string | undefined;
+}
+
+/** What is begun for each webhook. No delivery is older than the one that it waits for. */
 async function begun({ storage }: ServiceFixture, transactionId: string) {
   const deliveries = await storage.deliveries(transactionId);
   const notices = new Map((await storage.notices(transactionId)).map(({ id, event }) => [id, event]));
-  return Object.fromEntries(
-    [0, 1, 2, 3].map((index) => [
-      `wh_${index}`,
-      deliveries
-        .filter(({ webhookId }) => webhookId === `wh_${index}`)
-        .map(({ noticeId }) => notices.get(noticeId)),
-    ]),
-  );
+  const events = new Map(deliveries.map(({ id, noticeId }) => [id, notices.get(noticeId)]));
+  const told: Record<string, Begun[]> = {};
+  for (const { id, webhookId } of deliveries) {
+    const { snapshot = "", createdAt = 0 } = (await storage.load(id)) ?? {};
+    const { context } = JSON.parse(snapshot) as { readonly context: { readonly follows: string | null } };
+    const before = context.follows === null ? null : await storage.load(context.follows);
+    expect(before?.createdAt ?? 0).toBeLessThanOrEqual(createdAt);
+    const follows = before === null ? undefined : events.get(before.id);
+    (told[webhookId] ??= []).push({ event: events.get(id), follows });
+  }
+  return told;
 }
 
 const deaths = Array.from({ length: 6 }, (_, index) => index + 1).flatMap((nth) =>
@@ -78,10 +87,10 @@ test.for(
     }
     expect(await other.transaction(caller, transactionId)).toMatchObject({ status: "completed" });
     const told = Object.fromEntries(
-      [0, 1, 2, 3].map((index) => [
-        `wh_${index}`,
-        LISTENERS.filter(([, count]) => index < count).map(([event]) => event),
-      ]),
+      [0, 1, 2, 3].map((index) => {
+        const heard = LISTENERS.filter(([, count]) => index < count).map(([event]) => event);
+        return [`wh_${index}`, heard.map((event, at) => ({ event, follows: heard[at - 1] }))];
+      }),
     );
     expect(await begun(world, transactionId)).toEqual(told);
     await other.stop();
