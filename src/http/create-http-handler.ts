@@ -35,10 +35,9 @@ export interface HttpHandlerOptions {
    */
   readonly authenticate?: (request: Request) => Promise<Caller | null>;
   /**
-   * Requests per minute and account, by tier. Processes on one database exchange their counts once a second: a burst over
-   * P processes passes up to P times the limit, and the requests after it are refused. Cancellations and webhook
-   * registrations have exact limits of their own, counted in the database. `failedAuthentications` and `documents` are
-   * limits per minute and client address; the count of `documents` is not exchanged.
+   * Requests per minute and account, by tier, counted in each process by itself: P processes together let up to P times the
+   * limit pass. Cancellations and webhook registrations have exact limits of their own, counted in the database.
+   * `failedAuthentications` and `documents` are limits per minute and client address.
    */
   readonly limits?: {
     /** Everything that only looks, unknown paths included. Default 120/600/3,000. */

@@ -10,7 +10,10 @@ const KNOWN_FOR_MS = 3_600_000;
 // Blocks of endpoints that are asked at one moment may be some seconds apart.
 const APART_MS = 30_000;
 
-/** See `Ledger.time`. Most of those that know it tell it alike, and as many as must agree. */
+/**
+ * See `Ledger.time`. Most of all endpoints tell it alike, and as many as must agree: one that seems far ahead leaves the others
+ * behind, so of those that are not, it may be the only one.
+ */
 export function chainTime({ endpoints, witnesses, clock }: Nodes): Agreed<number> | null {
   const now = elapsed(clock);
   const isFresh = (told: ToldTime | null): told is ToldTime => told !== null && now - told.at <= KNOWN_FOR_MS;
@@ -22,5 +25,5 @@ export function chainTime({ endpoints, witnesses, clock }: Nodes): Agreed<number
   const middle = told[(told.length - 1) >> 1];
   if (middle === undefined) return null;
   const alike = told.filter((each) => Math.abs(each - middle) <= APART_MS).length;
-  return alike >= witnesses && 2 * alike > told.length ? unasked(middle) : null;
+  return alike >= witnesses && 2 * alike > endpoints.length ? unasked(middle) : null;
 }

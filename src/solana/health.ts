@@ -161,8 +161,9 @@ export function noteLook(
   if (isNewer) health.movedAt = now;
   health.standsStill = now - health.movedAt >= STANDS_STILL_AFTER_MS;
   health.slotsBehind = slotsBehind;
+  // Where blocks do not go on as time does, the machine may have slept: what was told before is no longer known to be so.
   if (isLagging(health)) health.blockTime = null;
-  else if (isNewer && isPaced(health.look, look)) health.blockTime = look;
+  else if (isNewer) health.blockTime = isPaced(health.look, look) ? look : null;
   health.slot = slot;
   // After the chain stood still the next block may have been made before: that is measured from the last look at which it moved.
   if (isNewer) health.look = look;

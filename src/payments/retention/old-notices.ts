@@ -26,7 +26,7 @@ export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
 }
 
 /**
- * Null while one of its deliveries is under way or young, while its transaction may tell more, and while one of its
+ * Null while one of its deliveries is under way or young, or still to begin, while its transaction may tell more, and while one of its
  * deliveries is the last that a webhook has taken: by that it is known whether the webhook still receives anything.
  */
 export async function noticeRemoval(
@@ -37,6 +37,8 @@ export async function noticeRemoval(
   const { id, transactionId, createdAt, body } = notice;
   // Without a body it is not announced yet.
   if (body === null || createdAt > until || !(await isOver(storage, transactionId))) return null;
+  // A task may have its deliveries to begin.
+  if ((await storage.pending(transactionId, 1)).tasks.length > 0) return null;
   const deliveries = (await storage.deliveries(transactionId)).filter(({ noticeId }) => noticeId === id);
   const parts = await Promise.all(deliveries.map((delivery) => deliveryRemoval(storage, delivery, until)));
   const whole = parts.filter((part) => part !== null);

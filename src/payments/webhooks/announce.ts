@@ -20,7 +20,7 @@ import {
   type NoticeRecipient,
 } from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
-import { deliveryIdOf, firstRun, type BegunRun } from "./delivery-runs.ts";
+import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
@@ -61,10 +61,11 @@ async function announceWithStep(
   if (view === null) return null;
   const own = insertsOf(writes, "notices");
   const { accountId } = view.transaction;
-  const { webhooks, unchanged } = await readWebhookList(storage, accountId);
-  // Which webhooks they told is known by their deliveries only.
-  if (earlier.some(({ body, webhooks: told }) => body !== null && told === null)) return null;
-  const announced = announce(parts, { view, notices: [...earlier, ...own], webhooks });
+  const [{ webhooks, unchanged }, deliveries] = await Promise.all([
+    readWebhookList(storage, accountId),
+    earlier.length === 0 ? [] : storage.deliveries(transactionId),
+  ]);
+  const announced = announce(parts, { view, notices: [...earlier, ...own], own, webhooks, deliveries });
   const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
   const runs = isWhole ? announced.runs : [];
   const added = announced.notices.filter(({ id }) => !own.some((notice) => notice.id === id));
@@ -96,7 +97,7 @@ async function announceLate(
   const notices = await storage.notices(transactionId);
   // Read after the notices: one that was announced in a single commit has all its deliveries by then.
   const deliveries = await storage.deliveries(transactionId);
-  const announced = announce(parts, { view, notices, webhooks, deliveries });
+  const announced = announce(parts, { view, notices, own: [], webhooks, deliveries });
   return {
     starts: announced.runs.map(({ start }) => start),
     writes: [
@@ -112,42 +113,43 @@ async function announceLate(
 interface Announceable {
   readonly view: NoticedTransaction;
   readonly notices: readonly NoticeRecord[];
+  /** Those of them that belong to this very commit: the webhooks are those of its time. */
+  readonly own: readonly NoticeRecord[];
   readonly webhooks: readonly WebhookRecord[];
-  /** Those that have begun; left out where what was announced before is not to be looked after. */
-  readonly deliveries?: readonly DeliveryRecord[];
+  /** Those that have begun, read after the notices. */
+  readonly deliveries: readonly DeliveryRecord[];
 }
 
 /** The notices that had no body, with theirs and with whom they tell; and all deliveries that are to begin. */
 function announce(
   { assets, deliveries: workflow }: Announcing,
-  { view, notices, webhooks, deliveries }: Announceable,
+  { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
-  const begun = deliveries && new Set(deliveries.map(({ id }) => id));
+  const begun = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const told: NoticeRecord[] = [];
   const runs: BegunRun[] = [];
   const previous = new Map<string, string>();
   for (const notice of inOrder(notices)) {
     const isNew = notice.body === null;
     const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
-    const there =
-      deliveries === undefined ? listening : listening.filter((webhook) => wasThere(webhook, notice));
-    const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? toldBefore(notice, deliveries));
+    const there = own.includes(notice) ? listening : listening.filter((each) => wasThere(each, notice));
+    const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? []);
     if (isNew) told.push({ ...notice, body: noticeBody(noticeOf(notice, view, assets)), webhooks: ids });
-    for (const id of ids) {
+    for (const id of new Set([...ids, ...toldBefore(notice, deliveries)])) {
       const webhook = { id, accountId };
       const delivery = deliveryIdOf(notice, webhook);
       const follows = previous.get(id) ?? null;
-      previous.set(id, delivery);
-      const isMissing = begun === undefined ? isNew : !begun.has(delivery);
-      if (isMissing) runs.push(firstRun(workflow, { notice, webhook, follows }));
+      const row = begun.get(delivery);
+      previous.set(id, row === undefined ? delivery : runIdOf(row));
+      if (row === undefined) runs.push(firstRun(workflow, { notice, webhook, follows }));
     }
   }
   return { notices: told, runs };
 }
 
-/** Of a notice that does not say whom it tells: those whose deliveries have begun. */
-function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[] = []): readonly string[] {
+/** Those whose deliveries have begun: of a notice that does not say whom it tells, and those that had it sent again. */
+function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[]): readonly string[] {
   return deliveries.filter(({ noticeId }) => noticeId === id).map(({ webhookId }) => webhookId);
 }
 

@@ -115,6 +115,13 @@ export const SWAP_BREAKS: readonly Break[] = [
     tests: ["payments/swap/moving-prices.test.ts"],
   },
   {
+    property: "a notice stays while a task has its deliveries to begin",
+    file: "src/payments/retention/old-notices.ts",
+    text: ".tasks.length > 0",
+    replacement: ".tasks.length > 1",
+    tests: ["payments/retention/payment-retention.test.ts"],
+  },
+  {
     property: "a swap that the desk may have signed is kept for good",
     file: "src/payments/retention/old-transactions.ts",
     text: 'type === "swap" || ',

@@ -31,6 +31,27 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
     tests: ["payments/webhooks/announcing-with-step.test.ts"],
   },
   {
+    property: "a step begins no delivery ahead of those that a task has yet to begin",
+    file: "src/payments/webhooks/announce.ts",
+    text: "earlier.length === 0 ?",
+    replacement: "earlier.length >= 0 ?",
+    tests: ["payments/webhooks/announcing.test.ts"],
+  },
+  {
+    property: "a notice waits for one before it that is sent again",
+    file: "src/payments/webhooks/announce.ts",
+    text: "[...ids, ...toldBefore(notice, deliveries)]",
+    replacement: "notice.webhooks === null ? toldBefore(notice, deliveries) : ids",
+    tests: ["payments/webhooks/announcing.test.ts"],
+  },
+  {
+    property: "a step tells what was left by those before it to nobody that came later",
+    file: "src/payments/webhooks/announce.ts",
+    text: "own.includes(notice) ? listening",
+    replacement: "isNew ? listening",
+    tests: ["payments/webhooks/announcing.test.ts"],
+  },
+  {
     property: "a step does not wait for what others change all the time",
     file: "src/engine/step-commits.ts",
     text: "look < MAX_LOOKS",

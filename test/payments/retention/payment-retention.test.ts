@@ -174,7 +174,7 @@ function mayGo(life: Life) {
   const isOver = status === "completed" || status === "failed" || status === "cancelled";
   const isSent = delivery === "none" || delivery === "delivered" || delivery === "abandoned";
   const isToldFor = (days: number): boolean =>
-    ageDays >= days && isOver && isSent && (delivery === "none" || rested >= days);
+    ageDays >= days && isOver && !life.hasTask && isSent && (delivery === "none" || rested >= days);
   const isProven = attention === null && (status !== "failed" || reason !== "expired" || landedAfterCancel);
   const isForeign = life.mode === "wallet" && life.type !== "swap" && !life.isOwn;
   const isEnded = !life.isActive && !life.hasTask && rested >= 30;
@@ -450,6 +450,16 @@ describe("retention of payments", () => {
     await passOf(retention, clock);
     expect(looked).toBe(101);
     expect(await storage.transactionsAfter("", 200)).toHaveLength(101);
+    await retention.stop(0);
+  });
+
+  test("H31: a notice stays while a task has its deliveries to begin", async () => {
+    const storage = await prepared([{ ...OLD, status: "completed", delivery: "none", hasTask: true }]);
+    const clock = virtualClock(NOW);
+    const retention = retentionOn({ storage, clock });
+    retention.run();
+    await passOf(retention, clock);
+    expect(await storage.notice(idsOf(OLD, 0).notice)).not.toBeNull();
     await retention.stop(0);
   });
 

@@ -28,7 +28,7 @@ async function unannounced(laterMs: number) {
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const { id: instance, accountId } = fullRows.transactions;
   const now = clock.now();
-  const events = ["transaction.pending", "transaction.confirmed"];
+  const events = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
   const createdAt = now + laterMs;
   const webhook = webhookOf("wh_1", { accountId, url: "https://hooks.example/", events, createdAt });
   const noticeOf = (id: string, event: string) => {
@@ -46,19 +46,28 @@ async function unannounced(laterMs: number) {
   await storage.commit([{ writes: inserts }]);
   const run = { key: "announce", instance, dueAt: now, crashes: 0, failures: 0 };
   const { signal } = new AbortController();
+  const effect = { clock, assets: assetsWith(MAINNET_STABLECOINS), deliveries };
+  const third = noticeOf("evt_3", "transaction.completed");
   return {
     storage,
     deliveries,
     first,
     second,
+    third,
     webhook,
+    /** What the commit of the step holds that has the third notice. */
+    step: () =>
+      announceEffect({ ...effect, storage }).withStep?.({
+        instance,
+        asked: [{ notice: "transaction.completed" }],
+        writes: [{ table: "notices", insert: third }],
+        companions: [],
+      }),
     announce: (reading: PaymentStorage) =>
-      announceEffect({
-        storage: reading,
-        clock,
-        assets: assetsWith(MAINNET_STABLECOINS),
-        deliveries,
-      }).run({ notice: "transaction.confirmed" }, { ...run, signal }),
+      announceEffect({ ...effect, storage: reading }).run(
+        { notice: "transaction.confirmed" },
+        { ...run, signal },
+      ),
   };
 }
 
@@ -93,3 +102,47 @@ test.each([
   const { storage, announce } = await unannounced(laterMs);
   expect((await announce(storage))?.starts).toHaveLength(told);
 });
+
+test("H7: a step begins no delivery ahead of those that a task has yet to begin", async () => {
+  const { storage, deliveries, first, second, third, webhook, step } = await unannounced(0);
+  const many = { body: "{}", webhooks: [webhook.id, "wh_2", "wh_3", "wh_4"] };
+  await storage.commit([{ writes: [{ table: "notices", id: first.id, set: many }] }]);
+  expect(await step()).toMatchObject({ isWhole: false, starts: [] });
+  const runs = many.webhooks.map((id) =>
+    firstRun(deliveries, { notice: first, webhook: { ...webhook, id }, follows: null }),
+  );
+  await storage.commit([{ writes: runs.map(({ write }) => write) }]);
+  expect(await step()).toMatchObject({
+    isWhole: true,
+    starts: [
+      { id: deliveryIdOf(second, webhook), input: { follows: deliveryIdOf(first, webhook) } },
+      { id: deliveryIdOf(third, webhook), input: { follows: deliveryIdOf(second, webhook) } },
+    ],
+  });
+});
+
+test("H31: a step that announces what steps before it have left tells it to none that came later", async () => {
+  const { third, webhook, step } = await unannounced(SKEW_MS + 1);
+  expect((await step())?.starts).toMatchObject([
+    { id: deliveryIdOf(third, webhook), input: { follows: null } },
+  ]);
+});
+
+test.each([
+  ["for the first time", 1, ""],
+  ["once more", 2, ":2"],
+] as const)(
+  "H7: a step waits for a notice before it that is sent %s as its webhook has asked",
+  async (_, runs, run) => {
+    const { storage, deliveries, first, second, webhook, step } = await unannounced(0);
+    const { write } = firstRun(deliveries, { notice: first, webhook, follows: null });
+    const asked: PaymentWrite = { table: "deliveries", id: deliveryIdOf(first, webhook), set: { runs } };
+    const nobody: PaymentWrite = { table: "notices", id: first.id, set: { body: "{}", webhooks: [] } };
+    await storage.commit([{ writes: [nobody, write, asked] }]);
+    const [begun] = (await step())?.starts ?? [];
+    expect(begun).toMatchObject({
+      id: deliveryIdOf(second, webhook),
+      input: { follows: `${deliveryIdOf(first, webhook)}${run}` },
+    });
+  },
+);
