@@ -9,18 +9,18 @@ import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.t
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
-import { type PostgresServer, startPostgres } from "../kit/postgres-server.ts";
 import { photograph, type Photograph } from "../payments/private/photograph.ts";
 import { shownChain } from "./books.ts";
 import { CarefulApi } from "./careful-api.ts";
 import { Child } from "./child.ts";
-import { Customers } from "./customers.ts";
+import { Customers, type Placed } from "./customers.ts";
+import { type DatabaseServer, lonelyServer, serverWithStandby } from "./database-server.ts";
 import { dieAsDrawn, dieEachSecond } from "./deaths.ts";
 import { HappeningCount } from "./happenings.ts";
 import { openStorage } from "./open-storage.ts";
-import { type ChaosPlan, type ChaosSettings, planOf } from "./plan.ts";
+import { type ChaosForm, type ChaosPlan, type ChaosSettings, type FailoverKind, planOf } from "./plan.ts";
 import type { ChainDemand, ChainReady, DatabaseSettings, ServiceSettings } from "./processes/settings.ts";
-import { unrested } from "./rest.ts";
+import { unfinished, unrested } from "./rest.ts";
 import { chaosOptions } from "./service-options.ts";
 import { stepClocks } from "./stepped-clocks.ts";
 import { TurnedClocks } from "./turned-clocks.ts";
@@ -79,8 +79,10 @@ export async function runChaos(settings: ChaosSettings, onProgress: OnProgress):
 
 interface Parts {
   readonly folder: string;
-  readonly server: PostgresServer | null;
+  readonly server: DatabaseServer | null;
   readonly isSmallDisk: boolean;
+  /** Whether the standby that takes over lacks what was acknowledged last. */
+  readonly losesCommits: boolean;
   readonly receiver: HttpsReceiver;
   readonly chain: Child<ChainReady>;
   readonly ready: ChainReady;
@@ -102,11 +104,17 @@ class World {
   #kills = 0;
   #ordersUnderLoad = 0;
   #outage = Promise.resolve();
+  /** How many orders were begun when the last commits were lost, and which of them had come to rest before. */
+  #loss: { readonly begun: number; readonly settled: ReadonlySet<string> } | null = null;
 
   private constructor(parts: Parts, onProgress: OnProgress) {
     this.#parts = parts;
     this.#onProgress = onProgress;
-    this.#clocks = new TurnedClocks({ ...parts, onDeath: async () => void this.#countDeath() });
+    this.#clocks = new TurnedClocks({
+      ...parts,
+      orders: () => this.#lasting(),
+      onDeath: async () => void this.#countDeath(),
+    });
   }
 
   get kills(): number {
@@ -136,7 +144,9 @@ class World {
     const folder = await mkdtemp(join(tmpdir(), "paystate-chaos-"));
     const isSmallDisk = form === "full-disk";
     if (isSmallDisk) mountSmallDisk(folder);
-    const server = kind === "postgres" ? await startPostgres() : null;
+    const { wishes, failover } = planOf({ kills, seed });
+    const losesCommits = form === "failover" && failover === "asynchronous";
+    const server = kind === "sqlite" ? null : await serverOf(form, failover);
     const database: DatabaseSettings =
       server === null
         ? { kind: "sqlite", path: join(folder, "chaos.db") }
@@ -173,11 +183,14 @@ class World {
     const customers = new Customers({
       api,
       alice: ready.wallets.alice,
-      wishes: planOf({ kills, seed }).wishes,
+      wishes,
       give: (address, amount) => tell({ asks: "give", address, amount: String(amount) }),
     });
     const judged = { receiver, ready, before, storage, service, customers };
-    return new World({ ...judged, folder, server, isSmallDisk, chain, settings, victims, api }, onProgress);
+    return new World(
+      { ...judged, folder, server, isSmallDisk, losesCommits, chain, settings, victims, api },
+      onProgress,
+    );
   }
 
   /** Lets everything go wrong under load, heals it, and again in the months after. Answers what broke on the way. */
@@ -193,7 +206,7 @@ class World {
     await Promise.all(victims.map((victim) => victim.start()));
     const troubles = [...(await shopping)];
     this.#tell("waiting for the last to be final");
-    const transactionIds = customers.placed.map(({ transactionId }) => transactionId);
+    const transactionIds = this.#lasting().map((order) => order.transactionId);
     troubles.push(...(await unrested({ storage, service, transactionIds, aheadMs: 0 })));
     troubles.push(...(await this.#repeatAll()));
     troubles.push(...(await this.#clocks.untilAllIsClosed(plan.laterLives)));
@@ -241,20 +254,21 @@ class World {
 
   /** One outage ends before the next one begins. */
   #loseDatabase(): Promise<void> {
-    const { server, isSmallDisk, folder } = this.#parts;
+    const { server, isSmallDisk, folder, losesCommits, customers } = this.#parts;
     this.#outage = this.#outage.then(async () => {
       if (isSmallDisk) await fillDisk(folder);
-      await server?.kill();
-      await server?.restart();
+      const settled = losesCommits ? await this.#settled() : [];
+      await server?.lose();
+      if (losesCommits) this.#loss ??= { begun: customers.begun, settled: new Set(settled) };
     });
     return this.#outage;
   }
 
   /** I8: every order answers as it did, however often it is posted. */
   async #repeatAll(): Promise<readonly string[]> {
-    const { api, customers } = this.#parts;
+    const { api } = this.#parts;
     const broken: string[] = [];
-    for (const { asked, transactionId } of customers.placed) {
+    for (const { asked, transactionId } of this.#lasting()) {
       const { status, body } = await api.ask(asked);
       if (status !== 201 || body["transactionId"] !== transactionId) {
         broken.push(`I8: the order of ${transactionId} is now answered ${status} ${JSON.stringify(body)}`);
@@ -263,10 +277,29 @@ class World {
     return broken;
   }
 
+  async #settled(): Promise<readonly string[]> {
+    const { storage, customers } = this.#parts;
+    const ids = customers.placed.map(({ transactionId }) => transactionId);
+    const open = await unfinished(storage, ids);
+    return ids.filter((id) => !open.has(id));
+  }
+
+  /** The orders of which nothing was lost. */
+  #lasting(): readonly Placed[] {
+    const loss = this.#loss;
+    return this.customers.placed.filter(
+      ({ number, transactionId }) => loss === null || number >= loss.begun || loss.settled.has(transactionId),
+    );
+  }
+
   /** What is left to be judged. */
   get atRest(): ChaosAtRest {
     const { storage, service, receiver, customers, ready, before } = this.#parts;
-    return { storage, service, receiver, placed: customers.placed, chain: ready, before };
+    const lasting = new Set(this.#lasting());
+    const shaken = customers.placed.filter((order) => !lasting.has(order));
+    const mayBeLost = new Set(shaken.map(({ transactionId }) => transactionId));
+    const hasLost = this.#loss !== null;
+    return { storage, service, receiver, placed: customers.placed, hasLost, mayBeLost, chain: ready, before };
   }
 
   async close(): Promise<void> {
@@ -280,3 +313,6 @@ class World {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+const serverOf = (form: ChaosForm, kind: FailoverKind): Promise<DatabaseServer> =>
+  form === "failover" ? serverWithStandby(kind) : lonelyServer();
