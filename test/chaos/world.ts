@@ -17,9 +17,17 @@ import { Customers, type Placed } from "./customers.ts";
 import { type DatabaseServer, lonelyServer, serverWithStandby } from "./database-server.ts";
 import { dieAsDrawn, dieEachSecond } from "./deaths.ts";
 import { HappeningCount } from "./happenings.ts";
-import { openStorage } from "./open-storage.ts";
-import { type ChaosForm, type ChaosPlan, type ChaosSettings, type FailoverKind, planOf } from "./plan.ts";
+import { type LentStorage, lentStorage } from "./open-storage.ts";
+import {
+  type ChaosForm,
+  type ChaosPlan,
+  type ChaosSettings,
+  type FailoverKind,
+  planOf,
+  type ReplacementKind,
+} from "./plan.ts";
 import type { ChainDemand, ChainReady, DatabaseSettings, ServiceSettings } from "./processes/settings.ts";
+import { copyOf, replaceFile } from "./replaced-file.ts";
 import { unfinished, unrested } from "./rest.ts";
 import { chaosOptions } from "./service-options.ts";
 import { stepClocks } from "./stepped-clocks.ts";
@@ -49,6 +57,9 @@ export interface ChaosReport {
 /** Told how many of the processes have been killed, and what is waited for. */
 export type OnProgress = (kills: number, doing: string) => void;
 
+const FILE = "chaos.db";
+/** A copy of it from before the first order. */
+const OLDER = "older.db";
 const SLOT_MS = 60;
 const CUSTOMERS = 12;
 /** How far the clocks of the machines are off. A file has one machine. */
@@ -83,6 +94,9 @@ interface Parts {
   readonly isSmallDisk: boolean;
   /** Whether the standby that takes over lacks what was acknowledged last. */
   readonly losesCommits: boolean;
+  /** What becomes of the file of SQLite, null where it stays. */
+  readonly replacement: ReplacementKind | null;
+  readonly lent: LentStorage;
   readonly receiver: HttpsReceiver;
   readonly chain: Child<ChainReady>;
   readonly ready: ChainReady;
@@ -104,6 +118,7 @@ class World {
   #kills = 0;
   #ordersUnderLoad = 0;
   #outage = Promise.resolve();
+  readonly #troubles: string[] = [];
   /** How many orders were begun when the last commits were lost, and which of them had come to rest before. */
   #loss: { readonly begun: number; readonly settled: ReadonlySet<string> } | null = null;
 
@@ -144,12 +159,13 @@ class World {
     const folder = await mkdtemp(join(tmpdir(), "paystate-chaos-"));
     const isSmallDisk = form === "full-disk";
     if (isSmallDisk) mountSmallDisk(folder);
-    const { wishes, failover } = planOf({ kills, seed });
+    const { wishes, failover, ...plan } = planOf({ kills, seed });
+    const replacement = form === "replaced-file" ? plan.replacement : null;
     const losesCommits = form === "failover" && failover === "asynchronous";
     const server = kind === "sqlite" ? null : await serverOf(form, failover);
     const database: DatabaseSettings =
       server === null
-        ? { kind: "sqlite", path: join(folder, "chaos.db") }
+        ? { kind: "sqlite", path: join(folder, FILE) }
         : { kind: "postgres", url: server.url, clock: "database" };
     const receiver = await startHttpsReceiver();
     const happenings = new HappeningCount();
@@ -160,7 +176,8 @@ class World {
     const chain = new Child<ChainReady>("chaos-chain", { slotMs: SLOT_MS, seed });
     const ready = await chain.ready;
     if (ready === null) throw new Error(`the chain did not start: ${chain.complaints}`);
-    const storage = await openStorage(database);
+    const lent = await lentStorage(database);
+    const { storage } = lent;
     const settings = {
       database,
       chain: ready,
@@ -172,6 +189,7 @@ class World {
     const service = createPaymentService({ ...chaosOptions(settings), storage, logger: silentLogger });
     const { accountId } = await service.createAccount({ name: "chaos", tier: "enterprise" });
     const { key } = await service.issueKey({ accountId, environment: "test" });
+    if (form === "replaced-file") copyOf(join(folder, FILE), join(folder, OLDER));
     const victims = Array.from({ length: processes }, (_, index) => {
       const clockOffMs = server === null ? 0 : (CLOCKS_OFF_MS[index % CLOCKS_OFF_MS.length] ?? 0);
       const clockFile = join(folder, `clock ${index}`);
@@ -188,7 +206,19 @@ class World {
     });
     const judged = { receiver, ready, before, storage, service, customers };
     return new World(
-      { ...judged, folder, server, isSmallDisk, losesCommits, chain, settings, victims, api },
+      {
+        ...judged,
+        lent,
+        replacement,
+        folder,
+        server,
+        isSmallDisk,
+        losesCommits,
+        chain,
+        settings,
+        victims,
+        api,
+      },
       onProgress,
     );
   }
@@ -204,7 +234,7 @@ class World {
     chain.process.send({ asks: "heal" } satisfies ChainDemand);
     shops.abort();
     await Promise.all(victims.map((victim) => victim.start()));
-    const troubles = [...(await shopping)];
+    const troubles = [...this.#troubles, ...(await shopping)];
     this.#tell("waiting for the last to be final");
     const transactionIds = this.#lasting().map((order) => order.transactionId);
     troubles.push(...(await unrested({ storage, service, transactionIds, aheadMs: 0 })));
@@ -254,14 +284,21 @@ class World {
 
   /** One outage ends before the next one begins. */
   #loseDatabase(): Promise<void> {
-    const { server, isSmallDisk, folder, losesCommits, customers } = this.#parts;
+    const { server, isSmallDisk, folder, losesCommits, replacement } = this.#parts;
     this.#outage = this.#outage.then(async () => {
       if (isSmallDisk) await fillDisk(folder);
-      const settled = losesCommits ? await this.#settled() : [];
-      await server?.lose();
-      if (losesCommits) this.#loss ??= { begun: customers.begun, settled: new Set(settled) };
+      if (replacement !== null) await this.#replaceFile(replacement);
+      if (losesCommits && this.#loss === null) await this.#loseCommits();
+      else await server?.lose();
     });
     return this.#outage;
+  }
+
+  async #replaceFile(kind: ReplacementKind): Promise<void> {
+    const { lent, folder, victims, api } = this.#parts;
+    const file = { kind, path: join(folder, FILE), older: join(folder, OLDER), victims, api };
+    this.#troubles.push(...(await lent.whileClosed(() => replaceFile(file))));
+    api.forgive();
   }
 
   /** I8: every order answers as it did, however often it is posted. */
@@ -277,11 +314,12 @@ class World {
     return broken;
   }
 
-  async #settled(): Promise<readonly string[]> {
-    const { storage, customers } = this.#parts;
+  async #loseCommits(): Promise<void> {
+    const { storage, server, api, customers } = this.#parts;
     const ids = customers.placed.map(({ transactionId }) => transactionId);
     const open = await unfinished(storage, ids);
-    return ids.filter((id) => !open.has(id));
+    await api.whileForgetting(async () => server?.lose());
+    this.#loss = { begun: customers.begun, settled: new Set(ids.filter((id) => !open.has(id))) };
   }
 
   /** The orders of which nothing was lost. */
