@@ -5,7 +5,7 @@ import type { DepositRecord, LifeRecord } from "./records.ts";
 /** A start that finds no younger sign of life comes after a gap. A restart takes less. */
 export const GAP_MS = 3 * 60_000;
 /** The clock of the storage, by which signs are given, and that of the chain's blocks may differ by so much. */
-const CLOCKS_MS = 2 * 60_000;
+export const CLOCKS_MS = 2 * 60_000;
 
 /**
  * The time of which the chain must show what an address has signed: from the oldest gap for which it was not checked, or from

@@ -3,12 +3,14 @@ import { commitOne } from "../../storage/decided.ts";
 import type { LifeRecord } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
-import { GAP_MS } from "./gaps.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { CLOCKS_MS, GAP_MS } from "./gaps.ts";
 import { storageTime } from "./storage-time.ts";
 
 /** What signs are made with. */
 export interface SignParts {
   readonly storage: Pick<PaymentStorage, "newestLife" | "lives" | "commit" | "time">;
+  readonly ledger: Pick<Ledger, "time">;
   /** What a process sleeps by; signs are dated by the storage, so that all processes mean the same time. */
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,17 +67,40 @@ export class SignsOfLife {
   }
 
   async #give(): Promise<void> {
-    const { storage, log } = this.#parts;
+    const { storage, ledger, log } = this.#parts;
     const [newest, now] = await Promise.all([storage.newestLife(), storageTime(this.#parts)]);
+    const chain = await ledger.time();
+    const isTold = chain !== null && Math.abs(chain - now) <= CLOCKS_MS;
+    // No sign is of a time that has not come.
+    if (isTold && this.#seen !== null) this.#seen = Math.min(this.#seen, now);
+    if (isTold && newest !== null && newest.until > now + CLOCKS_MS) return this.#dateAnew(now);
     if (newest === null || this.#isAfterGap(newest, now)) {
       await this.#commit(await this.#beginLife(newest, now));
       if (newest !== null) log.warn(newest, "no process was at work on this database for a while");
-    } else if (now - newest.until >= IS_OLD_MS) {
+    } else if (chain !== null && !isTold) return;
+    else if (now - newest.until >= IS_OLD_MS) {
       const { id, version: expectedVersion } = newest;
       // Refused where another process has just done it.
       await this.#commit([{ table: "lives", id, set: { until: now }, expectedVersion }]);
     }
     this.#seen = Math.max(this.#seen ?? now, now, newest?.until ?? now);
+  }
+
+  /**
+   * What a clock gave that had been put on is dated by the present, of which clock and chain tell alike: else no chain could show
+   * the time before such a life, and nothing would be paid until that time has come.
+   */
+  async #dateAnew(now: number): Promise<void> {
+    const { storage, log } = this.#parts;
+    const ahead = (await storage.lives()).filter(({ until }) => until > now + CLOCKS_MS);
+    await this.#commit(
+      ahead.map(({ id, version: expectedVersion, since }): PaymentWrite => {
+        const set = { since: Math.min(since, now), until: now };
+        return { table: "lives", id, set, expectedVersion };
+      }),
+    );
+    this.#seen = now;
+    log.warn({ lives: ahead.map(({ id }) => id) }, "a clock had been put on: signs of life end now");
   }
 
   /**

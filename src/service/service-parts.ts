@@ -126,7 +126,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const waiters = new StatusWaiters(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
   const retention = retentionOf(options, { ...context, ledger: observed }, charts);
-  const signs = new SignsOfLife(context);
+  const signs = new SignsOfLife({ ...context, ledger: observed });
   return {
     options,
     context,

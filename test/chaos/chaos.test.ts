@@ -21,7 +21,46 @@ test(
     expectNothingBroken({ form: "drawn", database: "sqlite", processes: 2, kills: KILLS, seed: seedOfRun() }),
 );
 
+test.runIf(THOROUGH)(
+  "D35: 2 processes whose clock is put back and on by an hour while they are killed lose no order, pay none twice, and end no window by it",
+  { timeout: EXPLORING_MS },
+  () =>
+    expectNothingBroken({
+      form: "stepped-clocks",
+      database: "sqlite",
+      processes: 2,
+      kills: 20,
+      seed: seedOfRun(),
+    }),
+);
+
+test.runIf(THOROUGH)(
+  "D36: a file that is deleted, replaced by an older copy or cut short under load: a second later nothing is taken, and what was taken is there when it is put back",
+  { timeout: EXPLORING_MS },
+  () =>
+    expectNothingBroken({
+      form: "replaced-file",
+      database: "sqlite",
+      processes: 2,
+      kills: 20,
+      seed: seedOfRun(),
+    }),
+);
+
 describe.skipIf(!HAS_POSTGRES)("with PostgreSQL", () => {
+  test.runIf(THOROUGH)(
+    "D28, D31, D33: a standby that takes over under load, also late, without the last commits or from a host that vanishes: no order is paid twice, and none is lost that the standby had",
+    { timeout: EXPLORING_MS },
+    () =>
+      expectNothingBroken({
+        form: "failover",
+        database: "postgres",
+        processes: 2,
+        kills: 20,
+        seed: seedOfRun(),
+      }),
+  );
+
   test(
     "E5, E10, E11: 4 processes that are killed all the while, and their server with them, lose no order, tear none, pay none twice, and leave no address unswept",
     { timeout: EXPLORING_MS },

@@ -12,6 +12,8 @@ import type { ChaosWallet } from "./processes/settings.ts";
 /** An order that was taken, with what the customer knows of it. */
 export interface Placed {
   readonly transactionId: string;
+  /** How many orders were begun before it. */
+  readonly number: number;
   readonly mode: Wish["mode"];
   /** Nobody else pays these addresses. */
   readonly recipients: readonly { readonly address: string; readonly units: bigint }[];
@@ -61,6 +63,11 @@ export class Customers {
     } while (!signal.aborted);
   }
 
+  /** How many orders have been begun, those included that are not taken yet. */
+  get begun(): number {
+    return this.#next;
+  }
+
   /** Sends what still comes when everything is over. */
   payLate(): void {
     for (const { deposit } of this.placed) {
@@ -83,7 +90,7 @@ export class Customers {
     const { asked, taken } = await this.#order(wish, recipients, number);
     const transactionId = String(taken["transactionId"]);
     const isCancelled = wish.isCancelled && (await this.#cancel(transactionId));
-    const base = { transactionId, mode: wish.mode, recipients, isCancelled, asked };
+    const base = { transactionId, number, mode: wish.mode, recipients, isCancelled, asked };
     if (wish.mode === "wallet") return { ...base, signature: String(taken["signature"]), deposit: null };
     const address = String(taken["ephemeralAddress"]);
     const sent = isCancelled

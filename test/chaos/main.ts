@@ -2,14 +2,16 @@
  * `npm run chaos`: kills the service five hundred times under load, on SQLite and PostgreSQL, with 1, 2 and 4 processes,
  * while the chain fails, turns the clocks until every deposit address has closed, and judges what is left. `--form each-second`
  * kills one of four processes each second for a minute; `--form stepped-clocks` puts the clocks of all machines, and of one, back
- * and on by an hour meanwhile; `--form full-disk`, as root, leaves two processes on SQLite without room for some seconds, twice.
+ * and on by an hour meanwhile; `--form full-disk`, as root, leaves two processes on SQLite without room for some seconds, twice;
+ * `--form failover` has a standby of PostgreSQL take over, in one of four ways that the seed draws;
+ * `--form replaced-file` deletes the file of SQLite for some seconds, twice, or puts an older copy in its place, or cuts it short.
  * `--kills`, `--database`, `--processes` and `--seed` choose.
  */
 import { randomInt } from "node:crypto";
 import { clearLine, cursorTo } from "node:readline";
 import { parseArgs } from "node:util";
 import compilePrograms from "../programs/compile.ts";
-import { type ChaosSettings, commandOf, FORMS, isForm } from "./plan.ts";
+import { type ChaosSettings, commandOf, FORMS, isForm, planOf } from "./plan.ts";
 import { type OnProgress, runChaos } from "./world.ts";
 
 const { values } = parseArgs({
@@ -78,7 +80,10 @@ let broken = 0;
 try {
   for (const settings of runs) {
     const { database, processes: count } = settings;
-    process.stdout.write(`${database}, ${count} ${count === 1 ? "process" : "processes"}\n`);
+    const { failover, replacement } = planOf(settings);
+    const drawn = { failover: `, ${failover}`, "replaced-file": `, ${replacement}` } as const;
+    const kind = form === "failover" || form === "replaced-file" ? drawn[form] : "";
+    process.stdout.write(`${database}, ${count} ${count === 1 ? "process" : "processes"}${kind}\n`);
     const { findings, orders, turns, seconds, complaints, stored, ...lived } = await runChaos(
       settings,
       progressOf(settings),

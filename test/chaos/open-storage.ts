@@ -14,3 +14,33 @@ export async function openStorage(database: DatabaseSettings): Promise<PaymentSt
     : postgresStorage(database.url, { connections: CONNECTIONS, clock: database.clock }));
   return paymentStorage(storage);
 }
+
+/** A storage that others may have while it is away: it is closed, and later opened anew. */
+export interface LentStorage {
+  readonly storage: PaymentStorage;
+  /** Closes it as long as this takes. */
+  whileClosed<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export async function lentStorage(database: DatabaseSettings): Promise<LentStorage> {
+  let open = await openStorage(database);
+  const storage = new Proxy({} as PaymentStorage, {
+    get: (_, name): unknown => {
+      const member: unknown = Reflect.get(open, name, open);
+      if (typeof member !== "function") return member;
+      return (...given: unknown[]): unknown =>
+        Reflect.apply(Reflect.get(open, name) as typeof member, open, given);
+    },
+  });
+  return {
+    storage,
+    async whileClosed(work) {
+      await open.close();
+      try {
+        return await work();
+      } finally {
+        open = await openStorage(database);
+      }
+    },
+  };
+}

@@ -11,7 +11,22 @@ export const FORMS = {
   "stepped-clocks": { databases: "sqlite,postgres", processes: "2" },
   /** As drawn, where the disk fills up now and then. */
   "full-disk": { databases: "sqlite", processes: "2" },
+  /** As drawn, and the first outage is that of a primary whose standby takes over. */
+  failover: { databases: "postgres", processes: "2" },
+  /** As drawn, and the outages are those of a file that is another for some seconds. */
+  "replaced-file": { databases: "sqlite", processes: "2" },
 } as const;
+
+/**
+ * How a standby takes over: it had all that was acknowledged, or not what came last; it takes writes only some seconds later; or
+ * the connections to the primary stay open, and nothing passes on them.
+ */
+const FAILOVERS = ["synchronous", "asynchronous", "slow promotion", "vanished host"] as const;
+export type FailoverKind = (typeof FAILOVERS)[number];
+
+/** What becomes of the file. */
+const REPLACEMENTS = ["deleted", "older copy", "cut"] as const;
+export type ReplacementKind = (typeof REPLACEMENTS)[number];
 
 /** The name of a form. */
 export type ChaosForm = keyof typeof FORMS;
@@ -64,6 +79,10 @@ export interface ChaosPlan {
   readonly wishes: readonly Wish[];
   /** The database server is killed, or the disk of the file is full, when so many processes have been killed. */
   readonly outages: readonly number[];
+  /** Of the form `failover`. */
+  readonly failover: FailoverKind;
+  /** Of the form `replaced-file`. */
+  readonly replacement: ReplacementKind;
 }
 
 const life = fc.record<Life>({
@@ -111,11 +130,15 @@ export function planOf({ kills, seed }: Pick<ChaosSettings, "kills" | "seed">): 
     seed,
     numRuns: 1,
   });
+  const [failover = "synchronous"] = fc.sample(fc.constantFrom(...FAILOVERS), { seed, numRuns: 1 });
+  const [replacement = "deleted"] = fc.sample(fc.constantFrom(...REPLACEMENTS), { seed, numRuns: 1 });
   return {
     lives,
     laterLives: fc.sample(life, { seed: seed ^ LATER, numRuns: MANY }),
     wishes: fc.sample(wish, { seed, numRuns: MANY }),
     outages: fc.sample(fc.integer({ min: 1, max: Math.max(1, kills - 1) }), { seed, numRuns: OUTAGES }),
+    failover,
+    replacement,
   };
 }
 

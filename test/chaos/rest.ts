@@ -41,7 +41,7 @@ export async function unrested(resting: Resting): Promise<readonly string[]> {
 }
 
 /** Those of these orders that have not come to rest, each with what it waits for. */
-async function unfinished(
+export async function unfinished(
   storage: PaymentStorage,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {

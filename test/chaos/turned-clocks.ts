@@ -6,7 +6,7 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { allAddresses } from "./addresses.ts";
 import type { Child } from "./child.ts";
-import type { Customers } from "./customers.ts";
+import type { Customers, Placed } from "./customers.ts";
 import { type Deaths, dieAsDrawn } from "./deaths.ts";
 import type { Life } from "./plan.ts";
 import type { ChainDemand, ChainReady, ServiceSettings } from "./processes/settings.ts";
@@ -18,6 +18,8 @@ export interface ClocksParts extends Deaths {
   readonly service: PaymentService;
   readonly chain: Child<ChainReady>;
   readonly customers: Customers;
+  /** Those that come to rest. */
+  readonly orders: () => readonly Placed[];
   /** What services are started with before any turn. */
   readonly settings: ServiceSettings;
 }
@@ -105,8 +107,8 @@ export class TurnedClocks {
   }
 
   #rest(): Promise<readonly string[]> {
-    const { storage, service, customers } = this.#parts;
-    const transactionIds = customers.placed.map(({ transactionId }) => transactionId);
+    const { storage, service, orders } = this.#parts;
+    const transactionIds = orders().map(({ transactionId }) => transactionId);
     return unrested({ storage, service, transactionIds, aheadMs: this.#aheadMs });
   }
 }

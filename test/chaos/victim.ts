@@ -20,6 +20,10 @@ export class Victim {
   #child: Child<ServiceReady> | null = null;
   #baseUrl: string | null = null;
   #complaints = "";
+  /** Resolves when a process may be started. */
+  #mayStart: Promise<void> = Promise.resolve();
+  #letStart: () => void = () => {};
+  readonly #killed = new WeakSet<Child<ServiceReady>>();
   /** What ended without being killed. */
   readonly findings: string[] = [];
 
@@ -52,6 +56,7 @@ export class Victim {
   /** Starts a process, and ends it in the way of this life. */
   async live({ dies, happenings, startsMs, frozenMs }: Life): Promise<void> {
     if (dies === "starting") {
+      await this.#mayStart;
       const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
       await sleep(startsMs);
       return this.#kill(child);
@@ -78,9 +83,28 @@ export class Victim {
     });
   }
 
+  /** Until `release` no process is started. One that is still starting is killed. */
+  hold(): void {
+    this.#mayStart = new Promise((resolve) => (this.#letStart = resolve));
+    if (this.#child?.isReady === false) this.#child.process.kill("SIGKILL");
+  }
+
+  release(): void {
+    this.#letStart();
+  }
+
+  freeze(): void {
+    this.#child?.process.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child?.process.kill("SIGCONT");
+  }
+
   /** Starts a process that stays. */
   async start(): Promise<Child<ServiceReady>> {
     for (let failed = 0; failed < MAX_FAILED_STARTS; failed += 1) {
+      await this.#mayStart;
       const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
       const ready = await child.ready;
       if (ready !== null) {
@@ -100,7 +124,9 @@ export class Victim {
 
   async #kill(child: Child<ServiceReady>): Promise<void> {
     const { exitCode, signalCode } = child.process;
-    if (child.isReady && (exitCode !== null || signalCode !== null)) {
+    const isKilled = this.#killed.has(child);
+    this.#killed.add(child);
+    if (!isKilled && child.isReady && (exitCode !== null || signalCode !== null)) {
       this.findings.push(
         `E5: a service ended by itself (${String(exitCode ?? signalCode)}): ${child.complaints}`,
       );

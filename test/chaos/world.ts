@@ -9,18 +9,26 @@ import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.t
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
-import { type PostgresServer, startPostgres } from "../kit/postgres-server.ts";
 import { photograph, type Photograph } from "../payments/private/photograph.ts";
 import { shownChain } from "./books.ts";
 import { CarefulApi } from "./careful-api.ts";
 import { Child } from "./child.ts";
-import { Customers } from "./customers.ts";
+import { Customers, type Placed } from "./customers.ts";
+import { type DatabaseServer, lonelyServer, serverWithStandby } from "./database-server.ts";
 import { dieAsDrawn, dieEachSecond } from "./deaths.ts";
 import { HappeningCount } from "./happenings.ts";
-import { openStorage } from "./open-storage.ts";
-import { type ChaosPlan, type ChaosSettings, planOf } from "./plan.ts";
+import { type LentStorage, lentStorage } from "./open-storage.ts";
+import {
+  type ChaosForm,
+  type ChaosPlan,
+  type ChaosSettings,
+  type FailoverKind,
+  planOf,
+  type ReplacementKind,
+} from "./plan.ts";
 import type { ChainDemand, ChainReady, DatabaseSettings, ServiceSettings } from "./processes/settings.ts";
-import { unrested } from "./rest.ts";
+import { copyOf, replaceFile } from "./replaced-file.ts";
+import { unfinished, unrested } from "./rest.ts";
 import { chaosOptions } from "./service-options.ts";
 import { stepClocks } from "./stepped-clocks.ts";
 import { TurnedClocks } from "./turned-clocks.ts";
@@ -49,6 +57,9 @@ export interface ChaosReport {
 /** Told how many of the processes have been killed, and what is waited for. */
 export type OnProgress = (kills: number, doing: string) => void;
 
+const FILE = "chaos.db";
+/** A copy of it from before the first order. */
+const OLDER = "older.db";
 const SLOT_MS = 60;
 const CUSTOMERS = 12;
 /** How far the clocks of the machines are off. A file has one machine. */
@@ -79,8 +90,13 @@ export async function runChaos(settings: ChaosSettings, onProgress: OnProgress):
 
 interface Parts {
   readonly folder: string;
-  readonly server: PostgresServer | null;
+  readonly server: DatabaseServer | null;
   readonly isSmallDisk: boolean;
+  /** Whether the standby that takes over lacks what was acknowledged last. */
+  readonly losesCommits: boolean;
+  /** What becomes of the file of SQLite, null where it stays. */
+  readonly replacement: ReplacementKind | null;
+  readonly lent: LentStorage;
   readonly receiver: HttpsReceiver;
   readonly chain: Child<ChainReady>;
   readonly ready: ChainReady;
@@ -102,11 +118,18 @@ class World {
   #kills = 0;
   #ordersUnderLoad = 0;
   #outage = Promise.resolve();
+  readonly #troubles: string[] = [];
+  /** How many orders were begun when the last commits were lost, and which of them had come to rest before. */
+  #loss: { readonly begun: number; readonly settled: ReadonlySet<string> } | null = null;
 
   private constructor(parts: Parts, onProgress: OnProgress) {
     this.#parts = parts;
     this.#onProgress = onProgress;
-    this.#clocks = new TurnedClocks({ ...parts, onDeath: async () => void this.#countDeath() });
+    this.#clocks = new TurnedClocks({
+      ...parts,
+      orders: () => this.#lasting(),
+      onDeath: async () => void this.#countDeath(),
+    });
   }
 
   get kills(): number {
@@ -136,10 +159,13 @@ class World {
     const folder = await mkdtemp(join(tmpdir(), "paystate-chaos-"));
     const isSmallDisk = form === "full-disk";
     if (isSmallDisk) mountSmallDisk(folder);
-    const server = kind === "postgres" ? await startPostgres() : null;
+    const { wishes, failover, ...plan } = planOf({ kills, seed });
+    const replacement = form === "replaced-file" ? plan.replacement : null;
+    const losesCommits = form === "failover" && failover === "asynchronous";
+    const server = kind === "sqlite" ? null : await serverOf(form, failover);
     const database: DatabaseSettings =
       server === null
-        ? { kind: "sqlite", path: join(folder, "chaos.db") }
+        ? { kind: "sqlite", path: join(folder, FILE) }
         : { kind: "postgres", url: server.url, clock: "database" };
     const receiver = await startHttpsReceiver();
     const happenings = new HappeningCount();
@@ -150,7 +176,8 @@ class World {
     const chain = new Child<ChainReady>("chaos-chain", { slotMs: SLOT_MS, seed });
     const ready = await chain.ready;
     if (ready === null) throw new Error(`the chain did not start: ${chain.complaints}`);
-    const storage = await openStorage(database);
+    const lent = await lentStorage(database);
+    const { storage } = lent;
     const settings = {
       database,
       chain: ready,
@@ -162,6 +189,7 @@ class World {
     const service = createPaymentService({ ...chaosOptions(settings), storage, logger: silentLogger });
     const { accountId } = await service.createAccount({ name: "chaos", tier: "enterprise" });
     const { key } = await service.issueKey({ accountId, environment: "test" });
+    if (form === "replaced-file") copyOf(join(folder, FILE), join(folder, OLDER));
     const victims = Array.from({ length: processes }, (_, index) => {
       const clockOffMs = server === null ? 0 : (CLOCKS_OFF_MS[index % CLOCKS_OFF_MS.length] ?? 0);
       const clockFile = join(folder, `clock ${index}`);
@@ -173,11 +201,26 @@ class World {
     const customers = new Customers({
       api,
       alice: ready.wallets.alice,
-      wishes: planOf({ kills, seed }).wishes,
+      wishes,
       give: (address, amount) => tell({ asks: "give", address, amount: String(amount) }),
     });
     const judged = { receiver, ready, before, storage, service, customers };
-    return new World({ ...judged, folder, server, isSmallDisk, chain, settings, victims, api }, onProgress);
+    return new World(
+      {
+        ...judged,
+        lent,
+        replacement,
+        folder,
+        server,
+        isSmallDisk,
+        losesCommits,
+        chain,
+        settings,
+        victims,
+        api,
+      },
+      onProgress,
+    );
   }
 
   /** Lets everything go wrong under load, heals it, and again in the months after. Answers what broke on the way. */
@@ -191,9 +234,9 @@ class World {
     chain.process.send({ asks: "heal" } satisfies ChainDemand);
     shops.abort();
     await Promise.all(victims.map((victim) => victim.start()));
-    const troubles = [...(await shopping)];
+    const troubles = [...this.#troubles, ...(await shopping)];
     this.#tell("waiting for the last to be final");
-    const transactionIds = customers.placed.map(({ transactionId }) => transactionId);
+    const transactionIds = this.#lasting().map((order) => order.transactionId);
     troubles.push(...(await unrested({ storage, service, transactionIds, aheadMs: 0 })));
     troubles.push(...(await this.#repeatAll()));
     troubles.push(...(await this.#clocks.untilAllIsClosed(plan.laterLives)));
@@ -241,20 +284,28 @@ class World {
 
   /** One outage ends before the next one begins. */
   #loseDatabase(): Promise<void> {
-    const { server, isSmallDisk, folder } = this.#parts;
+    const { server, isSmallDisk, folder, losesCommits, replacement } = this.#parts;
     this.#outage = this.#outage.then(async () => {
       if (isSmallDisk) await fillDisk(folder);
-      await server?.kill();
-      await server?.restart();
+      if (replacement !== null) await this.#replaceFile(replacement);
+      if (losesCommits && this.#loss === null) await this.#loseCommits();
+      else await server?.lose();
     });
     return this.#outage;
   }
 
+  async #replaceFile(kind: ReplacementKind): Promise<void> {
+    const { lent, folder, victims, api } = this.#parts;
+    const file = { kind, path: join(folder, FILE), older: join(folder, OLDER), victims, api };
+    this.#troubles.push(...(await lent.whileClosed(() => replaceFile(file))));
+    api.forgive();
+  }
+
   /** I8: every order answers as it did, however often it is posted. */
   async #repeatAll(): Promise<readonly string[]> {
-    const { api, customers } = this.#parts;
+    const { api } = this.#parts;
     const broken: string[] = [];
-    for (const { asked, transactionId } of customers.placed) {
+    for (const { asked, transactionId } of this.#lasting()) {
       const { status, body } = await api.ask(asked);
       if (status !== 201 || body["transactionId"] !== transactionId) {
         broken.push(`I8: the order of ${transactionId} is now answered ${status} ${JSON.stringify(body)}`);
@@ -263,10 +314,30 @@ class World {
     return broken;
   }
 
+  async #loseCommits(): Promise<void> {
+    const { storage, server, api, customers } = this.#parts;
+    const ids = customers.placed.map(({ transactionId }) => transactionId);
+    const open = await unfinished(storage, ids);
+    await api.whileForgetting(async () => server?.lose());
+    this.#loss = { begun: customers.begun, settled: new Set(ids.filter((id) => !open.has(id))) };
+  }
+
+  /** The orders of which nothing was lost. */
+  #lasting(): readonly Placed[] {
+    const loss = this.#loss;
+    return this.customers.placed.filter(
+      ({ number, transactionId }) => loss === null || number >= loss.begun || loss.settled.has(transactionId),
+    );
+  }
+
   /** What is left to be judged. */
   get atRest(): ChaosAtRest {
     const { storage, service, receiver, customers, ready, before } = this.#parts;
-    return { storage, service, receiver, placed: customers.placed, chain: ready, before };
+    const lasting = new Set(this.#lasting());
+    const shaken = customers.placed.filter((order) => !lasting.has(order));
+    const mayBeLost = new Set(shaken.map(({ transactionId }) => transactionId));
+    const hasLost = this.#loss !== null;
+    return { storage, service, receiver, placed: customers.placed, hasLost, mayBeLost, chain: ready, before };
   }
 
   async close(): Promise<void> {
@@ -280,3 +351,6 @@ class World {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+const serverOf = (form: ChaosForm, kind: FailoverKind): Promise<DatabaseServer> =>
+  form === "failover" ? serverWithStandby(kind) : lonelyServer();

@@ -4,6 +4,7 @@ import { uncheckedTime } from "../../src/payments/gaps.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { SignsOfLife } from "../../src/payments/signs-of-life.ts";
 import { silentLogger } from "../../src/runtime.ts";
+import { unasked } from "../../src/solana/agree.ts";
 import { adapters } from "../kit/adapters.ts";
 import { sampled } from "../kit/thorough.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
@@ -18,6 +19,8 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
     readonly commits: () => number;
     /** How often all lives were read at once. */
     readonly readings: () => number;
+    /** How far the storage's clock is ahead, and the time that the chain tells; null while it is not known. */
+    readonly put: { aheadMs: number; chain: number | null };
     /** One whose own clock is so far ahead of the storage's. */
     readonly process: (aheadMs?: number) => SignsOfLife;
     /** So many minutes, one after the other. */
@@ -29,10 +32,11 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
     const storage = await database.open();
     const clock = virtualClock();
     let [commits, readings] = [0, 0];
+    const put: Watched["put"] = { aheadMs: 0, chain: null };
     const counted: PaymentStorage = {
       ...storage,
       // As a database with a clock of its own does.
-      time: async () => clock.now(),
+      time: async () => clock.now() + put.aheadMs,
       lives: () => {
         readings += 1;
         return storage.lives();
@@ -51,11 +55,17 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
     return {
       clock,
       storage,
+      put,
       commits: () => commits,
       readings: () => readings,
       process(aheadMs = 0) {
         const own = { ...clock, now: () => clock.now() + aheadMs };
-        const made = new SignsOfLife({ storage: counted, clock: own, log: silentLogger });
+        const made = new SignsOfLife({
+          storage: counted,
+          ledger: { time: async () => (put.chain === null ? null : unasked(put.chain)) },
+          clock: own,
+          log: silentLogger,
+        });
         processes.push(made);
         return made;
       },
@@ -98,6 +108,49 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
     await other.start();
     expect(await missed(world)).toBeNull();
     expect(await world.storage.lives()).toHaveLength(1);
+  });
+
+  test("D35, M32: a life that began by a clock that was put on an hour begins now as soon as clock and chain tell alike, and its gap stays", async () => {
+    const world = await open();
+    const { clock, put, storage } = world;
+    const only = world.process();
+    await only.start();
+    await only.stop();
+    const last = clock.now();
+    clock.advance(5 * MINUTE);
+    put.aheadMs = 60 * MINUTE;
+    await only.start();
+    expect(await missed(world), "which no chain can show").toMatchObject({ to: last + 65 * MINUTE });
+    put.chain = clock.now();
+    clock.advance(MINUTE);
+    await only.stop();
+    await only.start();
+    expect((await storage.lives()).at(-1)?.until, "contradicted").toBe(last + 65 * MINUTE);
+    put.aheadMs = 0;
+    await only.stop();
+    put.chain = clock.now();
+    await only.start();
+    expect(await missed(world)).toEqual({ from: last - 2 * MINUTE, to: clock.now() });
+    expect(await storage.lives()).toHaveLength(2);
+    put.chain = null;
+    await world.pass(3);
+    expect(await storage.lives()).toHaveLength(2);
+  });
+
+  test("D35, M32: a process whose clock was put on while it worked gives its signs by the time that has come, and begins no life", async () => {
+    const world = await open();
+    const { clock, put, storage } = world;
+    await world.process().start();
+    put.aheadMs = 60 * MINUTE;
+    clock.advance(MINUTE);
+    await expect.poll(async () => (await storage.lives()).at(-1)?.until).toBe(clock.now() + 60 * MINUTE);
+    put.aheadMs = 0;
+    put.chain = clock.now() + MINUTE;
+    await world.pass(1);
+    put.chain = null;
+    await world.pass(5);
+    expect(await storage.lives()).toHaveLength(1);
+    expect(await missed(world)).toBeNull();
   });
 
   test("M32: processes that start at once after a gap know of one", async () => {

@@ -6,7 +6,6 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { paymentStorage } from "../../src/payments/reads.ts";
@@ -20,6 +19,7 @@ import {
   stepOf,
   taskOf,
 } from "../contracts/storage/samples.ts";
+import { ask, untilTrue } from "../kit/ask-server.ts";
 import { HAS_PGBOUNCER, startPgbouncer } from "../kit/pgbouncer.ts";
 import { type PostgresProxy, postgresProxy } from "../kit/postgres-proxy.ts";
 import {
@@ -34,24 +34,6 @@ const HAS_POSTGRES = postgresPrograms() !== null;
 const fact = (id: string, value = id): PaymentCommit => ({
   writes: [{ table: "facts", insert: { id, value } }],
 });
-
-async function ask(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-async function untilTrue(url: string, question: string): Promise<void> {
-  for (;;) {
-    const [row = {}] = await ask(url, question);
-    if (Object.values(row)[0] === true) return;
-    await sleep(20);
-  }
-}
 
 /** Writers that go on until they are stopped. Answers what was acknowledged. */
 function underLoad(storage: PaymentStorage, name = "w"): { stop(): Promise<readonly string[]> } {

@@ -7,6 +7,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { storageTime } from "../storage-time.ts";
 
+const SECOND_MS = 1_000;
 const MOST_APART_MS = 60_000;
 
 /** Both clocks. */
@@ -22,4 +23,12 @@ export async function contradictionOf(clocks: ComparedClocks): Promise<number | 
   if (Math.abs(aheadMs) <= MOST_APART_MS) return null;
   contradict(clocks.clock, -aheadMs);
   return aheadMs;
+}
+
+/**
+ * Whether a reading that enough endpoints vouch for is of a block that is ahead of the storage's clock: a process that has just
+ * begun has no other word of the chain yet. A chain that stands still is behind, which contradicts nothing.
+ */
+export function isBehindBlock(now: number, { blockTime }: { readonly blockTime: number }): boolean {
+  return blockTime * SECOND_MS - now > MOST_APART_MS;
 }

@@ -82,7 +82,8 @@ export class Intake {
   }
 }
 
-function clockRefusal(mode: unknown): PaymentError {
+/** What is asked for is refused as long as the chain contradicts the storage's clock. */
+export function clockRefusal(mode: unknown): PaymentError {
   const told = { reason: "clock", retryAfter: RETRY_SECONDS } as const;
   return mode === "private"
     ? new PaymentError("ROUTING_UNAVAILABLE", told)

@@ -17,6 +17,8 @@ import type { Decision } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
 import { newId } from "../ids.ts";
+import { isBehindBlock } from "../intake/chain-clock.ts";
+import { clockRefusal } from "../intake/intake.ts";
 import { isoTime } from "../iso-time.ts";
 import { worthAtMost } from "../prices/prices.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
@@ -99,12 +101,14 @@ export class OrderAcceptance {
     const ownWallets = [sponsor.address, treasury, ...(desk === null ? [] : [desk])];
     await checkOrderParties({ ...this.#with, ownWallets, screen }, request).catch(unlessReachable);
 
-    const [cost, { funds }] = await Promise.all([
+    const [cost, reading] = await Promise.all([
       this.#costOf(request),
       ledger.funds([sponsor.address], [], "confirmed"),
     ]).catch(unlessReachable);
     await this.#refuseUncovered(request, cost);
-    const order = await this.#freshOrder(request, cost, funds[0]?.lamports ?? 0n);
+    const order = await this.#freshOrder(request, cost, reading.funds[0]?.lamports ?? 0n);
+    // The chain ends the window: one that began so far behind would be over before its money is final.
+    if (isBehindBlock(order.deposit.createdAt, reading)) throw clockRefusal("private");
     await request.checkAmounts();
     const { before, limited, after } = writesOf(request, order);
     const starts = this.#startsOf(request, order);

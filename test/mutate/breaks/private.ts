@@ -106,6 +106,20 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/signs-of-life.test.ts"],
   },
   {
+    property: "a life of a time that has not come begins now, and nothing waits for its time",
+    file: "src/payments/signs-of-life.ts",
+    text: "since: Math.min(since, now), until: now",
+    replacement: "since, until: now",
+    tests: ["payments/signs-of-life.test.ts"],
+  },
+  {
+    property: "signs are dated anew only where clock and chain tell alike",
+    file: "src/payments/signs-of-life.ts",
+    text: "if (isTold && newest !== null",
+    replacement: "if (newest !== null",
+    tests: ["payments/signs-of-life.test.ts"],
+  },
+  {
     property: "deposit addresses are dated by the clock of the storage, as gaps are",
     file: "src/payments/private/accept-order.ts",
     text: "const createdAt = await storageTime(this.#with);",

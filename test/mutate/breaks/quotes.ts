@@ -3,6 +3,13 @@ import type { Break } from "../break.ts";
 
 export const QUOTE_BREAKS: readonly Break[] = [
   {
+    property: "a process that has just begun takes no order whose window is over",
+    file: "src/payments/private/accept-order.ts",
+    text: "if (isBehindBlock(order.deposit.createdAt, reading)) throw",
+    replacement: "if (isBehindBlock(order.deposit.expiresAt, reading)) throw",
+    tests: ["payments/private/begun-behind.test.ts"],
+  },
+  {
     property: "nothing new is taken by a clock that the chain contradicts",
     file: "src/payments/intake/intake.ts",
     text: "if (contradiction !== null) throw",
