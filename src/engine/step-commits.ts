@@ -12,7 +12,7 @@ import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type Consequences, type Voiced } from "./consequences.ts";
-import { doneWithStep, isRefusedBehind } from "./done-with-step.ts";
+import { type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { Meant } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
@@ -90,7 +90,8 @@ export class StepCommits<W> {
     for (let look = 0; look < MAX_LOOKS; look++) {
       const done = await doneWithStep(this.#around.workflows, parts, writes as readonly Write<never>[]);
       if (done === null) break;
-      const along = this.#begun(done.starts, plan).flat();
+      const along = this.#beginsWith(done, plan);
+      if (along === null) break;
       const result = await this.#commitOnce([...done.parts, ...along], companions, plan);
       if (!isRefusedBehind(result, own)) return result;
     }
@@ -102,6 +103,15 @@ export class StepCommits<W> {
       const workflow = this.#around.workflows.of({ id, workflow: key, hash });
       return plan.start({ workflow, id, input });
     });
+  }
+
+  /** Null where it cannot begin: the step does not depend on it, and the task of the effect will meet the same fault. */
+  #beginsWith({ starts }: DoneParts, plan: StepPlan): StepCommit[] | null {
+    try {
+      return this.#begun(starts, plan).flat();
+    } catch {
+      return null;
+    }
   }
 
   async #commitOnce(

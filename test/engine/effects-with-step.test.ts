@@ -88,6 +88,17 @@ describe.each(sampled(adapters, "effects with their step"))("effects with their 
     }),
   );
 
+  test("an effect that begins with its step what no workflow knows is done by its task", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const ran: string[] = [];
+      const work = jobs(async ({ writes }) => ({ writes, starts: begun("helper"), isWhole: true }), ran);
+      const one = await engine({ workflows: [work] });
+      expect(await one.start(work, { id: "j", input: { id: "j" } })).toEqual({ ok: true });
+      one.run();
+      await settled();
+      expect(ran).toEqual(["j"]);
+    }));
+
   test("an effect that is not whole has its task, too", () =>
     inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
       awaitsOutside("helper");

@@ -41,7 +41,7 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
     property: "a notice waits for one before it that is sent again",
     file: "src/payments/webhooks/announce.ts",
     text: "[...ids, ...toldBefore(notice, deliveries)]",
-    replacement: "notice.webhooks === null ? toldBefore(notice, deliveries) : ids",
+    replacement: "isNew || notice.webhooks !== null ? ids : toldBefore(notice, deliveries)",
     tests: ["payments/webhooks/announcing.test.ts"],
   },
   {
@@ -57,6 +57,13 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
     text: "look < MAX_LOOKS",
     replacement: "look < 1_000",
     tests: ["payments/webhooks/announcing-with-step.test.ts"],
+  },
+  {
+    property: "a step does not depend on what an effect would begin with it",
+    file: "src/engine/step-commits.ts",
+    text: "if (along === null) break;",
+    replacement: 'if (along === null) throw new Error("it cannot begin");',
+    tests: ["engine/effects-with-step.test.ts"],
   },
   {
     property: "only what an effect has added to a commit is done anew",
