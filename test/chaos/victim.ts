@@ -20,7 +20,7 @@ export class Victim {
   #child: Child<ServiceReady> | null = null;
   #baseUrl: string | null = null;
   #complaints = "";
-  /** Resolves when a process may be started. */
+  /** Resolves when a process may be started, and the life of another may end. */
   #mayStart: Promise<void> = Promise.resolve();
   #letStart: () => void = () => {};
   readonly #killed = new WeakSet<Child<ServiceReady>>();
@@ -63,6 +63,7 @@ export class Victim {
     }
     const child = await this.start();
     await Promise.race([this.#happenings(happenings), sleep(MAX_LIFE_MS), child.exited]);
+    await Promise.race([this.#mayStart, child.exited]);
     if (dies !== "working") {
       child.process.kill("SIGSTOP");
       await sleep(frozenMs);
@@ -83,7 +84,7 @@ export class Victim {
     });
   }
 
-  /** Until `release` no process is started. One that is still starting is killed. */
+  /** Until `release` no process is started, nor ends as its life is drawn. One that is still starting is killed. */
   hold(): void {
     this.#mayStart = new Promise((resolve) => (this.#letStart = resolve));
     if (this.#child?.isReady === false) this.#child.process.kill("SIGKILL");
