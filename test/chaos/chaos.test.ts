@@ -8,82 +8,57 @@ import { runChaos } from "./world.ts";
 
 const KILLS = byDepth({ quick: 4, ci: 25, long: 250 });
 
-async function expectNothingBroken(settings: ChaosSettings): Promise<void> {
+type Run = readonly [sentence: string, settings: Omit<ChaosSettings, "seed">];
+
+const ON_SQLITE: readonly Run[] = [
+  [
+    "E5, E10, E11: 2 processes on SQLite that are killed all the while lose no order, tear none, pay none twice, and leave no address unswept",
+    { form: "drawn", database: "sqlite", processes: 2, kills: KILLS },
+  ],
+];
+
+const ON_POSTGRES: readonly Run[] = [
+  [
+    "E5, E10, E11: 4 processes that are killed all the while, and their server with them, lose no order, tear none, pay none twice, and leave no address unswept",
+    { form: "drawn", database: "postgres", processes: 4, kills: KILLS },
+  ],
+];
+
+/** In the long tests only. */
+const LONG_ON_SQLITE: readonly Run[] = [
+  [
+    "D35: 2 processes whose clock is put back and on by an hour while they are killed lose no order, pay none twice, and end no window by it",
+    { form: "stepped-clocks", database: "sqlite", processes: 2, kills: 20 },
+  ],
+  [
+    "D36: a file that is deleted, replaced by an older copy or cut short under load: a second later nothing is taken, and what was taken is there when it is put back",
+    { form: "replaced-file", database: "sqlite", processes: 2, kills: 20 },
+  ],
+];
+
+const LONG_ON_POSTGRES: readonly Run[] = [
+  [
+    "D28, D31, D33: a standby that takes over under load, also late, without the last commits or from a host that vanishes: no order is paid twice, and none is lost that the standby had",
+    { form: "failover", database: "postgres", processes: 2, kills: 20 },
+  ],
+  [
+    "E5, E10: 4 processes of which one is killed each second for a minute lose no order and pay none twice",
+    { form: "each-second", database: "postgres", processes: 4, kills: 60 },
+  ],
+];
+
+const SQLITE_RUNS = THOROUGH ? [...ON_SQLITE, ...LONG_ON_SQLITE] : ON_SQLITE;
+const POSTGRES_RUNS = THOROUGH ? [...ON_POSTGRES, ...LONG_ON_POSTGRES] : ON_POSTGRES;
+
+async function expectNothingBroken(run: Omit<ChaosSettings, "seed">): Promise<void> {
+  const settings = { ...run, seed: seedOfRun() };
   const { findings, orders, complaints, stored } = await runChaos(settings, () => {});
   expect(findings, `${stored}\n${complaints}\nrepeat with: ${commandOf(settings)}`).toEqual([]);
   expect(orders).toBeGreaterThan(0);
 }
 
-test(
-  "E5, E10, E11: 2 processes on SQLite that are killed all the while lose no order, tear none, pay none twice, and leave no address unswept",
-  { timeout: EXPLORING_MS },
-  () =>
-    expectNothingBroken({ form: "drawn", database: "sqlite", processes: 2, kills: KILLS, seed: seedOfRun() }),
-);
-
-test.runIf(THOROUGH)(
-  "D35: 2 processes whose clock is put back and on by an hour while they are killed lose no order, pay none twice, and end no window by it",
-  { timeout: EXPLORING_MS },
-  () =>
-    expectNothingBroken({
-      form: "stepped-clocks",
-      database: "sqlite",
-      processes: 2,
-      kills: 20,
-      seed: seedOfRun(),
-    }),
-);
-
-test.runIf(THOROUGH)(
-  "D36: a file that is deleted, replaced by an older copy or cut short under load: a second later nothing is taken, and what was taken is there when it is put back",
-  { timeout: EXPLORING_MS },
-  () =>
-    expectNothingBroken({
-      form: "replaced-file",
-      database: "sqlite",
-      processes: 2,
-      kills: 20,
-      seed: seedOfRun(),
-    }),
-);
+test.each(SQLITE_RUNS)("%s", { timeout: EXPLORING_MS }, (_, settings) => expectNothingBroken(settings));
 
 describe.skipIf(!HAS_POSTGRES)("with PostgreSQL", () => {
-  test.runIf(THOROUGH)(
-    "D28, D31, D33: a standby that takes over under load, also late, without the last commits or from a host that vanishes: no order is paid twice, and none is lost that the standby had",
-    { timeout: EXPLORING_MS },
-    () =>
-      expectNothingBroken({
-        form: "failover",
-        database: "postgres",
-        processes: 2,
-        kills: 20,
-        seed: seedOfRun(),
-      }),
-  );
-
-  test(
-    "E5, E10, E11: 4 processes that are killed all the while, and their server with them, lose no order, tear none, pay none twice, and leave no address unswept",
-    { timeout: EXPLORING_MS },
-    () =>
-      expectNothingBroken({
-        form: "drawn",
-        database: "postgres",
-        processes: 4,
-        kills: KILLS,
-        seed: seedOfRun(),
-      }),
-  );
-
-  test.runIf(THOROUGH)(
-    "E5, E10: 4 processes of which one is killed each second for a minute lose no order and pay none twice",
-    { timeout: EXPLORING_MS },
-    () =>
-      expectNothingBroken({
-        form: "each-second",
-        database: "postgres",
-        processes: 4,
-        kills: 60,
-        seed: seedOfRun(),
-      }),
-  );
+  test.each(POSTGRES_RUNS)("%s", { timeout: EXPLORING_MS }, (_, settings) => expectNothingBroken(settings));
 });
