@@ -1,6 +1,6 @@
 /**
- * By a clock that jumped ahead every row is old. Nothing is deleted, released or counted anew by a clock that was put, or that
- * another clock contradicts, until it has gone right for an hour.
+ * Tells whether a clock is trusted to judge age. After a jump ahead every row looks old: so nothing is deleted, released or
+ * counted anew until the clock has run for an hour without a jump, and without a contradiction by the chain.
  */
 import { elapsed, type Clock } from "./runtime.ts";
 
@@ -16,7 +16,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** Of each clock of this process, so that all who go by it judge alike. */
+/** What was seen of each clock of this process: all callers with one clock share one judgement. */
 const seen = new WeakMap<Clock, Seen>();
 
 /** Another clock, that is believed, says that this one is ahead by so many milliseconds, or behind where they are negative. */

@@ -36,7 +36,7 @@ export class CommitQueue<W> {
   /** Durable or refused when it resolves. Throws `CommitUnknown`, or why nothing has happened. It is never carried out twice. */
   async commit(item: Commit<W>): Promise<CommitResult> {
     const characters = charactersOf(item);
-    // A commit that is alone waits for none, so a long one is sent: refused here, its task would come back for ever.
+    // A long commit is sent when the queue is empty: if the queue refused the commit, its task would come back for ever.
     const isTooMuch = this.#pending > 0 && this.#characters + characters > MAX_CHARACTERS;
     if (isTooMuch || this.#pending >= MAX_WAITING) throw tooMany();
     this.#pending += 1;

@@ -20,7 +20,7 @@ export interface PollingSurroundings extends EngineProcess {
 }
 
 export interface RunningPolling extends PollingSurroundings {
-  /** Aborts when the polling stops: then no look begins, and each look under way is told to end. */
+  /** Aborts when the polling stops: no look begins any more, and each look under way ends. */
   readonly signal: AbortSignal;
 }
 

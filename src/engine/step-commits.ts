@@ -65,7 +65,7 @@ export interface CommitSurroundings<W> {
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
 
-/** So often effects are done anew with their step, when others have changed what was read for them. */
+/** How often an effect reads anew when another commit has changed the rows that the effect had read. */
 const MAX_LOOKS = 3;
 
 export class StepCommits<W> {

@@ -1,6 +1,6 @@
 /**
- * What one process does for all of them: after the clock was set back it sees to it that nothing waits for longer than its own
- * delay, and it reports what a storage has forgotten.
+ * Work that one process does for all processes on a storage: after the clock was set back it moves tasks that would wait for
+ * longer than their delay, and it reports parked tasks whose keys have room.
  */
 import { elapsed } from "../runtime.ts";
 import type { EngineProcess } from "./engine-process.ts";
@@ -8,9 +8,9 @@ import type { EngineProcess } from "./engine-process.ts";
 /** How often this process looks at its own clock, and how often at that of the storage, which may be another one. */
 const LOOK_EVERY_MS = 1_000;
 const ASK_EVERY_MS = 60_000;
-/** By more than this no clock differs from elapsed time between two looks that was not put. */
+/** Between two looks a clock that nobody sets differs from elapsed time by less than this. */
 const JUMP_MS = 1_000;
-/** Half of it after it was given the lease is given anew, and tells when: a clock that is before that was set back. */
+/** The lease is renewed after half of this time. Its row tells the time of the renewal: an earlier clock was set back. */
 const LEASE_MS = 600_000;
 const SEARCH_EVERY_MS = 600_000;
 

@@ -187,7 +187,7 @@ export interface AnyWorkflow {
   /** Everything in the chart that decides how a stored snapshot is read on, and the hash of it. */
   readonly chartText: string;
   readonly hash: string;
-  /** What its tasks are stored under: its key, those that it migrates, its name for messages that wait, and those of its children. */
+  /** The names that its tasks are stored under: the key, the keys of migrated versions, the name for waiting messages, the keys of child machines. */
   readonly claims: readonly string[];
   /** By version: what leads to the next one, null where a child machine is kept as it is. */
   readonly migrations: ReadonlyMap<number, AnyMigration | null>;

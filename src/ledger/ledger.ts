@@ -352,8 +352,8 @@ export interface Ledger extends RoutingLedger {
    */
   endpoints(): Promise<Heard<readonly EndpointStanding[]>>;
   /**
-   * What time it is on the chain, Unix milliseconds, as enough endpoints have told it alike within the last hour, those alone
-   * whose blocks go on; null while it is not known. Asks nothing by itself.
+   * Tells the time of the chain in Unix milliseconds: the time on which enough endpoints with advancing slots have agreed within
+   * the last hour. Null while the time is unknown. Asks no node.
    */
   time(): Promise<Agreed<number> | null>;
   /** Lists what endpoints tell differently at the moment: nothing that depends on it goes on until they agree. */

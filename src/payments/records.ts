@@ -87,7 +87,7 @@ export interface QuoteRecord {
   readonly swap: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** When a caller was first told that it has expired: what read it before cannot use it any more. A refresh opens it again. */
+  /** When a caller was first told that the quote has expired: requests that read the quote before cannot use the quote any more. A refresh opens it again. */
   readonly closedAt: number | null;
   /** The one transaction that used the quote up. */
   readonly usedBy: string | null;

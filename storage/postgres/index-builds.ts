@@ -87,7 +87,7 @@ export class IndexBuilds {
     return this.#left.length === 0;
   }
 
-  /** One change for each table that needs some. */
+  /** The next change of each table whose indexes differ from their description. */
   async #look(): Promise<readonly IndexChange[]> {
     const read: Database["read"] = (...asked) => this.#database.read(...asked);
     const all = await standings(read, [...this.#tables.values()], postgresSchema);

@@ -68,14 +68,13 @@ async function announceWithStep(
   const announced = announce(parts, { view, notices: [...earlier, ...own], own, webhooks, deliveries });
   const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
   const runs = isWhole ? announced.runs : [];
-  const added = announced.notices.filter(({ id }) => !own.some((notice) => notice.id === id));
+  const ownIds = new Set(own.map(({ id }) => id));
   return {
     writes: [
       ...writes.filter((write) => write.table !== "notices"),
-      ...announced.notices
-        .filter((notice) => !added.includes(notice))
-        .map((insert) => ({ table: "notices" as const, insert })),
-      ...added.map(serialised),
+      ...announced.notices.map((notice) =>
+        ownIds.has(notice.id) ? { table: "notices" as const, insert: notice } : serialised(notice),
+      ),
       ...announcements(parts, announced.notices, accountId),
       unchanged,
       ...runs.map(({ write }) => write),

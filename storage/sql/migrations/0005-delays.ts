@@ -1,4 +1,4 @@
-/** A task keeps the delay that it waits by. Of those that are there nobody knows it: they keep their moment. */
+/** A task keeps the delay that it waits by. The delays of stored tasks are unknown: stored tasks keep their moment. */
 import type { SchemaDialect } from "./dialect.ts";
 
 export const delays = ({ types }: SchemaDialect): readonly string[] => [
