@@ -6,11 +6,6 @@ interface Change {
   readonly before: AccountState | null;
 }
 
-/** What an account held before a slot changed it. */
-export interface PastAccount extends Change {
-  readonly address: string;
-}
-
 /** Keeps, per account and slot, the state before that slot's first change. */
 export class AccountHistory {
   readonly #changes = new Map<string, Change[]>();
@@ -40,13 +35,6 @@ export class AccountHistory {
       for (const address of addresses) states.set(address, this.asOf(slot, address) ?? null);
     }
     return states;
-  }
-
-  /** All notes, those of each account in the order of slots. */
-  all(): PastAccount[] {
-    return [...this.#changes].flatMap(([address, changes]) =>
-      changes.map(({ slot, before }) => ({ slot, address, before })),
-    );
   }
 
   /** Drops the notes of slots after `slot`, once their changes have been undone. */

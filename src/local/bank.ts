@@ -3,7 +3,6 @@ import bs58 from "bs58";
 import { LOOKUP_TABLE_PROGRAM, UPGRADEABLE_LOADER } from "../solana/programs.ts";
 import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
 import { type AccountState, addressBytes, fromNative, toNative, withoutData } from "./account-state.ts";
-import { ChangedAccounts, type SnapshotAccount } from "./changed-accounts.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 import { genesisOf, type LateProgram } from "./late-programs.ts";
 import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMetadata, NativeSvm } from "./litesvm.ts";
@@ -64,13 +63,10 @@ export interface Simulation extends RunReport {
 
 /** The transaction machine of a local chain. */
 export class Bank {
-  /** Those that a chain does not begin with. */
-  readonly changed = new ChangedAccounts();
   readonly #litesvm: Litesvm;
   readonly #svm: NativeSvm;
   /** Those that nothing has touched yet. */
   readonly #late: Map<string, LateProgram>;
-  #lamportsPerByte: bigint | undefined;
   /** Programs that transactions have named, without their data. */
   readonly #programs = new Map<string, AccountState>();
 
@@ -123,22 +119,7 @@ export class Bank {
 
   /** Puts accounts back in place without any program. */
   overwrite(states: ReadonlyMap<string, AccountState | null>): void {
-    for (const [address, state] of states) this.changed.note(address, this.account(address), state);
     this.#put(states);
-  }
-
-  /** Puts the accounts of a snapshot in place, as they were in a block of `slot`. */
-  restore(accounts: Iterable<SnapshotAccount>, environment: Pick<SlotEnvironment, "slot" | "time">): void {
-    this.#setClock(environment);
-    const programs = new Map<string, AccountState>();
-    for (const restored of accounts) {
-      const { address, account } = restored;
-      this.changed.restore(restored);
-      if (account?.executable === true) programs.set(address, account);
-      else this.#put(new Map([[address, account]]));
-    }
-    // litesvm looks for a program's code when it is given the program.
-    this.#put(programs);
   }
 
   #put(states: ReadonlyMap<string, AccountState | null>): void {
@@ -154,14 +135,8 @@ export class Bank {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataLength));
   }
 
-  /** The price of storage, `undefined` while it was never changed. */
-  get lamportsPerByte(): bigint | undefined {
-    return this.#lamportsPerByte;
-  }
-
   /** Changes the price of storage, in lamports per byte. */
   setRent(lamportsPerByte: bigint): void {
-    this.#lamportsPerByte = lamportsPerByte;
     this.#svm.setRent(new this.#litesvm.Rent(lamportsPerByte, 1, 50));
   }
 
@@ -194,9 +169,6 @@ export class Bank {
     });
     const fee = sum(before) - sum(accounts.map(({ after }) => after));
     if (this.#isFailure(result) && fee === 0n) return undefined;
-    for (const change of accounts) {
-      if (change.isWritable) this.changed.note(change.address, change.before, change.after);
-    }
     return { ...this.#report(result), keys, accounts, fee };
   }
 

@@ -81,11 +81,6 @@ export class Blockhashes {
     this.#cached = { from: 0, to: -1 };
   }
 
-  /** The slots after which the chain forked off, in order of the forks. */
-  get forks(): readonly number[] {
-    return [...this.#forks];
-  }
-
   /** How many blocks before `slot` the hash belongs to; infinite when it is unknown there. */
   #ageAt(blockhash: string, slot: number): number {
     const found = this.#slotOf(blockhash, slot);

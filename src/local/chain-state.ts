@@ -3,11 +3,10 @@ import { AccountHistory } from "./account-history.ts";
 import type { AccountState } from "./account-state.ts";
 import { Bank, type Execution, type Simulation, type SlotEnvironment } from "./bank.ts";
 import { Blockhashes } from "./blockhashes.ts";
-import { ChainSnapshots, type SnapshotPolicy } from "./chain-snapshots.ts";
 import { CLOCK_SYSVAR } from "../solana/programs.ts";
 import { clockSysvar } from "./clock-sysvar.ts";
 import { genesisAccounts, genesisHash, type GenesisKeys, genesisKeys } from "./genesis.ts";
-import type { GenesisEntry, Journal, JournalEntry } from "./journal.ts";
+import type { GenesisEntry, JournalEntry } from "./journal.ts";
 import { JournaledSlots, type JournaledSlotsOptions } from "./journaled-slots.ts";
 import type { Litesvm } from "./litesvm.ts";
 import { tokenBalances } from "./token-balances.ts";
@@ -43,8 +42,6 @@ const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n;
 export interface ChainStateOptions extends JournaledSlotsOptions {
   readonly litesvm: Litesvm;
   readonly depths: CommitmentDepths;
-  /** Without it, the whole journal is replayed. */
-  readonly snapshots?: SnapshotPolicy;
 }
 
 /** A transaction at its landing, when its accounts are still at hand. */
@@ -55,7 +52,7 @@ export class ChainState {
   readonly genesis: GenesisEntry;
   readonly genesisHash: string;
   readonly keys: GenesisKeys;
-  readonly log: TransactionLog;
+  readonly log = new TransactionLog();
   readonly tokenOwners = new TokenOwners();
   readonly blockhashes: Blockhashes;
   readonly #bank: Bank;
@@ -65,24 +62,19 @@ export class ChainState {
   /** From a wallet's name to the transaction that founded it. */
   readonly #wallets = new Map<string, string>();
   readonly #observers: (() => void)[] = [];
-  readonly #snapshots: ChainSnapshots | undefined;
 
-  /** Replays the journal after the newest snapshot. Throws when its transactions do not land as they did. */
+  /** Replays the journal. Throws when its transactions do not land as they did. */
   constructor(options: ChainStateOptions) {
     const { genesis, journal } = options;
     this.genesis = genesis;
     this.genesisHash = genesisHash(genesis);
     this.keys = genesisKeys(genesis.seed);
     this.blockhashes = new Blockhashes(this.genesisHash);
-    this.log = new TransactionLog(options.snapshots?.folder);
     this.#bank = new Bank(options.litesvm);
     this.#bank.begin(genesisAccounts(this.keys, (length) => this.#bank.rentFor(length)));
     this.#slots = new JournaledSlots(options);
     this.#depths = options.depths;
-    this.#snapshots = options.snapshots && this.#snapshotsOf(journal, options.snapshots);
-    this.#snapshots?.restore();
     for (const entry of journal.entries()) this.#replay(entry);
-    this.#snapshots?.takeIfDue();
     this.#slots.start(genesis);
   }
 
@@ -172,7 +164,6 @@ export class ChainState {
     }
     this.#slots.reach(slot);
     this.#landed({ ...transaction, ...execution, ...this.#placement(slot, execution) }, wallet);
-    this.#snapshots?.takeIfDue();
     this.#announce();
     return "landed";
   }
@@ -217,30 +208,10 @@ export class ChainState {
     this.#bank.setRent(lamportsPerByte);
   }
 
-  /** Writes a last snapshot, and closes the journal and the history. */
-  async close(): Promise<void> {
-    await this.#snapshots?.close();
+  /** Closes the journal and the history. */
+  close(): void {
     this.log.close();
     this.#slots.close();
-  }
-
-  #snapshotsOf(journal: Journal, policy: SnapshotPolicy): ChainSnapshots {
-    const { log, blockhashes, tokenOwners } = this;
-    const { finalizedAfter } = this.#depths;
-    return new ChainSnapshots(
-      {
-        journal,
-        bank: this.#bank,
-        slots: this.#slots,
-        history: this.#history,
-        log,
-        blockhashes,
-        tokenOwners,
-        wallets: this.#wallets,
-        finalizedAfter,
-      },
-      policy,
-    );
   }
 
   #announce(): void {
@@ -288,7 +259,6 @@ export class ChainState {
     }
     this.#history.forgetUpTo(this.slotAt("finalized", landed.slot) - HISTORY_SLOTS);
     this.log.add(landed);
-    this.#snapshots?.landed();
     if (wallet !== undefined && landed.err === null) this.#wallets.set(wallet, landed.signature);
   }
 

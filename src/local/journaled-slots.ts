@@ -14,16 +14,6 @@ export interface JournaledSlotsOptions {
   readonly now: () => number;
 }
 
-/** Slots as the journal tells them. */
-export interface WrittenSlots {
-  /** Those after the genesis. */
-  readonly marks: readonly SlotMark[];
-  /** The highest slot that may be answered. */
-  readonly seen: number;
-  /** The highest slot in which something happened. */
-  readonly reached: number;
-}
-
 /** Slots that never go back, not even when the process is killed. All writing to the journal goes through here. */
 export class JournaledSlots {
   readonly #clock: SlotClock;
@@ -75,16 +65,6 @@ export class JournaledSlots {
       this.#resumption = undefined;
     }
     this.#journal.append(entry);
-  }
-
-  /** What the replay of the journal makes of it, up to its last line. */
-  written(): WrittenSlots {
-    return { marks: this.#clock.marks(), seen: this.#seen, reached: this.#clock.reached };
-  }
-
-  /** Whether this process has written to the journal what was to be said first. */
-  get isResumed(): boolean {
-    return this.#resumption === undefined;
   }
 
   /** Replay: from here slots ran on. */

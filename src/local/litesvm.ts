@@ -2,7 +2,7 @@
 import { requireBeside } from "../require-beside.ts";
 
 /** The version whose results the journal's replay relies on. */
-export const LITESVM_VERSION = "1.5.0";
+const LITESVM_VERSION = "1.5.0";
 
 /** An account as litesvm holds it. */
 export interface NativeAccount {

@@ -9,12 +9,10 @@ export interface LocalChainOptions {
   /** Tells the time; `sleep` is needed for delay faults, and for subscriptions while slots follow the clock. */
   readonly clock: Pick<Clock, "now"> & Partial<Pick<Clock, "sleep">>;
   /**
-   * File the chain lives in; made when absent (mode 0600), replayed when present. Without it, nothing is kept. The folder
-   * beside it, with `.snapshot` behind its name, spares a start most of the replay; without it a start takes longer.
+   * File the chain lives in; made when absent (mode 0600), replayed when present: some 0.4 ms for each transaction.
+   * Without it, nothing is kept.
    */
   readonly journal?: string;
-  /** Transactions between two snapshots, 1,000 by default; each snapshot holds all accounts that were ever changed. */
-  readonly snapshotEvery?: number;
   /** Duration of a slot in milliseconds, 400 by default. With 0 slots pass by `advance` only. */
   readonly slotMs?: number;
   /** All keys of the chain's own are derived from it. The journal's seed must be the same. */
@@ -80,6 +78,6 @@ export interface LocalChain {
    * with a sentence when one is in use.
    */
   listen(options: { readonly port: number; readonly host: string }): Promise<Listener>;
-  /** Ends waiting calls, writes a last snapshot, closes listeners and the journal. A later `fetch` fails like a dead network. */
+  /** Ends waiting calls, closes listeners and the journal. A later `fetch` fails like a dead network. */
   close(): Promise<void>;
 }

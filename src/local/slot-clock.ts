@@ -15,8 +15,6 @@ export class SlotClock {
   readonly #now: () => number;
   readonly #marks: SlotMark[];
   #highest: number;
-  /** As `#highest`, without the slots that only passed. */
-  #reached: number;
   /** Where counting began in this process; the clock may have been set since the mark was. */
   #origin: { readonly slot: number; readonly now: number };
   #lastNow: number;
@@ -26,7 +24,6 @@ export class SlotClock {
     this.#now = now;
     this.#marks = [first];
     this.#highest = first.slot;
-    this.#reached = first.slot;
     this.#lastNow = now();
     this.#origin = { slot: first.slot, now: this.#lastNow };
   }
@@ -70,17 +67,6 @@ export class SlotClock {
   /** Something happened in `slot`: it is at least that late. */
   reach(slot: number): void {
     this.#highest = Math.max(this.#highest, slot);
-    this.#reached = Math.max(this.#reached, slot);
-  }
-
-  /** The highest slot in which something happened. */
-  get reached(): number {
-    return this.#reached;
-  }
-
-  /** All marks after the first, oldest first. */
-  marks(): SlotMark[] {
-    return this.#marks.slice(1);
   }
 
   #newestMark(): SlotMark {

@@ -1,11 +1,10 @@
 /** The transactions that landed, found by signature, by message and by account. */
 import type { Execution } from "./bank.ts";
 import { memosOf } from "./memo.ts";
-import type { AppendedFile, FileMark } from "./appended-file.ts";
 import { HistoryFile } from "./history-file.ts";
 import type { TokenBalance } from "./token-balances.ts";
 import { decodeTransaction, type DecodedTransaction } from "./transaction-bytes.ts";
-import { type KeptOfTransaction, TransactionNotes } from "./transaction-notes.ts";
+import type { TransactionErrorJson } from "./transaction-errors.ts";
 
 /** A landed transaction and everything a node tells about it. */
 export interface LandedTransaction extends DecodedTransaction, Omit<Execution, "accounts"> {
@@ -36,19 +35,18 @@ type Told = Pick<
   | "tokenBalances"
 >;
 
-/** Files in which a log outlives its process. */
-export interface LogFiles {
-  readonly notes: AppendedFile;
-  /** File descriptor of the history. */
-  readonly history: number;
-}
-
-/** Up to where a log was written. */
-export interface LogMark {
-  readonly notes: FileMark;
-  /** Bytes of the history. */
-  readonly history: number;
-  readonly transactions: number;
+/** What is kept in memory of each transaction. */
+interface KeptOfTransaction {
+  readonly signature: string;
+  readonly messageHash: string;
+  readonly slot: number;
+  /** Unix milliseconds at which its slot began. */
+  readonly time: number;
+  /** Its place among all transactions of the chain. */
+  readonly position: number;
+  readonly err: TransactionErrorJson | null;
+  /** All its memos as nodes list them; kept, because long lists show them. */
+  readonly memo: string | null;
 }
 
 /** Remembers every landed transaction: a short note of each in memory, and what else is told of it on disk. */
@@ -57,50 +55,7 @@ export class TransactionLog {
   readonly #bySignature = new Map<string, RecordedTransaction>();
   readonly #byMessage = new Map<string, RecordedTransaction>();
   readonly #byAddress = new Map<string, RecordedTransaction[]>();
-  readonly #history: HistoryFile<Told>;
-  readonly #notes: TransactionNotes | undefined;
-
-  /** Without files it ends with the process. Call `restore` or `begin` first. */
-  constructor(files?: LogFiles) {
-    this.#history = new HistoryFile(files?.history);
-    this.#notes = files === undefined ? undefined : new TransactionNotes(files.notes);
-  }
-
-  /** Goes on where an earlier process was at `mark`. False, and nothing is remembered, where the files do not hold that. */
-  restore({ notes, history, transactions }: LogMark): boolean {
-    if (this.#notes === undefined || !this.#history.continueAt(history)) return false;
-    const noted = this.#notes.goTo(notes);
-    if (noted === undefined) {
-      this.#history.continueAt(0);
-      return false;
-    }
-    for (const { addresses, place, ...kept } of noted) {
-      this.#shortenTo(kept.position);
-      this.#history.restore(kept.position, place);
-      this.#index(new RecordedTransaction(kept, this.#history), addresses);
-    }
-    this.#shortenTo(transactions);
-    return true;
-  }
-
-  /** Removes what the files hold and this log does not. */
-  begin(): void {
-    if (this.#notes === undefined) return;
-    this.#notes.cut();
-    this.#history.cut();
-  }
-
-  /** How far the files go; `undefined` when something is missing in them. */
-  mark(): LogMark | undefined {
-    const notes = this.#notes?.mark();
-    return notes && { notes, history: this.#history.length, transactions: this.length };
-  }
-
-  /** What was written survives a power failure, too. */
-  async sync(): Promise<void> {
-    await this.#history.sync();
-    await this.#notes?.sync();
-  }
+  readonly #history = new HistoryFile<Told>();
 
   /** How many transactions landed so far. */
   get length(): number {
@@ -112,8 +67,7 @@ export class TransactionLog {
     const { signature, messageHash, slot, time, position, err } = landed;
     const kept = { signature, messageHash, slot, time, position, err, memo: memosOf(landed) };
     const addresses = landed.keys.all.map(({ address }) => address);
-    const place = this.#history.set(position, toldOf(landed));
-    this.#notes?.add(place && { ...kept, addresses, place });
+    this.#history.set(position, toldOf(landed));
     this.#index(new RecordedTransaction(kept, this.#history), addresses);
   }
 
@@ -161,7 +115,6 @@ export class TransactionLog {
   /** Ends the history; what is only noted can still be asked for. */
   close(): void {
     this.#history.close();
-    this.#notes?.close();
   }
 
   #index(recorded: RecordedTransaction, addresses: readonly string[]): void {
