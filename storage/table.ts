@@ -26,31 +26,57 @@ export interface Values {
   readonly json: Json;
 }
 
+/** Never there; names the type that `column` gave to a column. */
+declare const held: unique symbol;
+
+/** A column whose values have a type of their own. Made by `column`. */
+export type ColumnOf<V> = KindOf<V> & { readonly [held]: V };
+
 /** What a field of a column of this kind holds. */
-export type FieldOf<C> = C extends `${infer K extends ColumnKind}?`
-  ? Values[K] | null
-  : C extends ColumnKind
-    ? Values[C]
-    : never;
+export type FieldOf<C> = C extends { readonly [held]: infer V }
+  ? V
+  : C extends `${infer K extends ColumnKind}?`
+    ? Values[K] | null
+    : C extends ColumnKind
+      ? Values[C]
+      : never;
 
 /** The row that columns of these kinds hold. */
 export type RowOf<C> = { readonly [F in keyof C]: FieldOf<C[F]> };
 
 /** The kind of column that keeps values of this type. */
-export type KindOf<V> = [V] extends [string]
-  ? "text"
-  : [V] extends [number]
-    ? "integer"
-    : [V] extends [bigint]
-      ? "amount"
-      : [V] extends [boolean]
-        ? "boolean"
-        : [V] extends [Uint8Array]
-          ? "bytes"
-          : "json";
+export type KindOf<V> = null extends V
+  ? `${KindOf<NonNullable<V>>}?`
+  : [V] extends [string]
+    ? "text"
+    : [V] extends [number]
+      ? "integer"
+      : [V] extends [bigint]
+        ? "amount"
+        : [V] extends [boolean]
+          ? "boolean"
+          : [V] extends [Uint8Array]
+            ? "bytes"
+            : "json";
 
-/** The column that a field of this type needs. */
-export type ColumnOf<V> = null extends V ? `${KindOf<NonNullable<V>>}?` : KindOf<V>;
+/**
+ * A column whose values are narrower than its kind, such as a few texts or a JSON object of a known shape. The compiler alone
+ * knows of it: what a database holds is believed.
+ *
+ * @example
+ * ```ts
+ * import { column, defineTable, type Row } from "paystate/engine";
+ *
+ * const orders = defineTable("orders", {
+ *   columns: { id: "text", state: column<"open" | "paid">("text"), tags: column<readonly string[]>("json") },
+ * });
+ * const order: Row<typeof orders> = { id: "o-1", state: "open", tags: ["gift"] };
+ * console.log(order.state); // open
+ * ```
+ */
+export function column<V>(kind: KindOf<V>): ColumnOf<V> {
+  return kind as ColumnOf<V>;
+}
 
 /**
  * Fields by which rows are found and ordered. With `where` or `present` only those rows are in it that have exactly these
@@ -110,11 +136,6 @@ export interface TableTraits<F extends string> {
   readonly migrations?: readonly Migration[];
 }
 
-/** The description of a table that holds rows of the type `R`. */
-export interface TableOptions<R> extends TableTraits<keyof R & string> {
-  readonly columns: { readonly [F in keyof R & string]: ColumnOf<R[F]> };
-}
-
 /** An index with all its parts. */
 export interface Index {
   readonly on: readonly string[];
@@ -137,6 +158,9 @@ export interface Table<R> extends AnyTable {
   /** Never there; keeps the type of the rows. */
   readonly row?: R;
 }
+
+/** The rows of a table. */
+export type Row<T extends AnyTable & { readonly row?: unknown }> = NonNullable<T["row"]>;
 
 /** Tables by their names. */
 export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
@@ -192,14 +216,6 @@ export function engineOwnTable<const C extends Readonly<Record<string, Column>>>
   return describedTable(name, options);
 }
 
-/** Describes several tables whose rows have declared types; the compiler compares them field by field. */
-export function defineTables<W>(options: {
-  readonly [T in keyof W & string]: TableOptions<W[T]>;
-}): TableSet<W> {
-  const given = Object.entries(options as Readonly<Record<string, AnyOptions>>);
-  return Object.fromEntries(given.map(([name, each]) => [name, tableFrom(name, each)])) as TableSet<W>;
-}
-
 interface AnyOptions extends TableTraits<string> {
   readonly columns: Readonly<Record<string, Column>>;
 }
@@ -235,11 +251,11 @@ function checkTable(table: AnyTable): void {
   const { name, columns, key, unique, indexes, group } = table;
   const refuse = (problem: string): never => refuseTable(name, problem);
   if (!NAME.test(name)) refuse("a name is a letter, then up to 47 letters, digits and _");
-  for (const [field, column] of Object.entries(columns)) {
+  for (const [field, kind] of Object.entries(columns)) {
     const isTaken = OWN_COLUMN.test(field);
     if (isTaken || !NAME.test(field)) refuse(`no column can be called ${JSON.stringify(field)}`);
-    if (!/^(text|integer|amount|boolean|bytes|json)\??$/.test(column)) {
-      refuse(`column ${field} must be text, integer, amount, boolean, bytes or json, not ${column}`);
+    if (!/^(text|integer|amount|boolean|bytes|json)\??$/.test(kind)) {
+      refuse(`column ${field} must be text, integer, amount, boolean, bytes or json, not ${kind}`);
     }
   }
   if (columns[key] !== "text") refuse(`its key, ${key}, must be a column of the kind text`);
@@ -281,12 +297,12 @@ function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (proble
     }
     const later = migrations.slice(at + 1);
     for (const [field, value] of Object.entries(add)) {
-      const column = columns[field];
-      if (column === undefined) {
+      const kind = columns[field];
+      if (kind === undefined) {
         if (later.every((next) => !(next.drop ?? []).includes(field))) {
           refuse(`migrations[${at}] adds ${field}, which is no column and is never dropped`);
         }
-      } else if (value === null && !column.endsWith("?")) {
+      } else if (value === null && !kind.endsWith("?")) {
         refuse(`migrations[${at}] gives ${field} null in the rows of before, and its column takes none`);
       }
     }

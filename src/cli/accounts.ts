@@ -13,11 +13,10 @@ import {
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import { SCOPES, type Scope } from "../payments/accounts/caller.ts";
 import { readNetwork } from "../networks.ts";
-import type { PaymentStorage } from "../payments/payment-storage.ts";
-import type { AccountRecord, Tier } from "../payments/records.ts";
+import { type PaymentStorage, paymentStorage } from "../payments/payment-storage.ts";
+import type { AccountRecord, Tier } from "../payments/tables/identity.ts";
 import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
 import { TIERS } from "./dev-data.ts";
-import { paymentStorage } from "../payments/reads.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabasePlace } from "./open-database.ts";
 import type { Print } from "./print.ts";
 import { duration, oneOf, readArguments, wholeNumber } from "./read-arguments.ts";

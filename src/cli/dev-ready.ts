@@ -1,7 +1,7 @@
 /** What `paystate dev` says once it is ready: one line for programs, or a page for people. */
 import { styleText } from "node:util";
 import bs58 from "bs58";
-import type { Tier } from "../payments/records.ts";
+import type { Tier } from "../payments/tables/identity.ts";
 import type { LocalWallet } from "../local/index.ts";
 import { DEV_HELPERS_PATH } from "./dev-helpers.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";

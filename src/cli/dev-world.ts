@@ -1,7 +1,7 @@
 /** What the helpers of `paystate dev` work on. */
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";
-import type { Tier } from "../payments/records.ts";
+import type { Tier } from "../payments/tables/identity.ts";
 import type { PaymentService } from "../service/payment-service.ts";
 
 /** A development at work. */

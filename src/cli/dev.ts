@@ -1,7 +1,7 @@
 /** `paystate dev`: local chain, SQLite file, service and handler in one process, going on where they were. */
 import { createServer } from "node:http";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { Tier } from "../payments/records.ts";
+import type { Tier } from "../payments/tables/identity.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
 import { recoveryFile } from "../payments/operator/recovery/journal-file.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";

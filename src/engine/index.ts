@@ -1,6 +1,6 @@
 /** `paystate/engine`: durable XState workflows for anything, without payments. */
 export { createEngine } from "./engine.ts";
-export { defineTable } from "../../storage/table.ts";
+export { column, defineTable } from "../../storage/table.ts";
 export { startOf, workflow } from "./workflow.ts";
 export { InvalidOptions } from "../options.ts";
 export { MigrationFailed } from "./migrations.ts";
@@ -97,12 +97,15 @@ export type {
   AnyTable,
   Column,
   ColumnKind,
+  ColumnOf,
   FieldOf,
   Group,
   Index as TableIndex,
   IndexOptions,
   Json,
+  KindOf,
   Migration,
+  Row,
   RowOf,
   Table,
   TableSet,

@@ -1,7 +1,7 @@
 /** The refusal of a request whose window is full. */
 import { PaymentError } from "../errors.ts";
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";
-import type { Tier } from "../payments/records.ts";
+import type { Tier } from "../payments/tables/identity.ts";
 
 /** `tier` is "none" for a client without an account. */
 export function limitExceeded(

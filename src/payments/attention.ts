@@ -1,5 +1,6 @@
 /** What keeps a transaction from going on, said to its owner: one word, and a sentence for people. */
-import type { DepositRecord, TransactionAttention, TransactionRecord } from "./records.ts";
+import type { DepositRecord } from "./tables/deposits.ts";
+import type { TransactionAttention, TransactionRecord } from "./tables/orders.ts";
 
 /** Why a person or something else has to be waited for. */
 export type Attention = TransactionAttention | "held" | "waiting_for_price" | "waiting_for_funds";

@@ -1,6 +1,7 @@
 /** Gaps in the lives of a database: times when no process was at work on it, and another copy of it may have been. */
 import type { Period } from "../ledger/routing.ts";
-import type { DepositRecord, LifeRecord } from "./records.ts";
+import type { LifeRecord } from "./tables/database.ts";
+import type { DepositRecord } from "./tables/deposits.ts";
 
 /** A start that finds no younger sign of life comes after a gap. A restart takes less. */
 export const GAP_MS = 3 * 60_000;

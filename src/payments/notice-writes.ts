@@ -1,6 +1,8 @@
 /** The notices that a step announces, as rows of its commit. */
 import type { AnnounceParams } from "../../machines/index.ts";
-import type { NoticeRecord, PaymentTables, TransactionRecord } from "./records.ts";
+import type { PaymentTables } from "./tables.ts";
+import type { NoticeRecord } from "./tables/notices.ts";
+import type { TransactionRecord } from "./tables/orders.ts";
 import type { PaymentWrite } from "./payment-storage.ts";
 import type { Effect, PlannedEffect } from "../engine/index.ts";
 import { derivedId } from "./ids.ts";

@@ -1,6 +1,6 @@
 /** Signs of life: a row that tells when a process was last at work on the database, and where another copy may have been. */
 import { commitOne } from "../../storage/decided.ts";
-import type { LifeRecord } from "./records.ts";
+import type { LifeRecord } from "./tables/database.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";

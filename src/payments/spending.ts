@@ -1,5 +1,5 @@
 /** What purses of the service's own have spent, counted from the rows that each signature leaves behind. */
-import type { SpendingRecord } from "./records.ts";
+import type { SpendingRecord } from "./tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 
 /** The window in which spending is limited, and from which it is estimated. */

@@ -7,7 +7,7 @@ import { readAccount } from "../payments/accounts/read-account.ts";
 import { readBalances } from "../payments/assets/read-balances.ts";
 import { hasDeposit } from "../payments/private/has-deposit.ts";
 import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
-import type { TransactionRecord } from "../payments/records.ts";
+import type { TransactionRecord } from "../payments/tables/orders.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
 import { listTransactions } from "../payments/transactions/list-transactions.ts";
 import { showTransaction } from "../payments/transactions/show-transaction.ts";

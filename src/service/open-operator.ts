@@ -1,5 +1,5 @@
 /** The operator's room over the parts of a service: what each of its commands does is wired here. */
-import type { PaymentTables } from "../payments/records.ts";
+import type { PaymentTables } from "../payments/tables.ts";
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/host-parts.ts";

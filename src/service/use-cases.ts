@@ -1,6 +1,6 @@
 /** The use cases of a service, each made once over its parts. */
 import type { Engine } from "../engine/index.ts";
-import type { PaymentTables } from "../payments/records.ts";
+import type { PaymentTables } from "../payments/tables.ts";
 import type { PaymentWrite } from "../payments/payment-storage.ts";
 import { AmountChecks } from "../payments/intake/amounts.ts";
 import { Intake } from "../payments/intake/intake.ts";

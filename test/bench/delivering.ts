@@ -8,9 +8,9 @@ import { createEngine, startOf, workflow, type Engine } from "../../src/engine/i
 import { assetsWith, MAINNET_STABLECOINS } from "../../src/payments/assets/assets.ts";
 import { derivedId, newId } from "../../src/payments/ids.ts";
 import { noticeWrites, type ShownTransaction } from "../../src/payments/notice-writes.ts";
-import type { PaymentTables, RecipientRecord, TransactionRecord } from "../../src/payments/records.ts";
+import { type PaymentTables, paymentTables } from "../../src/payments/tables.ts";
+import type { RecipientRecord, TransactionRecord } from "../../src/payments/tables/orders.ts";
 import { createSealing } from "../../src/payments/secrets/sealing.ts";
-import { paymentTables } from "../../src/payments/tables.ts";
 import { announceEffect } from "../../src/payments/webhooks/announce.ts";
 import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
 import {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { paymentStorage } from "../../src/payments/reads.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";

@@ -19,7 +19,7 @@ import { readMoney } from "../../inspector/payments/read-money.ts";
 import { InstanceReads, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
 import { wentWords } from "../../inspector/went-words.ts";
-import type { TransactionView } from "../../payments/payment-storage.ts";
+import type { TransactionView } from "../../payments/tables/orders.ts";
 import { paymentTables } from "../../payments/tables.ts";
 import { redactionOf } from "../../redacting-log.ts";
 import { silentLogger } from "../../runtime.ts";

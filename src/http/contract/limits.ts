@@ -1,6 +1,6 @@
 /** The limits on requests: which are counted in this process, what headers call them, and how many there may be. */
 import type { DurableScope } from "../../payments/accounts/count-hit.ts";
-import type { Tier } from "../../payments/records.ts";
+import type { Tier } from "../../payments/tables/identity.ts";
 
 /** Requests per minute and account, by tier. */
 export type PerTier = Readonly<Record<Tier, number>>;

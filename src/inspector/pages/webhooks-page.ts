@@ -1,5 +1,5 @@
 /** Webhooks, and of one of them the ladder of each delivery: answers, excerpts, the next attempt, and a request to copy. */
-import type { DeliveryAttemptRecord } from "../../payments/records.ts";
+import type { DeliveryAttemptRecord } from "../../payments/tables/webhooks.ts";
 import type { OfferedAct } from "../../engine/inspected.ts";
 import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";

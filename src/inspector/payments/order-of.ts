@@ -1,5 +1,6 @@
 /** The transaction that an instance belongs to: itself, its deposit address, a payment of it, or a delivery. */
-import type { PaymentReads, TransactionView } from "../../payments/payment-storage.ts";
+import type { PaymentReads } from "../../payments/payment-storage.ts";
+import type { TransactionView } from "../../payments/tables/orders.ts";
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
 import type { Relation } from "../find-related.ts";
 

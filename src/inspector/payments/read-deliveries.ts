@@ -1,5 +1,5 @@
 /** Attempts to deliver an order's notices, for the axis of its timeline. */
-import type { DeliveryAttemptRecord } from "../../payments/records.ts";
+import type { DeliveryAttemptRecord } from "../../payments/tables/webhooks.ts";
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
 import type { Redact } from "../show-values.ts";
 

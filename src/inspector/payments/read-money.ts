@@ -1,8 +1,8 @@
 /** The money of an order as it came in, went out and is still held, asset by asset, so that it sums to zero. */
 import { formatAmount } from "../../amount.ts";
-import type { TransactionView } from "../../payments/payment-storage.ts";
+import type { TransactionView } from "../../payments/tables/orders.ts";
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
-import type { EntryRecord } from "../../payments/records.ts";
+import type { EntryRecord } from "../../payments/tables/deposits.ts";
 
 /** One side of a flow: so much of an asset, from or to someone. */
 export interface MoneyLine {

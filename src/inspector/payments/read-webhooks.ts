@@ -1,12 +1,8 @@
 /** Webhooks of all accounts, and the ladder of attempts of each delivery. */
 import type { InspectedStorage } from "../../engine/inspected.ts";
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
-import type {
-  DeliveryAttemptRecord,
-  DeliveryRecord,
-  NoticeRecord,
-  WebhookRecord,
-} from "../../payments/records.ts";
+import type { NoticeRecord } from "../../payments/tables/notices.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord, WebhookRecord } from "../../payments/tables/webhooks.ts";
 
 /** A webhook with how it goes. */
 export interface WebhookStanding {

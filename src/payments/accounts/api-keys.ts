@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import { timingSafeEqual } from "node:crypto";
 import { holderOf, readNetwork, type Network } from "../../networks.ts";
-import type { ApiKeyRecord, Tier } from "../records.ts";
+import type { ApiKeyRecord, Tier } from "../tables/identity.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import { InvalidOptions } from "../../options.ts";

@@ -1,5 +1,5 @@
 /** Who asks: the account behind an API key and what that key may do. */
-import type { Tier } from "../records.ts";
+import type { Tier } from "../tables/identity.ts";
 
 /** Everything a key can be allowed to do. */
 export const SCOPES = [

@@ -1,6 +1,7 @@
 /** Counts requests in exact sliding windows that all processes on one database share. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { LimitHitRecord, Tier } from "../records.ts";
+import type { LimitHitRecord } from "../tables/limits.ts";
+import type { Tier } from "../tables/identity.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock, Random } from "../../runtime.ts";

@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { ApiKeyRecord } from "../records.ts";
+import type { ApiKeyRecord } from "../tables/identity.ts";
 
 /** How exact the noted time is: a key in constant use costs one write in this time, for all processes together. */
 const COARSENESS_MS = 60_000;

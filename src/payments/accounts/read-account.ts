@@ -1,5 +1,5 @@
 /** Reads what an account may do, and what is left of its limits. */
-import type { Tier } from "../records.ts";
+import type { Tier } from "../tables/identity.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";

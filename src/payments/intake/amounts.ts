@@ -1,5 +1,5 @@
 /** Checks amounts against the operator's limits: per transaction, and per account within a sliding day. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { agingTime } from "../../clock-trust.ts";

@@ -1,5 +1,5 @@
 /** The rules that operators have set, as stored: pauses, a suspension, limits, and fewer witnesses for a time. */
-import type { GateRecord } from "../records.ts";
+import type { GateRecord } from "../tables/limits.ts";
 import type { ActedBy } from "../acted-by.ts";
 
 /** Which new transactions and quotes a pause keeps out: those that fit every field that is given. */

@@ -7,7 +7,7 @@ import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { AttemptRecord, PaymentRecord } from "../records.ts";
+import type { AttemptRecord, PaymentRecord } from "../tables/payments.ts";
 import { proofOf, readPlan, type StoredPlan } from "./plans/stored-plan.ts";
 
 /** How long the markers of an address stand at least after its last signing. */

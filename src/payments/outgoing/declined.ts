@@ -1,6 +1,8 @@
 /** Orders that an operator has declined: their money goes elsewhere, and no payment to a recipient is begun any more. */
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import type { DepositRecord, PaymentRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { OrderRouting, Routed } from "./order-routing.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { depositAddressOf } from "./plans/routing-terms.ts";

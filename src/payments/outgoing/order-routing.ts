@@ -1,7 +1,7 @@
 /** Routing a funded order: whichever way its money takes, the order hears how many payments it has to wait for. */
 import type { PaymentFault, PrivateTransferEvent } from "../../../machines/index.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
-import type { PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
 
 /** What planning payouts leads to: their starts, their rows and the count for the order, in one commit. */
 export type Routed = EffectOutcome<

@@ -1,6 +1,8 @@
 /** What another copy of this database has paid under a marker, once an operator has vouched for that copy's transaction. */
-import type { DepositRecord, PaymentRecord } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import { knownAddress, SOL_MINT, type Address } from "../../address.ts";
 import { EndpointsDiffer, type Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets/assets.ts";

@@ -1,7 +1,10 @@
 /** What a payment does in the world: it is signed, sent, and its marker read; a plan starts the payments that it names. */
 import type { PaymentEvent, PaymentFault } from "../../../machines/index.ts";
-import type { AttemptRecord, DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { AttemptRecord, PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Agreed } from "../../ledger/belief.ts";

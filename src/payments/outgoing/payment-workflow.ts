@@ -1,6 +1,7 @@
 /** `payment` acted out: signing, sending, and reading what the chain made of it. */
 import { payment, type PaymentEvent } from "../../../machines/index.ts";
-import type { PaymentRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { workflow } from "../../engine/index.ts";
 import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";

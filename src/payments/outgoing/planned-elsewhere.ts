@@ -1,6 +1,6 @@
 /** Reads from a marker what another copy of this database has planned in the place of what the marker stands for. */
-import type { DepositRecord } from "../records.ts";
-import type { TransactionView } from "../payment-storage.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { isTurnOver, nextTurn } from "../../runtime.ts";

@@ -1,6 +1,7 @@
 /** From a plan to a payment: its row, and the start of its machine, for the commit that decides on it. */
 import type { payment, PaymentRole } from "../../../machines/index.ts";
-import type { PaymentRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { startOf, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";

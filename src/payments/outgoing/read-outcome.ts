@@ -1,7 +1,9 @@
 /** What the markers on the chain say has become of a payment: the only thing that decides it. */
 import type { RivalPayment } from "../../../machines/index.ts";
-import type { DepositRecord, PaymentRecord } from "../records.ts";
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Clock } from "../../runtime.ts";

@@ -1,5 +1,5 @@
 /** Sends bytes again that the chain has not seen: the same bytes, as often as they are looked at. */
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { isWhole } from "../../ledger/wire-format.ts";
 import type { Clock, Logger } from "../../runtime.ts";

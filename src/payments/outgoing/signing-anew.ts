@@ -4,7 +4,7 @@
  * long.
  */
 import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 
 /** Milliseconds from the signing on; afterwards one endpoint past the last height suffices. */
 const PATIENCE_MS = 5 * 60_000;

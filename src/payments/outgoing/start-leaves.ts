@@ -1,7 +1,7 @@
 /** Starting the payments that a plan names, once the plan is on the chain. */
 import type { PaymentEvent } from "../../../machines/index.ts";
-import type { TransactionView } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
+import type { TransactionView } from "../tables/orders.ts";
+import type { PaymentTables } from "../tables.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { StartPayment } from "./planned-payment.ts";

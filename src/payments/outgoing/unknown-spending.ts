@@ -1,7 +1,8 @@
 /** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
 import { commitEach, commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { DepositRecord, LifeRecord } from "../records.ts";
+import type { LifeRecord } from "../tables/database.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

@@ -1,11 +1,8 @@
 /** Taking an order of private mode: a fresh deposit address, and everything it needs promised in one commit. */
-import type {
-  DepositRecord,
-  PaymentTables,
-  RecipientRecord,
-  ReservationRecord,
-  TransactionRecord,
-} from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
+import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { SOL_MINT } from "../../address.ts";

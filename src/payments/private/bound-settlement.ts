@@ -3,8 +3,10 @@
  * account's share ends two hours after the payouts, whatever is sent to the address meanwhile.
  */
 import type { DepositAddressEvent } from "../../../machines/index.ts";
-import type { DepositRecord, ReservationRecord } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

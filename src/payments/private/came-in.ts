@@ -1,5 +1,5 @@
 /** How much came in at a deposit address from outside, and in which token accounts beside the associated ones. */
-import type { EntryRecord } from "../records.ts";
+import type { EntryRecord } from "../tables/deposits.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

@@ -2,7 +2,7 @@
 import type { DepositAddressContext } from "../../../machines/index.ts";
 import type { InstanceBefore, Migrated } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
-import type { PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
 
 /** In the first version an operator's word stood in the context for good, and served whoever paid in later. */
 interface FirstContext extends DepositAddressContext {

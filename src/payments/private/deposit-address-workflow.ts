@@ -5,7 +5,8 @@ import {
   type DepositAddressEvent,
   type Movement,
 } from "../../../machines/index.ts";
-import type { EntryRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { EntryRecord } from "../tables/deposits.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { workflow, type InstanceBefore, type Workflow } from "../../engine/index.ts";
 import { fromFirstVersion } from "./deposit-address-migrations.ts";

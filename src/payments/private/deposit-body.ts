@@ -2,7 +2,7 @@
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 
 /** Where the money is waited for, how much of what, and until when. */
 export interface DepositBody {

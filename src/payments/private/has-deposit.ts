@@ -1,5 +1,5 @@
 /** Whether money for an order is on its way: the question that decides if it can still be cancelled. */
-import type { TransactionRecord } from "../records.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, smallestAmount, type Assets } from "../assets/assets.ts";

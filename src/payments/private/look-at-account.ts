@@ -1,5 +1,5 @@
 /** The cheapest look at a deposit address: one of its accounts each time, so that a hundred addresses are one call. */
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";

@@ -1,5 +1,6 @@
 /** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
-import type { DepositRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { parseAddress, SOL_MINT, type Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";

@@ -1,6 +1,6 @@
 /** `private-transfer` acted out: its payouts, and the rows its steps write. */
 import { privateTransfer, type PrivateTransferContext, type TransferMeta } from "../../../machines/index.ts";
-import type { PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
 import { workflow, type InstanceBefore, type Workflow } from "../../engine/index.ts";
 import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";

@@ -1,6 +1,8 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
-import type { DepositRecord, PaymentTables, VouchingRecord } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord, VouchingRecord } from "../tables/deposits.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Engine, SendResult } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";

@@ -1,6 +1,6 @@
 /** Tells which transactions of another copy of this database could be paid a second time here: those without a standing marker. */
-import type { TransactionView } from "../payment-storage.ts";
-import type { DepositRecord } from "../records.ts";
+import type { TransactionView } from "../tables/orders.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { plannedElsewhere, type PlanNaming } from "../outgoing/planned-elsewhere.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";

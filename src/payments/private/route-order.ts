@@ -1,7 +1,8 @@
 /** Paying a funded order out: the payouts of all recipients, and what comes after one that failed. */
 import type { PaymentFault } from "../../../machines/index.ts";
-import type { PaymentRecord } from "../records.ts";
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";

@@ -6,8 +6,11 @@ import type {
   SettlementParams,
 } from "../../../machines/index.ts";
 import { countedDeposit } from "../deposit-context.ts";
-import type { DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

@@ -1,7 +1,10 @@
 /** Settles a payment that another copy of this database made and no node lists, by the transaction that an operator names. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { DepositRecord, FactRecord, PaymentRecord } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { FactRecord } from "../tables/database.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";

@@ -1,5 +1,6 @@
 /** What operators have vouched for at a deposit address: the money that was there, and nothing that came later. */
-import type { DepositRecord, PaymentRecord, VouchingRecord } from "../records.ts";
+import type { DepositRecord, VouchingRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";

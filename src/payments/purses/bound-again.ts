@@ -1,6 +1,6 @@
 /** Takes again what a write-off has freed, for an order that an operator releases before it is over: it is going to pay. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import { dayShareId } from "./sponsor-limit.ts";
 import { boundShareId, waitingShareId } from "./sponsor-share.ts";
 

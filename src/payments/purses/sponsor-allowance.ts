@@ -2,7 +2,7 @@
 import type { Agreed } from "../../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES, type RoutingLedger, type TransactionPlan } from "../../ledger/routing.ts";
 import { depositContext } from "../deposit-context.ts";
-import type { PaymentRecord } from "../records.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";

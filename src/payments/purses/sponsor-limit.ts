@@ -1,5 +1,5 @@
 /** Limits what a day may cost the sponsor: counted in the commit that takes an order, recorded with each signature. */
-import type { PaymentRecord } from "../records.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { DAY_MS, deskPurse, spend, spentInADay, sponsorPurse } from "../spending.ts";

@@ -2,7 +2,8 @@
  * Limits what the orders of one account may take up of the sponsor, so that others have room: what it has reserved without
  * a deposit, and twice as much with what it has funded.
  */
-import type { ReservationRecord, Tier } from "../records.ts";
+import type { Tier } from "../tables/identity.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sponsorPurse } from "../spending.ts";

@@ -1,5 +1,5 @@
 /** Whether a quote stands behind a transaction: everything the caller declares must be what was quoted. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";

@@ -4,7 +4,7 @@ import type { Caller } from "../accounts/caller.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { Address } from "../../address.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
-import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../records.ts";
+import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 
 /** What the caller says it wants to pay. */
 export interface DeclaredTransaction {

@@ -1,6 +1,6 @@
 /** The price of a swap: what the provider offers, what it costs to carry out, and in wallet mode the transaction. */
 import { createHash } from "node:crypto";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { addressOf, type Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";

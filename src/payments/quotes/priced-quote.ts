@@ -1,5 +1,5 @@
 /** What pricing a quote comes to, whichever kind it is. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 
 /** What a price depends on: everything that a refresh keeps. */

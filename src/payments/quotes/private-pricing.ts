@@ -8,7 +8,7 @@ import { ledgerMint, type Token } from "../assets/assets.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { dearestWithin, worthAtMost, type PriceSource, type Rate } from "../prices/prices.ts";
 import { mostNetworkFees } from "../purses/sponsor-allowance.ts";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { Screen } from "../recipients/screening.ts";
 
 /** How private mode is run. */

@@ -1,5 +1,5 @@
 /** A quote as its caller sees it. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";

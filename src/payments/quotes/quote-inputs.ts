@@ -1,6 +1,6 @@
 /** What a request for a quote asks for, in base units, and what the operator's rules see of it. */
 import type { z } from "zod";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { smallestAmount, type Assets, type Token } from "../assets/assets.ts";

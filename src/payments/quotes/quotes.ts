@@ -1,5 +1,5 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { Turns } from "../../engine/turns.ts";
 import { PaymentError } from "../../errors.ts";

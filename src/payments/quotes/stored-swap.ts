@@ -1,5 +1,5 @@
 /** The transaction of a wallet's swap as its quote keeps it, until the sender has signed it. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { readJson, writeJson } from "../json-with-amounts.ts";
 import type { ReservationName } from "../swap-provider/reserve.ts";
 import type { BuiltSwap } from "../swap-provider/swap-provider.ts";

@@ -1,5 +1,7 @@
 /** Compares what the database has of one deposit address with what the chain shows of it. */
-import type { DepositRecord, EntryRecord, LifeRecord, PaymentRecord } from "../records.ts";
+import type { LifeRecord } from "../tables/database.ts";
+import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { ChartSnapshot } from "../../engine/index.ts";

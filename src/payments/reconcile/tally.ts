@@ -1,6 +1,6 @@
 /** The sums of a deposit address in one asset: what the database has on record, and what the chain shows besides. */
 import type { Movement } from "../../../machines/index.ts";
-import type { EntryRecord } from "../records.ts";
+import type { EntryRecord } from "../tables/deposits.ts";
 
 /**
  * Base units of one asset. Always: deposits + loans + arriving + lending − payouts − refunds − fees − dust − repayments −

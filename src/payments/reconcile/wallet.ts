@@ -1,7 +1,7 @@
 /** Compares every wallet transaction that is over with the chain: whether its status is what the chain shows. */
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { TransactionRecord } from "../records.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import { attemptOf } from "../wallet/stored-attempt.ts";
 
 /** A transaction whose row says something else than the chain. */

@@ -1,6 +1,6 @@
 /** Rows as they are handed to the archive: plain JSON, so that a line of text keeps each of them whole. */
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
-import type { PaymentTables, TableName } from "../records.ts";
+import type { PaymentTables, TableName } from "../tables.ts";
 
 /** A row that is about to be removed. Amounts are decimal digits in base units, bytes are base64. */
 export interface ArchivedRow {

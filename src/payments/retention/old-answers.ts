@@ -1,5 +1,5 @@
 /** Stored answers to requests with an Idempotency-Key that are old, and whose transaction is over. */
-import type { IdempotencyRecord } from "../records.ts";
+import type { IdempotencyRecord } from "../tables/identity.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { paymentTables } from "../tables.ts";
 import { archivedRows } from "./archived-rows.ts";

@@ -1,5 +1,6 @@
 /** Notices of transactions that are over, with what was sent of them: they go together, or not at all. */
-import type { DeliveryRecord, NoticeRecord } from "../records.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
+import type { DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { paymentTables } from "../tables.ts";
 import { runIdOf } from "../webhooks/delivery-runs.ts";

@@ -1,5 +1,5 @@
 /** Quotes that nobody used and that expired long ago. A used one stays as long as its transaction. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { paymentTables } from "../tables.ts";
 import { archivedRows } from "./archived-rows.ts";
 import type { Judged, Rows } from "./oldest-first.ts";

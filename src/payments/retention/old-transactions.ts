@@ -1,6 +1,7 @@
 /** Wallet transactions that ended long ago, with all that belongs to them. */
 import type { Address } from "../../address.ts";
-import type { NoticeRecord, TransactionRecord } from "../records.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { archivedRows } from "./archived-rows.ts";
 import { noticeRemoval } from "./old-notices.ts";

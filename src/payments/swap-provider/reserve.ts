@@ -1,5 +1,5 @@
 /** Setting aside what an offer takes up: until its quote lapses, or until its swap has landed or is proved dead. */
-import type { ReservationRecord } from "../records.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Promised, WantedReservation } from "./swap-provider.ts";
 

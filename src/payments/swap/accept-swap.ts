@@ -1,7 +1,7 @@
 /** Taking a wallet's swap: the quoted transaction, signed, that the chain would carry out and the provider stands behind. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";

@@ -1,6 +1,6 @@
 /** Having the provider sign a wallet's swap, once "broadcast started" is committed and never before. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import type { Assets } from "../assets/assets.ts";

@@ -1,5 +1,5 @@
 /** The same request again, without an Idempotency-Key: its quote tells which transaction it became. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { PaymentError } from "../../errors.ts";
 import { isSameTransaction } from "../../ledger/wire-format.ts";
 import type { Answer } from "../accounts/answer-once.ts";

@@ -1,5 +1,6 @@
 /** Waiting for a transaction's status to change, for callers who would otherwise ask again and again. */
-import type { PaymentTables, TransactionStatus } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionStatus } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";

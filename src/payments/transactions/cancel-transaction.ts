@@ -1,5 +1,6 @@
 /** Cancelling: the machine alone decides whether it is too late, in the commit that a broadcast or a deposit races for. */
-import type { PaymentTables, TransactionRecord } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Caller } from "../accounts/caller.ts";

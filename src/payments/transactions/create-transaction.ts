@@ -1,6 +1,6 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { isPaymentError, PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";

@@ -1,6 +1,6 @@
 /** An account's transactions in pages, newest first. */
-import type { TransactionRecord } from "../records.ts";
-import type { Place, TransactionLookup } from "../payment-storage.ts";
+import type { TransactionRecord, TransactionLookup } from "../tables/orders.ts";
+import type { Place } from "../tables/read.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { notInList, type Page } from "../page.ts";
 import { transactionBody, type TransactionBody, type TransactionReading } from "./read-transaction.ts";

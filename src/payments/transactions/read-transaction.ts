@@ -1,6 +1,8 @@
 /** A transaction as its owner sees it. */
-import type { DepositRecord, PaymentRecord, RecipientRecord, TransactionRecord } from "../records.ts";
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { attentionOf, type AttentionFields } from "../attention.ts";

@@ -1,5 +1,6 @@
 /** What came to a deposit address, and how much is still missing. */
-import type { DepositRecord, EntryRecord, TransactionRecord } from "../records.ts";
+import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Assets } from "../assets/assets.ts";
 

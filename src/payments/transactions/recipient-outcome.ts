@@ -1,5 +1,6 @@
 /** What became of one recipient's share, as far as it is known. */
-import type { PaymentRecord, RecipientRecord, TransactionRecord } from "../records.ts";
+import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 
 /** `pending` and `confirmed` may change; `paid` and `unpaid` are final. */
 export type RecipientStatus = "pending" | "confirmed" | "paid" | "unpaid";

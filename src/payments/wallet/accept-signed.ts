@@ -1,6 +1,8 @@
 /** Taking a transaction that its sender has signed: the bytes are kept before the first of them leaves. */
 import type { Address } from "../../address.ts";
-import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Companions, StartRequest } from "../../engine/index.ts";

@@ -1,7 +1,9 @@
 /** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/index.ts";
-import type { AttemptRecord, PaymentTables, TransactionRecord, TransactionStatus } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionRecord, TransactionStatus } from "../tables/orders.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";

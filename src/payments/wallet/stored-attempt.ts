@@ -1,6 +1,6 @@
 /** Stored attempts as the ledger is asked for them, and its answers as events. */
 import type { SignatureEvent } from "../../../machines/index.ts";
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Attempt, Landing } from "../../ledger/ledger.ts";
 

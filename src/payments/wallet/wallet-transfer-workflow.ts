@@ -1,6 +1,8 @@
 /** The effects, watches and rows of the chart `wallet-transfer`. */
 import { walletTransfer, type TransferMeta } from "../../../machines/wallet-transfer.ts";
-import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

@@ -1,6 +1,6 @@
 /** Follows signatures on the chain until they have landed for good or can never land. */
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Look, Watcher } from "../../engine/index.ts";

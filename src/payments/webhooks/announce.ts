@@ -1,14 +1,10 @@
 /** Tells webhooks: serialises a notice once and begins a delivery for each webhook that subscribed to it. */
 import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
-import type {
-  DeliveryRecord,
-  NoticeRecord,
-  PaymentTables,
-  RecipientRecord,
-  TransactionRecord,
-  WebhookRecord,
-} from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
+import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
+import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { CommittingStep, DoneWithStep, EffectOutcome } from "../../engine/index.ts";
 import type { AnnounceEffect } from "../notice-writes.ts";
 import type { Clock } from "../../runtime.ts";

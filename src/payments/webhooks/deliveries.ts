@@ -1,5 +1,6 @@
 /** Lists a webhook's deliveries, and sends one of them again. */
-import type { DeliveryRecord, PaymentTables, WebhookRecord } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";

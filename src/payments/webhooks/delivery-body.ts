@@ -1,5 +1,5 @@
 /** A delivery and its attempts as the webhook's owner sees them. */
-import type { DeliveryAttemptRecord, DeliveryRecord } from "../records.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { isoTime } from "../iso-time.ts";
 import { shownError } from "./shown-error.ts";

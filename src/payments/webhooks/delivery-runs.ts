@@ -1,5 +1,6 @@
 /** Begins deliveries: once for each notice and webhook, and again each time its owner asks for it. */
-import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "../records.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
+import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { startOf, type StartRequest } from "../../engine/index.ts";
 import { derivedId } from "../ids.ts";

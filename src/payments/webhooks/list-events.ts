@@ -1,5 +1,5 @@
 /** Lists the events announced to webhooks: all events of an account, or the timeline of one transaction. */
-import type { NoticeRecord } from "../records.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
 import { noticeBody, type Notice } from "./sending/notice-body.ts";
 import { noticeOf } from "./announce.ts";
 import type { Caller } from "../accounts/caller.ts";

@@ -6,7 +6,8 @@ import { noticeOf } from "./announce.ts";
 import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { NoticeRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 

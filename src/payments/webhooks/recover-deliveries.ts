@@ -1,5 +1,5 @@
 /** Sends again what a webhook did not receive since a given time. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";

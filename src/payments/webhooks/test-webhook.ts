@@ -1,5 +1,5 @@
 /** Tries a webhook: one attempt with a sample notice, made and signed like a real one, and never repeated. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import { noticeBody, type NoticeEvent } from "./sending/notice-body.ts";
 import { signatureHeaders } from "./sending/signature.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";

@@ -1,6 +1,6 @@
 /** Changes a webhook: its URL, its events, its secret, and whether it is enabled. */
 import type { PaymentWrite } from "../payment-storage.ts";
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import { PaymentError } from "../../errors.ts";
 import type { RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";

@@ -1,5 +1,5 @@
 /** A webhook as its owner sees it. The secret is never shown. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Caller } from "../accounts/caller.ts";

@@ -4,7 +4,8 @@ import {
   type WebhookAttempt,
   type WebhookDeliveryEvent,
 } from "../../../machines/webhook-delivery.ts";
-import type { DeliveryAttemptRecord, DeliveryRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { workflow, type EffectOutcome, type EffectRun, type Workflow } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";

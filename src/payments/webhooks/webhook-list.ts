@@ -1,6 +1,6 @@
 /** The webhooks of an account as one thing that has a version: who reads them can have a commit refused where they have changed. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { WebhookContext } from "./webhook-context.ts";
 
 /** An account's webhooks as they were read. */

@@ -1,5 +1,5 @@
 /** Seals a webhook's secret, opens it for a delivery, and keeps the replaced one in use for a while. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { SealedFor, Sealing } from "../secrets/sealing.ts";
 import type { SignatureInput } from "./sending/signature.ts";
 

@@ -1,5 +1,5 @@
 /** Registers, shows and deletes webhooks. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { MAX_WEBHOOKS } from "../accounts/max-webhooks.ts";
 import { PaymentError } from "../../errors.ts";

@@ -6,7 +6,7 @@ import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Address } from "../../../src/address.ts";
 import { writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { leftOf } from "../../../src/payments/private/vouched-money.ts";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";

@@ -3,7 +3,7 @@ import { describe, expect } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { holdAddress } from "../../../src/payments/outgoing/unknown-spending.ts";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";

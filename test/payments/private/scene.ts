@@ -13,7 +13,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
-import { paymentStorage } from "../../../src/payments/reads.ts";
+import { paymentStorage } from "../../../src/payments/payment-storage.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type {
   PaymentServiceOptions,

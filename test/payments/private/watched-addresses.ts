@@ -4,7 +4,7 @@ import { heard } from "../../../src/ledger/heard.ts";
 import { UNKNOWN_SPENDING } from "../../../src/payments/outgoing/unknown-spending.ts";
 import { addressOf, knownAddress, type Address } from "../../../src/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { DepositRecord } from "../../../src/payments/records.ts";
+import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";

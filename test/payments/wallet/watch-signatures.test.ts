@@ -3,7 +3,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import { heard } from "../../../src/ledger/heard.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { AttemptRecord } from "../../../src/payments/records.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/payments.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import {

@@ -1,8 +1,8 @@
 /** Engines that deliver over one database to receivers made of code: each answers, fails, or keeps its place until the deadline. */
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
-import type { PaymentTables, WebhookRecord } from "../../../src/payments/records.ts";
+import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
+import type { WebhookRecord } from "../../../src/payments/tables/webhooks.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
-import { paymentTables } from "../../../src/payments/tables.ts";
 import { DELIVERY_DEADLINE_MS, type Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";

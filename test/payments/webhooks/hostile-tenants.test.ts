@@ -1,9 +1,8 @@
 /** H25: receivers of hostile tenants on real sockets, in every manner that means harm, beside an honest tenant's. */
 import { afterEach, expect, test } from "vitest";
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
-import type { PaymentTables } from "../../../src/payments/records.ts";
+import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
-import { paymentTables } from "../../../src/payments/tables.ts";
 import {
   createDelivery,
   DELIVERY_DEADLINE_MS,

@@ -1,5 +1,5 @@
 /** Matters that one process sees and others cannot, such as endpoints that differ: every process lists a sighting while its process repeats it. */
-import type { MatterRecord } from "../../records.ts";
+import type { MatterRecord } from "../../tables/operator.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { storageTime } from "../../storage-time.ts";

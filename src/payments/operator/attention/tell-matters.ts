@@ -1,6 +1,6 @@
 /** Tells the host of each matter once when it begins and once when it is over, whichever process sees it. */
 import { commitOne } from "../../../../storage/decided.ts";
-import type { MatterRecord } from "../../records.ts";
+import type { MatterRecord } from "../../tables/operator.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock, Logger } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";

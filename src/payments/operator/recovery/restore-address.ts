@@ -1,5 +1,8 @@
 /** Stores a deposit address again, held until an operator decides: its rows and its two instances in one commit. */
-import type { DepositRecord, PaymentTables, ReservationRecord, TransactionRecord } from "../../records.ts";
+import type { PaymentTables } from "../../tables.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
+import type { ReservationRecord } from "../../tables/limits.ts";
+import type { TransactionRecord } from "../../tables/orders.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { SOL_MINT, type Address } from "../../../address.ts";
 import { MAX_AMOUNT } from "../../../amount.ts";

@@ -1,6 +1,6 @@
 /** What one person has asked to send elsewhere of a mint that is none of the service's own, kept until another confirms it. */
 import { z } from "zod";
-import type { DecisionRecord } from "../../records.ts";
+import type { DecisionRecord } from "../../tables/operator.ts";
 import type { ProposedReturn } from "../../private/order-return.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import { OperatorRefused } from "../operator-refused.ts";

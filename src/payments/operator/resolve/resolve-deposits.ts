@@ -1,6 +1,6 @@
 /** Decides about deposit addresses that are held: releases them, refunds to another address, or writes them off. */
 import { commitOne } from "../../../../storage/decided.ts";
-import type { DepositRecord } from "../../records.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { parseAddress, type Address } from "../../../address.ts";
 import { isPaymentError } from "../../../errors.ts";

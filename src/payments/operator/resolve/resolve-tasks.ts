@@ -2,7 +2,7 @@
 import { commitOne } from "../../../../storage/decided.ts";
 import type { Commit } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
-import type { PaymentTables } from "../../records.ts";
+import type { PaymentTables } from "../../tables.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { Act, WriteAct } from "../act.ts";
 import { droppedUpToFact } from "../attention/abandoned-webhooks.ts";

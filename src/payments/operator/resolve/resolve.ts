@@ -1,7 +1,7 @@
 /** Resolves matters: checks the command, asks for a second person where one is needed, and carries it out. */
 import { commitOne } from "../../../../storage/decided.ts";
 import { z } from "zod";
-import type { DecisionRecord } from "../../records.ts";
+import type { DecisionRecord } from "../../tables/operator.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { readActedBy, readCommand, type WriteAct } from "../act.ts";

@@ -5,7 +5,8 @@
  */
 import { SOL_MINT, type Address } from "../../../address.ts";
 import type { Move, RoutingLedger, TransactionPlan } from "../../../ledger/routing.ts";
-import type { DepositRecord, PaymentRecord } from "../../records.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
 import { readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";

@@ -1,5 +1,5 @@
 /** Which markers of an order may still be made by a payment to its recipients: they are replaced before money goes back. */
-import type { PaymentRecord } from "../../records.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import { proofOf, readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 

@@ -1,5 +1,5 @@
 /** Paying the recipients: who is paid together in one transaction, and at whose cost their token accounts are made. */
-import type { RecipientRecord } from "../../records.ts";
+import type { RecipientRecord } from "../../tables/orders.ts";
 import type { Address } from "../../../address.ts";
 import type { RoutingLedger } from "../../../ledger/routing.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";

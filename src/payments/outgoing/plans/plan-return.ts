@@ -1,5 +1,6 @@
 /** Sends tokens of a foreign mint out of a deposit address: reads the balance there, and plans the transfer. */
-import type { DepositRecord, PaymentRecord } from "../../records.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Address } from "../../../address.ts";
 import type { Holding, Ledger } from "../../../ledger/ledger.ts";
 import type { TransactionFault } from "../../../ledger/routing.ts";

@@ -1,6 +1,6 @@
 /** What is to happen next with the money at an address whose order is over: refund, wait, sweep, or nothing. */
 import type { Movement } from "../../../../machines/index.ts";
-import type { PaymentRecord } from "../../records.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, smallestAmount, type Token } from "../../assets/assets.ts";
 import type { OpenWords } from "./open-words.ts";

@@ -1,5 +1,5 @@
 /** The transaction of a private swap: the marker, what the deposit address gives, and what its payee gets. */
-import type { PaymentRecord } from "../../records.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Move, TransactionFault, TransactionPlan } from "../../../ledger/routing.ts";
 import type { Token } from "../../assets/assets.ts";
 import { loanOf, markOf, type RoutingTerms } from "./routing-terms.ts";

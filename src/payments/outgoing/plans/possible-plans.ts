@@ -1,5 +1,5 @@
 /** The plans that any copy of a database can have made of an order: they follow from the stored order alone. */
-import type { RecipientRecord } from "../../records.ts";
+import type { RecipientRecord } from "../../tables/orders.ts";
 import type { Token } from "../../assets/assets.ts";
 import { chunked, payoutsFor } from "./plan-payouts.ts";
 import { indexesIn, leafWords, ORDER_WORDS, planWords } from "./words.ts";

@@ -2,7 +2,7 @@
 import type { Address } from "../../../address.ts";
 import { type Token, ledgerMint } from "../../assets/assets.ts";
 import type { Move, RoutingLedger } from "../../../ledger/routing.ts";
-import type { TransactionRecord } from "../../records.ts";
+import type { TransactionRecord } from "../../tables/orders.ts";
 import type { StoredMove } from "./stored-plan.ts";
 
 /** Who pays for a transaction, and out of which address it is made. */

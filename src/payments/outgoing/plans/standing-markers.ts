@@ -1,5 +1,5 @@
 /** How many markers of an order stand, by what the database knows: those that its payments have made and no sweep has taken away. */
-import type { PaymentRecord } from "../../records.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import { wordsIn } from "./kept-accounts.ts";
 import { readPlan } from "./stored-plan.ts";
 

@@ -4,7 +4,7 @@
  * transaction with them was signed, and follow from the stored order alone, so that two copies of a database find the same.
  */
 import { createHash } from "node:crypto";
-import type { RecipientRecord } from "../../records.ts";
+import type { RecipientRecord } from "../../tables/orders.ts";
 import type { Leaf } from "./stored-plan.ts";
 
 /** An order paid by one transaction is paid under these; every other one is replaced by its routing plan. */

@@ -1,0 +1,60 @@
+/** The events that accounts are told, and the order in which they were announced. */
+import { column, defineTable, type Row } from "../../../storage/table.ts";
+import type { TransactionStatus } from "./orders.ts";
+import type { InSequence, Read } from "./read.ts";
+
+/** Events for webhooks, each as it was when it happened. */
+export const notices = defineTable("notices", {
+  columns: {
+    id: "text",
+    transactionId: "text",
+    event: "text",
+    status: column<TransactionStatus>("text"),
+    reason: "text?",
+    signature: "text?",
+    blockTime: "integer?",
+    /** Base units of the fee's asset. */
+    fee: "amount?",
+    /** What is sent, byte for byte, on every attempt; null until it was serialised, once. */
+    body: "text?",
+    /** The webhooks that are told, by id: chosen with the body. Null until then, and in rows of before the field. */
+    webhooks: column<readonly string[] | null>("json?"),
+    createdAt: "integer",
+  },
+  migrations: [{ add: { webhooks: null } }],
+  // Each was committed after the one before, and the clocks of the processes that did so may differ.
+  indexes: { ofTransaction: ["transactionId"] },
+});
+
+export interface NoticeRecord extends Row<typeof notices> {}
+
+/**
+ * Names the notices that were announced to webhooks, in the lists of events of their accounts. `id` is the notice's. A list
+ * grows at its end only, so that who reads on from where he was misses nothing.
+ */
+export const announcements = defineTable("announcements", {
+  columns: { id: "text", accountId: "text", at: "integer" },
+  indexes: { ofAccount: ["accountId"] },
+  // Accounts read on beyond the last event that they have seen.
+  ordered: ["accountId"],
+});
+
+export const noticeReads = (read: Read) => ({
+  notice: (id: string) => read.get(notices, id),
+  /** All notices of a transaction, oldest first. */
+  notices: (transactionId: string) =>
+    read.find({ table: notices, index: "ofTransaction", equals: { transactionId } }),
+  /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
+  noticesInSequence: ({ order, beyond, limit }: InSequence) =>
+    read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) }),
+  /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
+  announcements: (accountId: string, { order, beyond, limit }: InSequence) =>
+    read.find({
+      table: announcements,
+      index: "ofAccount",
+      equals: { accountId },
+      order,
+      limit,
+      ...(beyond === null ? {} : { beyond }),
+    }),
+});

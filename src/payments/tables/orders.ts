@@ -1,0 +1,182 @@
+/** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
+import type { Address } from "../../address.ts";
+import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { newestFirst, type NewestFirst, type Read, rowsOf } from "./read.ts";
+import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts";
+
+/** The public status of a transaction. */
+export type TransactionStatus = "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
+
+/** Why a transaction needs an operator. `unprovable`: no evidence tells whether its bytes landed. */
+export type TransactionAttention = "unprovable";
+
+/** Prices that were promised. */
+export const quotes = defineTable("quotes", {
+  columns: {
+    id: "text",
+    /** Guards the quote's single use and its refreshes. */
+    version: "integer",
+    accountId: "text",
+    mode: column<"wallet" | "private">("text"),
+    /** Mint addresses; SOL is its wrapped mint. */
+    inputMint: "text",
+    outputMint: "text",
+    inputAmount: "amount",
+    outputAmount: "amount",
+    minOutputAmount: "amount",
+    feeMint: "text",
+    networkFee: "amount",
+    routingFee: "amount",
+    rent: "amount",
+    /** Private mode: how many token accounts of recipients the price includes. */
+    pricedAccounts: "integer",
+    slippageBps: "integer",
+    /** In percent, as decimal text. */
+    priceImpact: "text",
+    sender: column<Address | null>("text?"),
+    /** Bound recipients, null when the quote left them open. */
+    recipients: column<readonly RecipientShare[] | null>("json?"),
+    /** A swap in wallet mode: the transaction that was last given out to be signed, as JSON text. */
+    swap: "text?",
+    createdAt: "integer",
+    expiresAt: "integer",
+    /**
+     * When a caller was first told that the quote has expired: requests that read the quote before cannot use the quote any
+     * more. A refresh opens the quote again.
+     */
+    closedAt: "integer?",
+    /** The one transaction that used the quote up. */
+    usedBy: "text?",
+  },
+});
+
+export interface QuoteRecord extends Row<typeof quotes> {}
+
+/** The payment orders of the API. */
+export const transactions = defineTable("transactions", {
+  columns: {
+    id: "text",
+    accountId: "text",
+    quoteId: "text",
+    type: column<"send" | "swap" | "payroll">("text"),
+    mode: column<"wallet" | "private">("text"),
+    sender: column<Address>("text"),
+    /** Mint of what the recipients receive. */
+    mint: "text",
+    /** Mint of what the fee is paid in: SOL in wallet mode, what is deposited in private mode. */
+    feeMint: "text",
+    /** Private mode: where the caller sends the money; its row in `deposits`. */
+    depositAddress: column<Address | null>("text?"),
+    /** What its owner calls it; not unique. */
+    reference: "text?",
+    /** SHA-256 of the request that created it, hex: the same request again is answered with the same transaction. */
+    requestHash: "text",
+    status: column<TransactionStatus>("text"),
+    reason: "text?",
+    signature: "text?",
+    /** Unix seconds, once final. */
+    blockTime: "integer?",
+    /** Base units of the fee's asset, once final. */
+    fee: "amount?",
+    /** It landed although it had been cancelled, or judged to be past landing. */
+    landedAfterCancel: "boolean",
+    /** Why it needs an operator, null while it does not. */
+    attention: column<TransactionAttention | null>("text?"),
+    /** Where its sender signed the same message again: the signature under which that landed. */
+    landedSignature: "text?",
+    /** When the point of no return was passed: "broadcast started" was committed before the first byte left. */
+    broadcastAt: "integer?",
+    cancelledAt: "integer?",
+    createdAt: "integer",
+  },
+  indexes: {
+    ofAccount: ["accountId", "createdAt", "id"],
+    ofStatus: ["accountId", "status", "createdAt", "id"],
+    ofReference: ["accountId", "reference", "createdAt", "id"],
+  },
+});
+
+export interface TransactionRecord extends Row<typeof transactions> {}
+
+/**
+ * The recipients of transactions. `id` is `transactionId:index`. Account and time of creation are those of the
+ * transaction, so that an account's payments to one address are found in their order.
+ */
+export const recipients = defineTable("recipients", {
+  columns: {
+    id: "text",
+    transactionId: "text",
+    accountId: "text",
+    createdAt: "integer",
+    index: "integer",
+    address: column<Address>("text"),
+    amount: "amount",
+    status: column<"unpaid" | "paid">("text"),
+    signature: "text?",
+  },
+  indexes: {
+    ofTransaction: ["transactionId", "index"],
+    paidTo: ["accountId", "address", "createdAt", "transactionId"],
+  },
+});
+
+export interface RecipientRecord extends Row<typeof recipients> {}
+
+/** A transaction with everything its readers are shown. */
+export interface TransactionView {
+  readonly transaction: TransactionRecord;
+  /** Ordered by index. */
+  readonly recipients: readonly RecipientRecord[];
+  /** What the service itself signed for it, oldest first. */
+  readonly payments: readonly PaymentRecord[];
+}
+
+/** What narrows a list of transactions; each has an index of its own. */
+export type TransactionLookup =
+  | { readonly status: TransactionStatus }
+  | { readonly reference: string }
+  /** One of the recipients' addresses. */
+  | { readonly recipient: Address };
+
+export const orderReads = (read: Read) => ({
+  quote: (id: string) => read.get(quotes, id),
+  async transaction(id: string): Promise<TransactionView | null> {
+    const ofIt = { index: "ofTransaction", equals: { transactionId: id } } as const;
+    // Asked for in one turn, so that all three are of one moment.
+    const [transaction, paid, own] = await Promise.all([
+      read.get(transactions, id),
+      read.find({ table: recipients, ...ofIt }),
+      read.find({ table: payments, ...ofIt }),
+    ]);
+    return transaction === null ? null : { transaction, recipients: paid, payments: own };
+  },
+  /** An account's transactions, newest first, filtered by `only`. */
+  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestFirst) =>
+    only !== null && "recipient" in only
+      ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)
+      : read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) }),
+  /** Every account's transactions, by id from `after` on; the empty string is before the first. */
+  transactionsAfter: (after: string, limit: number) =>
+    read.find({ table: transactions, index: "key", after: [after], limit }),
+});
+
+function indexOf(
+  accountId: string,
+  only: Exclude<TransactionLookup, { readonly recipient: Address }> | null,
+): { readonly index: string; readonly equals: Partial<TransactionRecord> } {
+  if (only === null) return { index: "ofAccount", equals: { accountId } };
+  return { index: "status" in only ? "ofStatus" : "ofReference", equals: { accountId, ...only } };
+}
+
+async function transactionsPaidTo(
+  read: Read,
+  equals: { readonly accountId: string; readonly address: Address },
+  page: NewestFirst,
+): Promise<readonly TransactionRecord[]> {
+  const paid = await read.find({ table: recipients, index: "paidTo", equals, ...newestFirst(page) });
+  return rowsOf(
+    read,
+    transactions,
+    paid.map(({ transactionId }) => transactionId),
+  );
+}
