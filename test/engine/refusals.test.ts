@@ -66,6 +66,17 @@ describe.each(sampled(adapters, "refusals"))("on $name", (adapter) => {
       awaitsOutside("hall");
     }));
 
+  test("R2: after a send that fails those queued behind it under the same id are judged on their own", () =>
+    inWorld(adapter, async ({ engine, awaitsOutside }) => {
+      const one = await engine({ workflows: [lights, doors] });
+      await one.start(lights, { id: "hall", input: undefined });
+      const sent = [doors, lights, lights].map((each) => one.send(each, "hall", { type: "SWITCH" }));
+      const [failed, ...behind] = await Promise.allSettled(sent);
+      expect(failed).toMatchObject({ reason: expect.any(UnknownWorkflow) as unknown });
+      expect(behind).toMatchObject([{ value: { kind: "stepped" } }, { value: { kind: "unchanged" } }]);
+      awaitsOutside("hall");
+    }));
+
   test.each([
     ["xstate.stop", {}],
     ["xstate.done.actor.kid", { output: 1 }],

@@ -11,6 +11,7 @@ import { QUOTE_BREAKS } from "./breaks/quotes.ts";
 import { RACE_BREAKS } from "./breaks/races.ts";
 import { RESTORED_BREAKS } from "./breaks/restored.ts";
 import { START_BREAKS } from "./breaks/starts.ts";
+import { RULE_BREAKS } from "./breaks/rules.ts";
 import { STORAGE_BREAKS } from "./breaks/storage.ts";
 import { SWAP_BREAKS } from "./breaks/swaps.ts";
 import { WEBHOOK_BREAKS } from "./breaks/webhooks.ts";
@@ -34,4 +35,5 @@ export const ALL_BREAKS: readonly Break[] = [
   ...CONTRACT_BREAKS,
   ...OPERATOR_BREAKS,
   ...WORD_BREAKS,
+  ...RULE_BREAKS,
 ];

@@ -122,7 +122,7 @@ export const SWAP_BREAKS: readonly Break[] = [
     tests: ["payments/retention/payment-retention.test.ts"],
   },
   {
-    property: "a swap that the desk may have signed is kept for good",
+    property: "R23: a swap that the desk may have signed is kept for good",
     file: "src/payments/retention/old-transactions.ts",
     text: 'type === "swap" || ',
     replacement: "",

@@ -12,7 +12,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 export interface IntakeWorld extends PrivateFixture {
   readonly alice: Wallet;
   readonly bob: Wallet;
-  /** Called once, before the next commit that inserts into this table is made. */
+  /** Called once, before the next commit that writes to this table is made. */
   before(table: keyof PaymentTables, act: () => Promise<unknown>): void;
 }
 
@@ -40,9 +40,7 @@ export async function intakeWorld(
     ...storage,
     async commit(items: readonly Commit<PaymentTables>[]) {
       const writes = items.flatMap((item) => item.writes ?? []);
-      const index = hooks.findIndex(({ table }) =>
-        writes.some((write) => write.table === table && "insert" in write),
-      );
+      const index = hooks.findIndex(({ table }) => writes.some((write) => write.table === table));
       const [hook] = index < 0 ? [] : hooks.splice(index, 1);
       await hook?.act();
       return storage.commit(items);

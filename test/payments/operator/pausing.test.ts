@@ -76,7 +76,7 @@ describe.each(sampled(adapters, "pausing"))("on $name", (adapter) => {
     expect(again).toEqual({ ...first, replayed: true });
   });
 
-  test("M14: a pause that is committed before a POST's commit stops it, and nothing of it is kept", async () => {
+  test("M14, R13: a pause that is committed before the commit of a POST or of a refresh stops it, and nothing of it is kept", async () => {
     const world = await intakeWorld(adapter);
     const { service, alice, bob } = world;
     const caller = await world.caller();
@@ -89,6 +89,12 @@ describe.each(sampled(adapters, "pausing"))("on $name", (adapter) => {
       details: { scope: "USDC" },
     });
     expect((await world.storage.quote(body.quoteId))?.usedBy).toBeNull();
+    await other.operator.resume({ asset: "USDC" }, BY);
+    world.before("quotes", () => other.operator.pause({ asset: "USDC" }, BY));
+    await expect(service.refreshQuote(caller, body.quoteId)).rejects.toMatchObject({
+      code: "SERVICE_PAUSED",
+    });
+    expect((await world.storage.quote(body.quoteId))?.version).toBe(1);
     world.before("quotes", () => other.operator.suspendAccount(caller.accountId, BY));
     await expect(
       world.prepareSend(caller, { from: alice, to: bob.address, amount: "1", asset: "SOL" }),

@@ -85,6 +85,25 @@ test("P10: what comes after the end is refunded and never routed", async ({ worl
   await world.judge();
 });
 
+test("R6, R10: the sweep closes an empty token account for the sponsor, and its fee is not kept again from a late deposit", async ({
+  world,
+}) => {
+  const { alice, address, due, id, caller } = await setting(world);
+  await world.openAccount({ ...alice, address: address as never }, "USDT");
+  await world.deposit(address, { usdc: due });
+  await world.settle(10);
+  await world.sweep();
+  expect(await world.ledger.haveTokenAccounts([address as never], world.mints.USDT)).toEqual([false]);
+  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  const [lamports, fee] = await world.held(world.treasury.address);
+  expect(lamports).toBe(1_000_000_000n);
+  await world.deposit(address, { usdc: 2_000_000n });
+  await world.settle(10);
+  const { refunds } = await world.service.transaction(caller, id);
+  expect(units(refunds[0]?.amount ?? "0", 6) + fee).toBeGreaterThan(2_000_000n);
+  await world.judge();
+});
+
 test("P6: cancelled, then funded: refunded, and it stays cancelled", async ({ world }) => {
   const { caller, alice, id, address, due } = await setting(world);
   await world.service.cancelTransaction(caller, id);

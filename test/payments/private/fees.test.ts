@@ -1,7 +1,11 @@
 /** What private mode charges is rounded up: costs are never rounded in the payer's favour. */
 import fc from "fast-check";
 import { expect } from "vitest";
+import { SOL_MINT } from "../../../src/address.ts";
 import { formatAmount } from "../../../src/amount.ts";
+import { TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../src/ledger/routing.ts";
+import type { Token } from "../../../src/payments/assets/assets.ts";
+import { routingCost } from "../../../src/payments/outgoing/plans/routing-cost.ts";
 import { type PriceSource, worthAtMost } from "../../../src/payments/prices/prices.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
@@ -28,6 +32,17 @@ test("what lamports are worth is the smallest whole amount that is worth as much
       expect((worth - 1n) * give).toBeLessThan(amount * get);
     }),
   );
+});
+
+test("R14: a payout that is made again binds two marks more, its own and that of what it replaces", async () => {
+  const ledger = { feeOf: async () => 0n, rentMinimum: async (bytes: number) => BigInt(bytes) };
+  const parties = { sponsor: SOL_MINT, treasury: SOL_MINT };
+  const bound = async (recipients: number): Promise<bigint> => {
+    const order = { asset: { mint: SOL_MINT, decimals: 9 } as Token, recipients, pricedAccounts: 0 };
+    return (await routingCost(ledger as unknown as RoutingLedger, parties, order)).deposits;
+  };
+  // Twelve recipients more are one payout more.
+  expect((await bound(36)) - (await bound(24))).toBe(3n * BigInt(TOKEN_ACCOUNT_BYTES));
 });
 
 test("the routing fee is the smallest whole amount that is not less than its share", async ({ world }) => {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { SOL_MINT, type Address } from "../../../src/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
-import type { Ledger } from "../../../src/ledger/ledger.ts";
+import type { Ledger, Receipt } from "../../../src/ledger/ledger.ts";
 import type { Marker } from "../../../src/ledger/routing.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { TransactionView } from "../../../src/payments/tables/orders.ts";
@@ -23,9 +23,11 @@ interface Holding {
   readonly markers: Readonly<Record<string, Marker>>;
   readonly attempts: readonly Partial<AttemptRecord>[];
   readonly height: number;
+  /** By signature. */
+  readonly receipts?: Readonly<Record<string, Receipt>>;
 }
 
-function outcomes({ markers, attempts, height }: Holding): PaymentOutcomes {
+function outcomes({ markers, attempts, height, receipts = {} }: Holding): PaymentOutcomes {
   const ledger: Pick<Ledger, "markers" | "markerAddress" | "receipts" | "markedBy"> = {
     markers: async (_, seeds) =>
       agreed({
@@ -37,7 +39,7 @@ function outcomes({ markers, attempts, height }: Holding): PaymentOutcomes {
         unmadeAt: seeds.map(() => height),
       }),
     markerAddress: (_, seed) => seed as Address,
-    receipts: async (signatures) => agreed(signatures.map(() => null)),
+    receipts: async (signatures) => agreed(signatures.map((each) => receipts[each] ?? null)),
     markedBy: async () => null,
   };
   const storage: Pick<PaymentStorage, "attempts" | "fact"> = {
@@ -92,4 +94,13 @@ test("R9: of several signed payments of one marker the one with the latest heigh
     expect(await chain.read(question(late, payments))).toMatchObject({ kind: "made" });
     expect(await chain.read(question(early, payments))).toMatchObject({ kind: "overtaken", payment: "late" });
   }
+});
+
+test("R15: the block time of an attempt that failed is not the payment's: that of the marker's reading is told", async () => {
+  const mark: StoredMove = { does: "mark", base: BASE, payer: BASE, words: "order" };
+  const payout = paymentOf("payout", "payout", [mark]);
+  const failed = { slot: 7, blockTime: 7, fee: 5_000n, error: "InstructionError" };
+  const receipts = { "signature of payout": failed };
+  const chain = outcomes({ markers: { order: MADE }, attempts: [], height: 100, receipts });
+  expect(await chain.read(question(payout, [payout]))).toMatchObject({ kind: "made", blockTime: 1 });
 });

@@ -8,6 +8,7 @@ import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { Reconciliation } from "../../../src/payments/reconcile/reconcile.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { Address } from "../../../src/address.ts";
+import { formatAmount } from "../../../src/amount.ts";
 import type { Funds } from "../../../src/local/index.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -153,17 +154,29 @@ test("what an operator has vouched for is explained from then on", async ({ worl
   expect(sumsOf(after, "USDC")).toMatchObject({ deposits: "0.0009", vouched: "0.0006", held: "0.0003" });
 });
 
-test("a payment that failed on record and has landed on the chain is a contradiction", async ({ world }) => {
+test.for([
+  ["failed", "landed", null],
+  ["finalized", "landed_with_error", "InstructionError"],
+] as const)("R20: a payment that is %s on record and has %s is a contradiction", async (said, { world }) => {
+  const [status, onChain, error] = said;
   const ordered = await orderFor(world);
   await world.deposit(ordered.address, { usdc: ordered.due });
   await world.settle();
   const view = await world.storage.transaction(ordered.id);
   const payout = view?.payments.find(({ kind }) => kind === "payout");
-  await world.storage.commit([
-    { writes: [{ table: "payments", id: payout?.id ?? "", set: { status: "failed" } }] },
-  ]);
-  expect((await world.service.reconcile()).findings[0]?.findings).toEqual([
-    { finding: "contradiction", payment: payout?.id, recorded: "failed", onChain: "landed" },
+  await world.storage.commit([{ writes: [{ table: "payments", id: payout?.id ?? "", set: { status } }] }]);
+  const told = ledgerWith(world, {
+    signedBy: async (address) => {
+      const { transactions, isWhole } = await world.ledger.signedBy(address);
+      const ofPayout = transactions.map((each) =>
+        each.signature === payout?.signature ? { ...each, error: agreed(error) } : each,
+      );
+      return agreed({ transactions: ofPayout, isWhole });
+    },
+  });
+  const { findings } = await world.another({ ledger: told }).reconcile();
+  expect(findings[0]?.findings).toEqual([
+    { finding: "contradiction", payment: payout?.id, recorded: status, onChain },
   ]);
 });
 
@@ -181,7 +194,20 @@ test("the sponsor's lamports that stay promised to an order at rest are found", 
   });
 });
 
-test("what comes to a closed address is explained, and waits for a release that sends it back", async ({
+test("R19: what has landed after the slot that was read is not counted", async ({ world }) => {
+  const { address, due } = await orderFor(world);
+  await world.deposit(address, { usdc: due });
+  await world.service.settled();
+  const before = await world.ledger.fundsOfOwner(address, [world.mints.USDC, world.mints.USDT], "finalized");
+  world.chain.advance(35);
+  const behind = ledgerWith(world, { fundsOfOwner: async () => before });
+  const sums = sumsOf(await world.another({ ledger: behind }).reconcile(), "USDC");
+  const held = formatAmount(due, 6);
+  expect(sums).toMatchObject({ deposits: held, leaving: "0", arriving: "0", held });
+  expect(sumsOf(await world.service.reconcile(), "USDC")).toMatchObject({ leaving: "5" });
+});
+
+test("R21: what comes to a closed address is explained, and waits for a release that sends it back", async ({
   world,
 }) => {
   const { alice, address, due, id } = await orderFor(world);
@@ -193,6 +219,12 @@ test("what comes to a closed address is explained, and waits for a release that 
   await world.pass(61 * DAY);
   await world.settle();
   expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
+  // One that is held for something else is none that is closed and empty.
+  const hold = (heldReason: string | null) =>
+    world.storage.commit([{ writes: [{ table: "deposits", id: address, set: { heldReason } }] }]);
+  await hold("screening");
+  expect(await world.service.reconcile()).toMatchObject({ findings: [{ findings: [{ finding: "held" }] }] });
+  await hold(null);
   await world.deposit(address, { usdc: 4_000_000n });
   const waiting = await world.service.reconcile();
   expect(waiting).toMatchObject({

@@ -70,6 +70,18 @@ test("P2: every order has an address of its own, derived anew each time and stor
   expect(everythingIn(lines)).not.toMatch(/secretKey|privateKey/);
 });
 
+test("R16: exactly as many recipients as the host allows are taken, and one more is not", async ({
+  open,
+}) => {
+  const world = await open({}, { maxRecipients: 2 });
+  const to = [1, 2, 3].map((name) => ({ address: world.wallet(`payee ${name}`).address, amount: "5" }));
+  const { body } = await world.order(world.customer, { sender: world.alice, to: to.slice(0, 2) });
+  expect(body).toMatchObject({ status: "pending" });
+  const fields = [{ path: "recipients", message: "at most 2 recipients" }];
+  const refusal = { code: "VALIDATION_ERROR", details: { fields } };
+  await expect(world.order(world.customer, { sender: world.alice, to })).rejects.toMatchObject(refusal);
+});
+
 test("P20: a recipient named twice is refused", async ({ open }) => {
   const world = await open();
   const twice = [

@@ -302,18 +302,14 @@ describe("retention of payments", () => {
     EXPLORING_MS,
   );
 
-  test("a swap is kept for good, however it ended: the desk may have signed it", async () => {
+  test("R23: a swap is kept for good, however it ended: the desk may have signed it", async () => {
     const all = (["completed", "failed", "cancelled"] as const).map((status): Life => ({
       ...OLD,
       type: "swap",
       status,
     }));
     const storage = await prepared(all);
-    const clock = virtualClock(NOW);
-    const retention = retentionOn({ storage, clock });
-    retention.run();
-    await passOf(retention, clock);
-    await retention.stop(0);
+    await overtaken(storage);
     for (const [index, life] of all.entries()) {
       expect((await whatIsGone(storage, life, index)).transaction).toBe(false);
     }
@@ -394,38 +390,53 @@ describe("retention of payments", () => {
     for (const each of both) await each.stop(0);
   });
 
-  test("an idempotency key that is used again while its old answer is removed keeps the new answer", async () => {
-    const storage = await prepared([OLD]);
-    const { answer: id } = idsOf(OLD, 0);
-    const clock = virtualClock(NOW);
-    const fresh = {
-      id,
-      fingerprint: "g",
-      answer: JSON.stringify({ transactionId: "tx_new" }),
-      createdAt: NOW,
-    };
-    // The archive was slow, so that another process had its turn meanwhile: it removed the answer, and the key was used.
-    let isUsedAgain = false;
+  /** Lets one pass go by. Before the first commit that removes rows of this table somebody else is quicker. */
+  async function overtaken(
+    storage: PaymentStorage,
+    table: string = "none",
+    meanwhile: () => Promise<unknown> = async () => {},
+  ): Promise<void> {
+    let isAhead = true;
     const racing: PaymentStorage = {
       ...storage,
       async commit(items) {
-        const isRemoval = items.some(({ writes = [] }) =>
-          writes.some((write) => "remove" in write && write.table === "idempotency"),
-        );
-        if (isRemoval && !isUsedAgain) {
-          isUsedAgain = true;
-          await storage.commit([{ writes: [{ table: "idempotency", remove: id }] }]);
-          await storage.commit([{ writes: [{ table: "idempotency", insert: fresh }] }]);
+        const writes = items.flatMap((item) => item.writes ?? []);
+        if (isAhead && writes.some((write) => "remove" in write && write.table === table)) {
+          isAhead = false;
+          await meanwhile();
         }
         return storage.commit(items);
       },
     };
+    const clock = virtualClock(NOW);
     const retention = retentionOn({ storage: racing, clock });
     retention.run();
     await passOf(retention, clock);
-    expect(isUsedAgain).toBe(true);
-    expect(await storage.idempotency(id)).toEqual(fresh);
+    expect((await retention.standing()).error).toBeNull();
     await retention.stop(0);
+  }
+
+  test("an idempotency key that is used again while its old answer is removed keeps the new answer", async () => {
+    const storage = await prepared([OLD]);
+    const { answer: id } = idsOf(OLD, 0);
+    const answer = JSON.stringify({ transactionId: "tx_new" });
+    const fresh = { id, fingerprint: "g", answer, createdAt: NOW };
+    // The archive was slow, so that another process had its turn meanwhile: it removed the answer, and the key was used.
+    await overtaken(storage, "idempotency", async () => {
+      await storage.commit([{ writes: [{ table: "idempotency", remove: id }] }]);
+      await storage.commit([{ writes: [{ table: "idempotency", insert: fresh }] }]);
+    });
+    expect(await storage.idempotency(id)).toEqual(fresh);
+  });
+
+  test("R22: a transaction that an operator settles while it is removed stays", async () => {
+    const storage = await prepared([{ ...OLD, status: "cancelled" }]);
+    const { transaction: id } = idsOf(OLD, 0);
+    const set = { landedAfterCancel: true };
+    await overtaken(storage, "transactions", () =>
+      storage.commit([{ writes: [{ table: "transactions", id, set }] }]),
+    );
+    expect((await storage.transaction(id))?.transaction).toMatchObject(set);
   });
 
   test("a transaction that was given up as expired has no later pass go through all that is younger", async () => {
@@ -456,46 +467,31 @@ describe("retention of payments", () => {
 
   test("H31: a notice stays while a task has its deliveries to begin", async () => {
     const storage = await prepared([{ ...OLD, status: "completed", delivery: "none", hasTask: true }]);
-    const clock = virtualClock(NOW);
-    const retention = retentionOn({ storage, clock });
-    retention.run();
-    await passOf(retention, clock);
+    await overtaken(storage);
     expect(await storage.notice(idsOf(OLD, 0).notice)).not.toBeNull();
-    await retention.stop(0);
+  });
+
+  test("R24: a delivery that was given up is kept from its end, however old its notice", async () => {
+    const storage = await prepared([{ ...OLD, delivery: "abandoned" }]);
+    const { notice, delivery: id } = idsOf(OLD, 0);
+    const abandon = (abandonedAt: number) =>
+      storage.commit([{ writes: [{ table: "deliveries", id, set: { abandonedAt } }] }]);
+    await abandon(NOW - KEEP.notices + DAY);
+    await overtaken(storage);
+    expect([await storage.notice(notice), await storage.delivery(id)]).not.toContain(null);
+    await abandon(NOW - KEEP.notices - DAY);
+    await overtaken(storage);
+    expect([await storage.notice(notice), await storage.delivery(id)]).toEqual([null, null]);
   });
 
   test("a delivery that is begun once more while it is removed stays, with its notice", async () => {
     const storage = await prepared([{ ...OLD, status: "completed", mode: "private" }]);
-    const ids = idsOf(OLD, 0);
-    const clock = virtualClock(NOW);
-    let isAsked = false;
-    const racing: PaymentStorage = {
-      ...storage,
-      async commit(items) {
-        if (
-          !isAsked &&
-          items.some(({ writes = [] }) =>
-            writes.some((write) => "remove" in write && write.table === "deliveries"),
-          )
-        ) {
-          isAsked = true;
-          const again = {
-            table: "deliveries",
-            id: ids.delivery,
-            set: { status: "pending", runs: 2 },
-          } as const;
-          await storage.commit([{ writes: [again], starts: [startOf(`${ids.delivery}:2`)] }]);
-        }
-        return storage.commit(items);
-      },
-    };
-    const retention = retentionOn({ storage: racing, clock });
-    retention.run();
-    await passOf(retention, clock);
-    expect(isAsked).toBe(true);
-    expect((await storage.delivery(ids.delivery))?.status).toBe("pending");
-    expect(await storage.notice(ids.notice)).not.toBeNull();
-    expect((await retention.standing()).error).toBeNull();
-    await retention.stop(0);
+    const { notice, delivery: id } = idsOf(OLD, 0);
+    const set = { status: "pending", runs: 2 } as const;
+    await overtaken(storage, "deliveries", () =>
+      storage.commit([{ writes: [{ table: "deliveries", id, set }], starts: [startOf(`${id}:2`)] }]),
+    );
+    expect((await storage.delivery(id))?.status).toBe("pending");
+    expect(await storage.notice(notice)).not.toBeNull();
   });
 });

@@ -109,6 +109,12 @@ const noStatuses = lyingAbout(
   ({ context, value }: { context: object; value: unknown[] }) => ({ context, value: value.map(() => null) }),
 );
 
+/** It has the history, and knows of no transaction. */
+const denying = both(
+  noStatuses,
+  lyingAbout("getSignaturesForAddress", () => []),
+);
+
 /** Goes on with a service over other endpoints, as after a restart with another configuration. */
 async function goOnOver(
   { fixture }: Pick<World, "fixture">,
@@ -287,15 +293,18 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     expect(await other.auditLog()).toMatchObject([{ act: "write_off", what: { transactionId: unseen.id } }]);
   });
 
-  test("M5: it is not written off while an endpoint shows it; what nobody shows is, and its landing found later", async () => {
+  test("M5, R12: it is not written off while an endpoint shows it or two contradict each other; what nobody shows is, and its landing found later", async () => {
     const scene = await landedUnseen();
     const { one, two, id, signature } = scene;
     const service = await goOnOver(scene, [one.option, two.option]);
     expect(await scene.shown(id)).toMatchObject({ attention: "unprovable" });
-    const blind = one.rule;
+    const [blind, forgetful] = [one.rule, two.rule];
     one.rule = undefined;
     const writeOff = () => service.operator.resolve(`unprovable:${id}`, { action: "writeOff" }, BY);
     await expect(writeOff()).rejects.toThrow("settle it by its signature");
+    two.rule = denying;
+    await expect(writeOff()).rejects.toThrow("settle it by its signature");
+    two.rule = forgetful;
     one.rule = gone;
     await expect(writeOff()).rejects.toThrow("too few endpoints answer");
     one.rule = blind;
@@ -391,12 +400,7 @@ describe("M6: one of two endpoints says of bytes that never landed that they are
     const scene = await world();
     const { fixture, one, two } = scene;
     const { id, signature } = await scene.pay();
-    [one.rule, two.rule] = [noStatuses, noStatuses].map((rule) =>
-      both(
-        rule,
-        lyingAbout("getSignaturesForAddress", () => []),
-      ),
-    );
+    [one.rule, two.rule] = [denying, denying];
     await fixture.service.settled();
     fixture.chain.advance(250);
     await look(fixture.service, 2);
@@ -416,15 +420,11 @@ describe("M6: one of two endpoints says of bytes that never landed that they are
     expect((await fixture.storage.load(id))?.status).toBe("done");
   });
 
-  test("M3: what is found a day after its death is shown by an operator's word, once, with one row in the audit log", async () => {
+  test("M3, R12: what is found a day after its death, and has not failed, is shown by an operator's word, once, with one row in the audit log", async () => {
     const scene = await world();
     const { fixture, one, two } = scene;
     const { id, signature } = await scene.pay();
-    const lie = both(
-      noStatuses,
-      lyingAbout("getSignaturesForAddress", () => []),
-    );
-    [one.rule, two.rule] = [lie, lie];
+    [one.rule, two.rule] = [denying, denying];
     await fixture.service.settled();
     fixture.chain.advance(250);
     await look(fixture.service, 2);
@@ -438,6 +438,13 @@ describe("M6: one of two endpoints says of bytes that never landed that they are
     const { storage } = fixture;
     const settling = (service: PaymentService, actor: string) =>
       service.operator.settleTransaction(landing, { actor, reason: "drill" });
+    const failing = lyingAbout("getTransaction", (told: { readonly meta: object }) => ({
+      ...told,
+      meta: { ...told.meta, err: { InstructionError: [0, { Custom: 1 }] } },
+    }));
+    [one.rule, two.rule] = [failing, failing];
+    await expect(settling(fixture.service, "ann")).rejects.toThrow("is settled already");
+    [one.rule, two.rule] = [undefined, undefined];
     const others: unknown[] = [];
     const slow: PaymentStorage = {
       ...storage,

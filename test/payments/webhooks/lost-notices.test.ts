@@ -294,21 +294,25 @@ describe("recovery", () => {
     const lost = await send();
     const until = fixture.clock.now();
     await fixture.pass(8 * HOUR);
+    const dropped = await send();
+    await service.updateWebhook(customer, webhookId, { enabled: false });
+    await fixture.pass(2 * MINUTE);
+    await service.updateWebhook(customer, webhookId, { enabled: true });
     const fresh = await send();
     receiver.answer(answerWith(200));
     const before = world.posts().length;
     const sinceLost = new Date(until - 2 * MINUTE).toISOString();
     const { body } = await service.recoverWebhook(customer, webhookId, { since: sinceLost });
-    expect(body.recovered).toBe(1);
+    expect(body.recovered).toBe(2);
     await service.settled();
     const ids = world
       .posts()
       .slice(before)
       .map((each) => (JSON.parse(each.body.toString()) as { transactionId: string }).transactionId);
     // The fresh one's own retry was due meanwhile.
-    expect(ids.filter((id) => id !== fresh)).toEqual([lost]);
+    expect(ids.filter((id) => id !== fresh)).toEqual([lost, dropped]);
     await fixture.pass(2 * MINUTE);
-    expect(world.eventsReceived()).toHaveLength(before + 2);
+    expect(world.eventsReceived()).toHaveLength(before + 3);
     expect(
       (await service.deliveries(customer, webhookId)).data.map(({ transactionId, status }) => [
         transactionId,
@@ -316,12 +320,13 @@ describe("recovery", () => {
       ]),
     ).toEqual([
       [fresh, "delivered"],
+      [dropped, "delivered"],
       [lost, "delivered"],
       [old, "abandoned"],
     ]);
   });
 
-  test("what happened before the webhook was there, and what it is not subscribed to, is not recovered", async ({
+  test("R27: what happened before the webhook was there, and what it is not subscribed to, is not recovered", async ({
     world,
     service,
     customer,
@@ -329,10 +334,12 @@ describe("recovery", () => {
     since,
   }) => {
     await send();
-    const webhookId = await world.register({ events: ["transaction.failed"] });
+    const webhookId = await world.register({ events: ["transaction.confirmed"] });
+    await service.updateWebhook(customer, webhookId, { enabled: false });
     await send();
+    await service.updateWebhook(customer, webhookId, { enabled: true });
     const { body } = await service.recoverWebhook(customer, webhookId, { since: since(DAY) });
-    expect(body.recovered).toBe(0);
+    expect(body.recovered).toBe(1);
   });
 
   test("a disabled webhook is neither recovered nor sent anything again: the refusal says what to do", async ({
