@@ -4,6 +4,7 @@ import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";
 import { CLOCK } from "../database-clock.ts";
 import { dueOf } from "./due.ts";
+import { FENCED, KEPT_PLANS, sought } from "./kept-plans.ts";
 import { noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
@@ -75,7 +76,7 @@ const arm = `with given as (
         jsonb_populate_record(null::tasks, e.task) r
     ), placed as (
       select g.*, g.holder is not null and g."firstKey" is not null and (g.kind <> 'message' or g.turn > 1 or exists (
-        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey")) as waits
+        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey" ${FENCED})) as waits
       from given g
     ), added as (
       insert into tasks (${listed(taskColumns)})
@@ -108,15 +109,17 @@ declare
 begin
   -- The first keys are locked, and what is parked in one of them leaves no room.
   if parts ? 'behind' then
-    delete from tasks using ${eachOf("behind", "task text, head text")}, tasks head
-      where tasks.id = one.task and head.id = one.head and tasks."firstKey" = head."firstKey"
-        and tasks.kind = 'message' and tasks.admission = 'parked' and tasks."deadAt" is null;
+    delete from tasks where id = any(array(
+      select t.id from ${eachOf("behind", "task text, head text")}
+        cross join lateral (select * from tasks where id = one.task ${FENCED}) t
+        cross join lateral (select "firstKey" from tasks where id = one.head ${FENCED}) head
+        where t."firstKey" = head."firstKey" and t.kind = 'message' and t.admission = 'parked' and t."deadAt" is null));
     get diagnostics counted = row_count;
     if counted < jsonb_array_length(parts->'behind') then ${refuse("'token'")} end if;
   end if;
   if parts ? 'consumes' then
     ${notedAll(`delete from tasks using ${eachOf("consumes", "task text, token bigint")}
-      where tasks.id = one.task and tasks.token = one.token and tasks.token > 0`)}
+      where ${sought("tasks.id", "one.task")} and tasks.token = one.token and tasks.token > 0`)}
     if counted < jsonb_array_length(parts->'consumes') then ${refuse("'token'")} end if;
   end if;
   for each in select * from jsonb_array_elements(parts->'retries') loop
@@ -142,19 +145,21 @@ begin
         "updatedAt" = s.at, version = i.version + coalesce(s.steps, 1)
       from jsonb_to_recordset(parts->'steps') as s(id text, after text, stamp text, steps int, workflow text, hash text,
         status text, snapshot text, at bigint)
-      where i.id = s.id and i.stamp = s.after;
+      where ${sought("i.id", "s.id")} and i.stamp = s.after;
     get diagnostics counted = row_count;
     if counted < jsonb_array_length(parts->'steps') then ${refuse("'step'")} end if;
   end if;
   if parts ? 'removes' then
     with gone as (
-      delete from instances i using ${eachOf("removes", "id text, life text")}
-        where i.id = one.id and i.life = one.life and i.status = 'done'
-          and not exists (select 1 from instances child where child.parent = i.id and child.status = 'active')
-          and not exists (select 1 from tasks where tasks.instance = i.id)
-          and not exists (select 1 from watches where watches.instance = i.id)
-        returning i.id
-    ), forgotten as (delete from history using gone where history.instance = gone.id)
+      delete from instances where id = any(array(
+        select i.id from ${eachOf("removes", "id text, life text")}
+          cross join lateral (select * from instances where id = one.id for update) i
+          where i.life = one.life and i.status = 'done'
+            and not exists (select 1 from instances child where child.parent = i.id and child.status = 'active' ${FENCED})
+            and not exists (select 1 from tasks where tasks.instance = i.id ${FENCED})
+            and not exists (select 1 from watches where watches.instance = i.id ${FENCED})))
+        returning id
+    ), forgotten as (delete from history using gone where ${sought("history.instance", "gone.id")})
     select count(*) into counted from gone;
     if counted < jsonb_array_length(parts->'removes') then ${refuse("'step'")} end if;
   end if;
@@ -181,11 +186,11 @@ begin
   end if;
   if parts ? 'disarms' then
     ${notedAll(`delete from tasks using ${eachOf("disarms", "instance text, timer text")}
-      where tasks.instance = one.instance and tasks.name = one.timer and kind in ('timer', 'invocation')`)}
+      where ${sought("tasks.instance", "one.instance")} and tasks.name = one.timer and kind in ('timer', 'invocation')`)}
   end if;
   if parts ? 'adopts' then
     update tasks t set workflow = one.workflow from ${eachOf("adopts", "instance text, workflow text")}
-      where t.instance = one.instance and t.workflow <> one.workflow;
+      where ${sought("t.instance", "one.instance")} and t.workflow <> one.workflow;
   end if;
   for each in select * from jsonb_array_elements(parts->'amends') loop
     ${notedAll(`update tasks set name = each->>'name', payload = each->>'payload', holder = null,
@@ -197,7 +202,8 @@ begin
   end if;
   if parts ? 'unwatches' then
     delete from watches using ${eachOf("unwatches", "kind text, key text, instance text")}
-      where watches.kind = one.kind and watches.key = one.key and watches.instance = one.instance;
+      where ${sought("watches.kind", "one.kind")} and ${sought("watches.key", "one.key")}
+          and ${sought("watches.instance", "one.instance")};
   end if;
   if parts ? 'watches' then
     insert into watches select * from jsonb_populate_recordset(null::watches, parts->'watches')
@@ -218,13 +224,10 @@ const named = (path: string): string =>
  * the first keys of tasks that are armed, ended, retried, dropped, amended or disarmed (the keys of a task never change, so
  * they are read before), then names, rows of the caller's tables, tasks and instances. The row of the writer tells
  * afterwards what became of the group, should its answer be lost.
- *
- * Plans are kept for a session. One that was made while a table was small would scan it when it is large, so plans without
- * an index are given a price that is never paid; and without JIT, which compiles whatever has a high price, for 0.1 s each.
  */
 const commitGroup = `
 create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql
-set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
+${KEPT_PLANS} as $body$
 #variable_conflict use_column
 declare
   statements jsonb := batch->'statements';

@@ -177,6 +177,20 @@ const FAILOVER: readonly Break[] = [
 
 const ANSWERS_OF_POSTGRES: readonly Break[] = [
   {
+    property: "a plan that a session keeps: what has no index is never chosen",
+    file: "storage/postgres/functions/kept-plans.ts",
+    text: "set enable_seqscan = off ",
+    replacement: "",
+    tests: ["storage/postgres-plans.test.ts"],
+  },
+  {
+    property: "a plan that a session keeps: a join seeks each row, and goes through no index",
+    file: "storage/postgres/functions/kept-plans.ts",
+    text: "`${column} = any(array[${value}])`",
+    replacement: "`${column} = ${value}`",
+    tests: ["storage/postgres-plans.test.ts"],
+  },
+  {
     property: "an answer of PostgreSQL: without the row of its writer a group is unknown",
     file: "storage/postgres/writers.ts",
     text: 'if (row === undefined) throw new WriterGone("the row of the group\'s writer is gone");',
