@@ -1,4 +1,5 @@
 /** The caller's tables in PostgreSQL: how they are installed, and summed. */
+import { valueName, valueOf } from "../sql/given-table.ts";
 import type { TableActs } from "../sql/given-tables.ts";
 import { foundOf, type InstalledTable, installedStatements, installing } from "../sql/install-statements.ts";
 import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
@@ -8,11 +9,13 @@ import type { Ask, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
 import { bound } from "./text.ts";
 
+const ANY_OF = valueOf(valueName.anyOf);
+
 export const tableActs = (database: Database, build?: TableActs["build"]): TableActs => ({
   read: (statement, values) => database.read(statement, values),
   ...(build === undefined ? {} : { build }),
   schema: postgresSchema,
-  now: DATABASE_NOW,
+  dialect: { now: DATABASE_NOW, isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))` },
   bring: (tables) =>
     database.again(() =>
       database.transaction(async (ask) => {

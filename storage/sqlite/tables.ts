@@ -12,7 +12,10 @@ import { isTaken } from "./explain.ts";
 export const tableActs = (connection: Connection, read: Read): TableActs => ({
   read,
   schema: sqliteSchema,
-  now: valueOf(valueName.now),
+  dialect: {
+    now: valueOf(valueName.now),
+    isAnyOf: `in (select value from json_each(${valueOf(valueName.anyOf)}))`,
+  },
   bring: (tables) =>
     connection.write(() => {
       const found = connection.all(sqliteSchema.indexes, {});
