@@ -5,6 +5,7 @@ import { AMOUNT_UNITS, cancel, failToCancel, post, slots, time, untilRest } from
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Act, End, Flow } from "./flow.ts";
 import { surroundings, type Surroundings } from "./world.ts";
+import { dropping } from "../kit/odd-endpoints.ts";
 
 let around: Surroundings;
 beforeAll(async () => {
@@ -76,7 +77,7 @@ const states: readonly State[] = [
     reached: [posted, untilRest],
     cancelling: refusedAs("failed"),
     end: FAILED,
-    faults: ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined),
+    faults: dropping,
   },
   {
     name: "W14: cancelled, and is refused",

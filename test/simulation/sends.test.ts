@@ -4,6 +4,7 @@ import { AMOUNT_UNITS, post, slots, time, tryToCancel } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
 import { surroundings, type Surroundings } from "./world.ts";
+import { dropping } from "../kit/odd-endpoints.ts";
 
 let around: Surroundings;
 beforeAll(async () => {
@@ -32,7 +33,7 @@ const send: Flow = {
 const sendThatDies: Flow = {
   holds: "E5, W9: a send that no node ever takes is proved dead, paid to nobody and told so",
   options,
-  faults: ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined),
+  faults: dropping,
   // Past the last valid height, and then past it at finalized: only that is proof.
   acts: [post("payment"), time(BROADCAST_DELAY_MS), slots(151), slots(40), slots(40)],
   ends: {

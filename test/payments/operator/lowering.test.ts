@@ -4,7 +4,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { AttentionNews } from "../../../src/payments/operator/attention/tell-matters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { gone, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
+import { gone, oddEndpoint, type OddEndpoint, dropping } from "../../kit/odd-endpoints.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { BY } from "../../kit/by.ts";
 
@@ -20,7 +20,6 @@ interface Scene extends PrivateFixture {
 }
 
 const MINUTE_MS = 60_000;
-const dropping: OddRule = ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined);
 
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {

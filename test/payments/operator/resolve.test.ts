@@ -8,6 +8,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { DAY, MINUTE, scene, SOL, type Ordered, type Scene } from "../private/scene.ts";
 import { BY } from "../../kit/by.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const BEA = { actor: "bea", reason: "checked with the bank" };
 
@@ -293,9 +294,7 @@ describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
     const { operator } = room.service;
     await operator.resolve(`held:${order.address}`, { action: "writeOff" }, BY);
     expect(await boundBy(order)).toEqual([]);
-    const lift = room.chain.faults.add(({ method }) =>
-      method === "sendTransaction" ? { kind: "drop" } : undefined,
-    );
+    const lift = room.chain.faults.add(dropping);
     await operator.releaseDeposit(order.id, BY);
     await room.settle(2);
     expect(await room.shown(order)).toMatchObject({ status: "processing" });

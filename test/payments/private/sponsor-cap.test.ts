@@ -6,6 +6,7 @@ import { BY } from "../../kit/by.ts";
 import { opener } from "../../kit/opener.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { MINUTE, orderedAs, scene, type Ordered, type Scene } from "./scene.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 async function worldOn({ make }: Adapter): Promise<Scene> {
   const database = await make();
@@ -109,9 +110,7 @@ describe.each(sampled(adapters, "sponsor cap"))("on $name", { timeout: 60_000 },
   test("R7: an attempt that can land no more takes nothing of what its order may cost", async ({ open }) => {
     const world = await open(adapter);
     const order = await world.sendTo();
-    const lift = world.chain.faults.add(({ method }) =>
-      method === "sendTransaction" ? { kind: "drop" } : undefined,
-    );
+    const lift = world.chain.faults.add(dropping);
     await world.deposit(order.address, { usdc: order.due });
     for (let round = 0; round < 4; round++) {
       world.chain.advance(200);

@@ -8,6 +8,7 @@ import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";
 import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 async function paymentsOf(
   world: Scene,
@@ -59,9 +60,7 @@ test("E7: nothing is sent anew before the first attempt is proved dead, and then
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
   const [first] = await paymentsOf(world, order, "payout");
@@ -124,9 +123,7 @@ test("M4: a marker's address that somebody else funded stops nothing: the paymen
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
   lift();
