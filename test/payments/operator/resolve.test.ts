@@ -6,7 +6,7 @@ import type { PaymentServiceOptions } from "../../../src/service/payment-service
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { DAY, MINUTE, scene, SOL, type Ordered, type Scene } from "../private/scene.ts";
+import { DAY, MINUTE, sceneOn, SOL, type Ordered, type Scene } from "../private/scene.ts";
 import { BY } from "../../kit/by.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
 
@@ -47,18 +47,11 @@ interface Room extends Scene {
 }
 
 let room: Room;
-let destroy: () => Promise<void> = async () => {};
-afterEach(async () => {
-  await room.close();
-  await room.storage.close();
-  await destroy();
-});
+afterEach(() => room.close());
 
-async function openRoom({ make }: Adapter, options: Partial<PaymentServiceOptions> = {}): Promise<void> {
-  const underTest = await make();
+async function openRoom(adapter: Adapter, options: Partial<PaymentServiceOptions> = {}): Promise<void> {
   const screened = screening();
-  const world = await scene({ ...options, storage: await underTest.open() }, { screen: screened.screen });
-  destroy = () => underTest.destroy();
+  const world = await sceneOn(adapter, options, { screen: screened.screen });
   const carol = world.wallet("carol", { lamports: 2n * SOL, usdc: 90_000_000n });
   screened.refused.add(carol.address);
   room = {

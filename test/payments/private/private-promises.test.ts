@@ -3,23 +3,13 @@ import { describe, expect } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { holdAddress } from "../../../src/payments/outgoing/unknown-spending.ts";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";
-import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
+import { MINUTE, SOL, paymentsOf, type Ordered, type Scene } from "./scene.ts";
 import { spendElsewhere } from "./spend-elsewhere.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
-
-async function paymentsOf(
-  world: Scene,
-  { id }: Ordered,
-  kind: PaymentRecord["kind"],
-): Promise<readonly PaymentRecord[]> {
-  const view = await world.storage.transaction(id);
-  return view?.payments.filter((payment) => payment.kind === kind) ?? [];
-}
 
 async function heldReason(world: Scene, { address }: Ordered): Promise<string | null> {
   return (await world.storage.deposits([address]))[0]?.heldReason ?? null;

@@ -6,18 +6,9 @@ import { readPlan, withSeeds } from "../../../src/payments/outgoing/plans/stored
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";
-import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
+import { DAY, MINUTE, SOL, paymentsOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
-
-async function paymentsOf(
-  world: Scene,
-  { id }: Ordered,
-  kind: PaymentRecord["kind"],
-): Promise<readonly PaymentRecord[]> {
-  const view = await world.storage.transaction(id);
-  return view?.payments.filter((payment) => payment.kind === kind) ?? [];
-}
 
 const keys = (world: Scene) => depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
 
