@@ -10,6 +10,7 @@ import {
   type InstanceBefore,
   type TellParams,
 } from "paystate/engine";
+import type { PaymentTables } from "../../src/payments/records.ts";
 import { adapters } from "../kit/adapters.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
@@ -295,6 +296,22 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       good.run();
       await pass(30 * MINUTE);
       expect(await good.read("o")).toMatchObject({ value: "late", workflow: "order@3" });
+    }));
+
+  test("R36: a migration whose rows the database refuses is an error, and leaves the instance as it was", () =>
+    inWorld(adapter, async ({ engine, storage, pass }) => {
+      const old = first();
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "o", input: { amount: 7 } });
+      const asItWas = await storage.load("o");
+      const writes = [{ table: "facts" as const, insert: { id: "taken", value: "" } }];
+      await storage.commit([{ writes }]);
+      const next = workflow(orderOne())<PaymentTables>({ version: 2, migrate: { 1: () => ({ writes }) } });
+      const moving = await engine({ workflows: [next] });
+      await expect(moving.send(next, "o", { type: "PAY" })).rejects.toThrow("own step of o was refused");
+      expect(await storage.load("o")).toEqual(asItWas);
+      before.run();
+      await pass(10 * MINUTE);
     }));
 
   test("an effect that meets an instance of an unknown version fails alone: its own instance stays where it is", () =>

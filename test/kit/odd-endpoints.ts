@@ -45,6 +45,25 @@ export function lyingAbout(method: string, answer: (honest: never) => unknown): 
   return (request) => (request.method === method ? { kind: "lie", answer: answer as never } : undefined);
 }
 
+/** It takes transactions and passes none on. */
+export const dropping: OddRule = ({ method }) =>
+  method === "sendTransaction" ? { kind: "drop" } : undefined;
+
+/** It knows no signature. */
+export const noStatuses = lyingAbout(
+  "getSignatureStatuses",
+  ({ context, value }: { context: object; value: unknown[] }) => ({ context, value: value.map(() => null) }),
+);
+
+/** It lists no transaction of anybody. */
+export const noLists = lyingAbout("getSignaturesForAddress", () => []);
+
+/** It does what the first of these rules that has something to say says. */
+export const allOf =
+  (...rules: readonly OddRule[]): OddRule =>
+  (request) =>
+    rules.map((rule) => rule(request)).find((fault) => fault !== undefined);
+
 /** It calls every signature finalized, in this slot, with this outcome. */
 export function callingAllFinal(slot: number, err: unknown = null): OddRule {
   return lyingAbout("getSignatureStatuses", ({ context, value }: { context: object; value: unknown[] }) => ({

@@ -58,6 +58,19 @@ test("a silent chain makes it degraded, a silent storage down, and asking never 
   expect(await world.service.health()).toMatchObject({ status: "degraded", storage: "ok", ledger: null });
 });
 
+test("R33: watches that were not looked at for too long make it degraded", async ({ world }) => {
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1_000_000n });
+  await world.send(await world.caller(), { from: alice, to: world.wallet("bob").address, amount: "1" });
+  world.chain.faults.add(({ method }) =>
+    method === "getSignatureStatuses" ? { kind: "refuse", status: 403 } : undefined,
+  );
+  await world.pass(30_000);
+  const { status, watches, ...others } = await world.service.health();
+  expect(watches["landing"]?.lateMs).toBeGreaterThan(20_000);
+  expect(others).toMatchObject({ storage: "ok", overdueMs: 0, disputes: 0, unprovable: 0, deadLetters: 0 });
+  expect(status).toBe("degraded");
+});
+
 test("D41: indexes that are being built are named while they are, and payments go on", async ({ world }) => {
   const left = ["orders_by_time_0f2a9b3c"];
   const service = world.another({ storage: { ...world.storage, building: () => left } });

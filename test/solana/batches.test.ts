@@ -141,7 +141,7 @@ describe("E10: a node that", () => {
   test.each<[string, Garble, string]>([
     ["answers a batch with one error", () => sent(refusal), "JSON-RPC error -32600"],
     ["refuses a batch with HTTP 413", () => sent(refusal, 413), "HTTP 413"],
-  ])("%s has failed once, and it is told what to do", async (_, garble, message) => {
+  ])("%s has failed once, and is told by that error, and what to do (R38)", async (_, garble, message) => {
     const world = await scene(garble);
     const { clock } = world.fixture;
     const failures: unknown[] = [];

@@ -133,7 +133,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
     tests: ["engine/order.test.ts", "storage/contract.test.ts"],
   },
   {
-    property: "a key has no more tasks than its limit",
+    property: "R41: a key has no more tasks than its limit",
     file: "storage/limits.ts",
     text: "tasks.admitted(firstKey) >= Number(firstRoom)",
     replacement: "tasks.admitted(firstKey) > Number(firstRoom)",

@@ -7,6 +7,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { lyingNode, type LyingNode } from "../private/lying-nodes.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 import { MINUTE, SOL, type Ordered, type scene, type Scene } from "../private/scene.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 /** More than a page of a list holds. */
 const FLOOD = 110;
@@ -65,9 +66,7 @@ test("M22: while a payment that collects deposits may still land nothing is vouc
 }) => {
   const { world, order } = await refusingDave(open);
   await world.strayAccount(order.address, "USDC", order.due);
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   world.chain.advance(40);
   for (let look = 0; look < 8; look++) await world.pass(20_000);
   expect(await world.stateOf(order)).toEqual({ collecting: "moving" });

@@ -12,23 +12,12 @@ import { opener } from "../../kit/opener.ts";
 import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { foreignMint } from "../private/foreign-mint.ts";
-import { MINUTE, scene, type Scene } from "../private/scene.ts";
+import { MINUTE, sceneOn, type Scene } from "../private/scene.ts";
 import { signatureOf } from "../wallet/wallet-world.ts";
 
 const BEA: ActedBy = { actor: "bea", reason: "the customer has called" };
 
-async function worldOn({ make }: Adapter): Promise<Scene> {
-  const database = await make();
-  const world = await scene({ storage: await database.open(), broadcastDelayMs: 5_000 });
-  return {
-    ...world,
-    async close() {
-      await world.close();
-      await world.storage.close();
-      await database.destroy();
-    },
-  };
-}
+const worldOn = (adapter: Adapter): Promise<Scene> => sceneOn(adapter, { broadcastDelayMs: 5_000 });
 
 const test = base.extend("open", ({ onTestFinished }) => opener(worldOn, onTestFinished));
 

@@ -7,6 +7,7 @@ import { recorder } from "../../core/recorder.ts";
 import { BY } from "../../kit/by.ts";
 import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const heldFor = async (world: Scene, { address }: Ordered): Promise<string | null | undefined> =>
   (await world.storage.deposits([address]))[0]?.heldReason;
@@ -134,9 +135,7 @@ test("past its cap on the sponsor's money an order waits for the operator, and e
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: order.due + 4_000_000n });
   // As if a hundred attempts had landed with an error before this one.
   const [payout] = (await world.storage.transaction(order.id))?.payments ?? [];
