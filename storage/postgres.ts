@@ -30,7 +30,7 @@ export interface PostgresOptions {
   readonly schema?: string;
   /** `false`: a schema in which paystate has written nothing yet is refused, where it would be made. Default true. */
   readonly create?: boolean;
-  /** How many connections are opened from a URL at most, besides the one that listens: 10. */
+  /** How many connections are opened from a URL at most, besides the one that listens, and one while an index is built: 10. */
   readonly connections?: number;
   /** How long one statement may take, in milliseconds: 10,000. A server that is silent for 12.5 s is given up. */
   readonly statementTimeoutMs?: number;
@@ -85,7 +85,8 @@ export async function postgresStorage(
 ): Promise<PostgresStorage> {
   const { schema = "paystate", statementTimeoutMs = 10_000, lockTimeoutMs = 5_000 } = options;
   assertSchemaName(schema);
-  const { servers, listener, close } = await openConnections(urlOrPool, options);
+  const connections = await openConnections(urlOrPool, options);
+  const { servers, listener, close } = connections;
   const limits = { statementTimeoutMs, lockTimeoutMs };
   const database = new Database(servers, schema, limits);
   const channel = `paystate_${schema}`;
@@ -95,7 +96,7 @@ export async function postgresStorage(
       if (options.create === false) await assertWritten(database, schema);
       await prepareSchema(database, schema);
     });
-    const builds = new IndexBuilds(database, schema);
+    const builds = new IndexBuilds(database, schema, connections);
     const storage = storageOn(database, wakes, {
       builds: options.create === false ? null : builds,
       clock: options.clock ?? "database",

@@ -211,22 +211,6 @@ export class Database {
     }
   }
 
-  /** One statement outside of transactions, which a server takes as it is. Rejects when it is called off; the server may go on. */
-  async alone(text: string, off: AbortSignal): Promise<void> {
-    off.throwIfAborted();
-    const client = await this.#connect();
-    const calledOff = new Promise<never>((_, reject) =>
-      off.addEventListener("abort", () => reject(new Error("called off")), { once: true }),
-    );
-    try {
-      await Promise.race([this.#query(client, text, SCHEMA_TIMEOUT_MS), calledOff]);
-      client.release();
-    } catch (error) {
-      client.release(off.aborted || isLost(error));
-      throw error;
-    }
-  }
-
   /** Tries again what may be done twice, while the server is away or another transaction is in the way. */
   async again<A>(act: () => Promise<A>): Promise<A> {
     try {

@@ -64,6 +64,9 @@ const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY;
 /** The server was not reached, or takes no writes for now: nothing has happened, and it may go on by itself. */
 export const isAway = (error: unknown): boolean => error instanceof Unsent || isReadOnly(error);
 
+/** What stands before the server takes no settings for a connection, as poolers do not. */
+export const isUnsupported = (error: unknown): boolean => codeOf(error) === "08P01";
+
 /** Tables, functions or the schema are not there any more. */
 export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(codeOf(error));
 

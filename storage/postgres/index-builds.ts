@@ -7,11 +7,12 @@ import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { quoted, statement } from "../sql/statement.ts";
 import { creating, type IndexChange } from "../sql/table-indexes.ts";
 import type { AnyTable } from "../table.ts";
+import { carryOutAlone } from "./alone.ts";
 import type { Database } from "./database.ts";
 import { databaseClock } from "./database-clock.ts";
 import { explained } from "./explain.ts";
 import { leased } from "./leases.ts";
-import { pause } from "./open.ts";
+import { type Connections, pause } from "./open.ts";
 
 const LEASE = "paystate indexes";
 const LEASE_MS = 60_000;
@@ -25,6 +26,7 @@ const makeHolder = statement<object, { id: string }>("select gen_random_uuid()::
 export class IndexBuilds {
   readonly #database: Database;
   readonly #schema: string;
+  readonly #connections: Pick<Connections, "listener" | "unhurried">;
   readonly #tables = new Map<string, AnyTable>();
   readonly #closing = new AbortController();
   #holder = "";
@@ -33,9 +35,11 @@ export class IndexBuilds {
   #failure = "";
   #running: Promise<void> = Promise.resolve();
 
-  constructor(database: Database, schema: string) {
+  /** @param connections For the builds: one that takes hours takes none from the pool. */
+  constructor(database: Database, schema: string, connections: Pick<Connections, "listener" | "unhurried">) {
     this.#database = database;
     this.#schema = schema;
+    this.#connections = connections;
   }
 
   /** What is not as it shall be yet, each with what hinders it: an index that is built, or an old one that goes. */
@@ -119,7 +123,7 @@ export class IndexBuilds {
     };
     void extend();
     try {
-      await this.#database.alone(text, this.#closing.signal);
+      await carryOutAlone(text, this.#connections, this.#closing.signal);
     } finally {
       isUnderWay = false;
     }

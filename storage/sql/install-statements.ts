@@ -13,6 +13,7 @@ import {
   isGuarded,
   nextChange,
   inTheWay,
+  isBuilt,
   unwanted,
 } from "./table-indexes.ts";
 
@@ -37,6 +38,8 @@ export const installedStatements = {
 export interface TableStanding {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
+  /** Whether it has so few rows that its indexes are made in a moment. Default: it may have any number. */
+  readonly isSmall?: boolean;
 }
 
 /** What the database has of these tables. */
@@ -56,36 +59,52 @@ export async function standings(
 export const foundOf = ({ name }: AnyTable, found: readonly FoundIndex[]): readonly FoundIndex[] =>
   found.filter(({ table }) => table === name);
 
+/** What is done in one transaction. */
+interface Installing {
+  readonly changes: readonly string[];
+  /** What is noted of the table from then on. */
+  readonly record: InstalledTable;
+  /** Indexes that are being built: the builds hold the table until all transactions of the database have ended. */
+  readonly calledOff: readonly FoundIndex[];
+}
+
 /**
  * What installing a table takes in one transaction, and the note of it. Null where it is there as described. An index is
- * among it where a build keeps out writers anyway, where the table is new, and where a unique rule would be without one.
+ * among it where a build keeps out writers anyway, where the table is new, where it is small and changed besides, and where a
+ * unique rule would be without one.
  */
 export function installing(
   table: AnyTable,
-  { stored, found }: TableStanding,
+  { stored, found, isSmall = false }: TableStanding,
   dialect: SchemaDialect,
-): { readonly changes: readonly string[]; readonly record: InstalledTable } | null {
+): Installing | null {
   const plan = planInstall(table, stored ?? null);
   const { name, migrations } = table;
   if (stored !== undefined && stored.migrations > migrations.length) return null;
-  if (plan === "create") return { changes: creation(table, dialect), record: recordOf(table) };
+  if (plan === "create") {
+    return { changes: creation(table, dialect), record: recordOf(table), calledOff: [] };
+  }
   const [steps, gone] =
     plan === "keep"
       ? [[], []]
       : [plan.steps, inTheWay(table, { ...plan, drop: plan.steps.flatMap(({ drop = [] }) => drop), found })];
-  const left = found.filter((index) => !gone.includes(index));
+  const altered = steps.flatMap((step) => altering(table, step, dialect));
   const wanted = indexesOf(table, dialect);
+  const calledOff = altered.length > 0 ? found.filter(isBuilt) : [];
+  const left = found.filter((index) => !gone.includes(index) && !calledOff.includes(index));
+  const isAtOnce = !dialect.buildsBeside || (isSmall && altered.length > 0);
   const made = wanted.filter((index) => {
     if (left.some((each) => each.name === index.name)) return false;
-    return !dialect.buildsBeside || (index.isUnique && !isGuarded(index, left));
+    return isAtOnce || (index.isUnique && !isGuarded(index, left));
   });
-  const dropped = dialect.buildsBeside ? gone : [...gone, ...unwanted(wanted, left)];
+  const dropped = [...gone, ...calledOff, ...(isAtOnce ? unwanted(wanted, left) : [])];
   const changes = [
-    ...dropped.map((index) => `drop index ${quoted(index.name)}`),
-    ...steps.flatMap((step) => altering(table, step, dialect)),
+    ...new Set(dropped.map((index) => `drop index if exists ${quoted(index.name)}`)),
+    ...altered,
     ...made.map((index) => creating(index, quoted(name))),
   ];
-  return plan === "keep" && changes.length === 0 ? null : { changes, record: recordOf(table) };
+  if (plan === "keep" && changes.length === 0) return null;
+  return { changes, record: recordOf(table), calledOff };
 }
 
 const recordOf = (table: AnyTable): InstalledTable => ({

@@ -71,6 +71,9 @@ export const isGuarded = ({ base }: WantedIndex, found: readonly FoundIndex[]): 
 /** A name that is made here, also for an index that is wanted no more. */
 const MADE = /_(by|unique)_.*_[0-9a-f]{8}$/;
 
+/** Whether it is being built, by a program of paystate. */
+export const isBuilt = ({ name, building }: FoundIndex): boolean => building === 1 && MADE.test(name);
+
 /** What is there of other descriptions of a table. */
 export const unwanted = (
   wanted: readonly WantedIndex[],

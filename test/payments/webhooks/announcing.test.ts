@@ -3,11 +3,7 @@ import { expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { memoryStorage } from "../../../storage/memory.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import {
-  paymentStorage,
-  type PaymentStorage,
-  type PaymentWrite,
-} from "../../../src/payments/payment-storage.ts";
+import { paymentStorage, type PaymentStorage, type PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
 import { announceEffect } from "../../../src/payments/webhooks/announce.ts";
 import { deliveryIdOf, firstRun } from "../../../src/payments/webhooks/delivery-runs.ts";
