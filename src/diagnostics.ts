@@ -1,4 +1,7 @@
-/** What this process does, published on Node's diagnostics channels for those who measure or trace it. */
+/**
+ * Events of this process (requests, tasks, webhook calls, node calls) on Node's diagnostics channels, for metrics and
+ * tracing.
+ */
 import { channel, subscribe, unsubscribe, type Channel } from "node:diagnostics_channel";
 
 /** A diagnostics channel with the type of its messages. While no one has subscribed, publishing makes no message. */

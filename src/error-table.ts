@@ -1,4 +1,7 @@
-/** Every error of the API, once: its HTTP status, its sentence, what its details hold, and the header that repeats one. */
+/**
+ * Every error of the API, declared once: HTTP status, message, fields of the details, and the header that repeats a
+ * detail.
+ */
 import { z } from "zod";
 import type { Immutable } from "./immutable.ts";
 import { SIGNATURE_FAULTS } from "./ledger/ledger.ts";

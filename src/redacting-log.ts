@@ -87,7 +87,7 @@ export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = [
       try {
         host[level](redacted(fields, clean, 0) as object, clean(message));
       } catch {
-        // There is no other place to report it.
+        // The logger itself failed, so nothing can report the failure.
       }
     };
   };

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { AnyStateMachine } from "xstate";
 import type { AnyWorkflow } from "../engine/index.ts";
 
-/** What a module exports, one level into its lists. */
+/** The exports of a module, and the items of exported lists. */
 async function exportsOf(file: string): Promise<unknown[]> {
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`there is no ${file}: name a module that exports your charts`);

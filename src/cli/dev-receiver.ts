@@ -1,4 +1,7 @@
-/** What `paystate listen` receives with: `paystate dev` makes it, keeps it in its folder and trusts it from its start. */
+/**
+ * The webhook receiver of `paystate listen`: `paystate dev` makes the secret and the certificate, keeps both in its
+ * folder and trusts the certificate.
+ */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
@@ -15,7 +18,10 @@ const VALID_MS = 365 * DAY_MS;
 const RENEWED_BEFORE_MS = 30 * DAY_MS;
 const SECRET_BYTES = 24;
 
-/** The one that is kept, so that a developer's secret stays the same. Its certificate is made again before it ends. */
+/**
+ * Keeps the secret of the stored receiver, so that a developer's code goes on working. Renews the certificate before it
+ * ends.
+ */
 export function receiverFor(
   kept: DevReceiver | undefined,
   { clock, random }: { readonly clock: Clock; readonly random: Random },

@@ -1,4 +1,4 @@
-/** Where each method asks and what it sends: all that the running client knows of the endpoints. */
+/** Method, path and kind of body of each endpoint: the running client knows nothing else of the endpoints. */
 import type { OperationId, OperationOf } from "./methods.ts";
 
 /** What is known of an endpoint. */

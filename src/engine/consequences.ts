@@ -116,7 +116,7 @@ class Collector {
     const ends = this.#ends();
     const { before, step } = this.#facts;
     const watched = before === null ? [] : watchesOf(this.#facts, before, step.metaBefore);
-    // What ends takes its timers along, those of its last step too.
+    // An instance that ends drops its timers, including timers of the last step.
     const hasEnded = step.after.status !== "active";
     // A final state needs nothing of the ledger any more, even if its meta names watches.
     const wanted = hasEnded ? [] : watchesOf(this.#facts, step.after, step.metaAfter);

@@ -12,7 +12,7 @@ export type InspectedStorage = Pick<
 export interface Inspected {
   readonly workflows: readonly AnyWorkflow[];
   readonly storage: InspectedStorage;
-  /** Whether it works with real money: then only viewers whom the host admits see it. */
+  /** Whether the service handles real money: if so, only viewers whom the host admits may look. */
   isProduction(): boolean;
   /** What viewers may do; absent where they only look. */
   readonly acting?: Acting;

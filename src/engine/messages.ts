@@ -9,7 +9,7 @@ import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./v
 export interface Recipient {
   readonly instance: string;
   readonly workflow: string;
-  /** Which instance of this id is meant: a message for another life than that which it finds is dropped. */
+  /** The life of the target instance: a message for an earlier life of the same id is dropped. */
   readonly life?: string;
   /** The same of a child, by the life of its parent. */
   readonly parentLife?: string;

@@ -1,4 +1,4 @@
-/** How instances of one version of a chart become instances of the next: what a migration is given and what it answers. */
+/** Migrations: functions that turn an instance of one version of a chart into an instance of the next version. */
 import type { AnyStateMachine, ContextFrom, StateValue, StateValueFrom } from "xstate";
 import type { Write } from "../../storage/storage.ts";
 
@@ -33,7 +33,10 @@ export interface Migrated<Value = StateValue, Context = object, W = unknown> {
   readonly writes?: readonly Write<W>[];
 }
 
-/** Makes an instance of one version one of the next. Pure. What it throws leaves the instance as it was. */
+/**
+ * Turns an instance of one version into an instance of the next. Pure. When the function throws, the instance stays
+ * unchanged.
+ */
 export type Migration<Result> = {
   // A method's parameter may be narrowed: `(before: InstanceBefore<OldContext>) => …`.
   migrate(before: InstanceBefore<object>): Result;
@@ -54,8 +57,8 @@ export type VersionBefore<Before extends readonly number[] = []> = Before["lengt
   : VersionBefore<[...Before, Before["length"]]>;
 
 /**
- * By the version that each leads away from, to the one after it. The last one answers a value and a context of the chart,
- * and is typed by it where the version is written as a number up to 20.
+ * Migrations by the version that each migration starts from; each leads to the next version. The last migration returns
+ * a value and a context of the present chart, and TypeScript checks them when the version is a literal up to 20.
  */
 export type Migrations<M extends AnyStateMachine, W, V extends number> = V extends CountableVersion
   ? {
@@ -82,12 +85,12 @@ export class MigrationFailed extends Error {
   }
 }
 
-/** Which instance goes from which version of its chart to which, as `name@version`. */
+/** A migration of an instance: its id, and both versions as `name@version`. */
 export interface MigrationStep {
   readonly instance: string;
   readonly from: string;
   readonly to: string;
-  /** The error that ended it, if there was one. */
+  /** The error that stopped the migration, if an error did. */
   readonly cause?: unknown;
 }
 

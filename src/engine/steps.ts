@@ -55,7 +55,9 @@ export interface StepsSurroundings<W> extends Pick<
   readonly random: Random;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
-  /** Whether a caller waits for a state of this instance, or `inspect` is set: then each message has a commit of its own. */
+  /**
+   * Whether a caller waits for a state of this instance, or `inspect` is set: if so, each message gets its own commit.
+   */
   readonly isFollowed: (instance: string) => boolean;
 }
 
@@ -229,7 +231,10 @@ export class Steps<W> {
     return true;
   }
 
-  /** The messages behind this one that can be part of its step; only where the snapshot is long, whose writing they save. */
+  /**
+   * The queued messages of an instance that can share its next commit. Only long snapshots are worth a shared commit,
+   * which writes the snapshot once.
+   */
   async #waiting(
     instance: KnownInstance,
     snapshot: ChartSnapshot,

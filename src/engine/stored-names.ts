@@ -6,7 +6,7 @@ export function instanceWorkflows(storage: Pick<EngineStorage, "list">): Promise
   return eachName(async (after) => (await storage.list({ order: "workflow", after, limit: 1 }))[0]?.workflow);
 }
 
-/** The kinds of which there is any watch, ascending. */
+/** The kinds of all watches, ascending. */
 export function watchedKinds(storage: Pick<EngineStorage, "watches">): Promise<readonly string[]> {
   return eachName(async (afterKind) => (await storage.watches({ afterKind, limit: 1 }))[0]?.kind);
 }

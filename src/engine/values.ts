@@ -75,7 +75,7 @@ export function toJson(value: unknown, name: string): unknown {
   }
 }
 
-/** What was thrown, where it can be stored; else an error that says what it was. */
+/** Returns a thrown value that can be stored; otherwise an error with its text. */
 export function storableThrown(thrown: unknown): unknown {
   try {
     toJson(thrown, "error");
@@ -91,7 +91,7 @@ export function fromJson(json: unknown): unknown {
 }
 
 /**
- * An object with each of its fields kept by `toJson`, so that one odd value leaves the others plain.
+ * Encodes an object field by field with `toJson`, so that fields with plain values stay plain.
  * @throws UnstorableValue naming the path, which begins with `name`.
  */
 export function fieldsToJson(fields: object, name: string): unknown {

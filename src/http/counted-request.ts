@@ -1,4 +1,4 @@
-/** One request and the limit that it counts against: once, refused or not, and as a replay where it is one. */
+/** Counts a request against its limit exactly once, whether accepted, refused or replayed. */
 import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";

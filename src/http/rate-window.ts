@@ -22,10 +22,10 @@ export interface WindowOptions {
 }
 
 const MINUTE_SECONDS = 60;
-// Most hold a few numbers, none more than its limit.
+// Most windows hold a few numbers, and never more than the limit.
 const MAX_KEYS = 10_000;
 
-/** The windows of one scope, one for each key. */
+/** Sliding windows of one scope, one window for each key. */
 export class RateWindow {
   readonly #scope: string;
   readonly #clock: Clock;

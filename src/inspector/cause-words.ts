@@ -44,7 +44,10 @@ export function causeSentence(
   return from === null ? words : `${words} ${originWords(from, instance, history)}`;
 }
 
-/** The name of the step that a cause came from: its number where that is known, and its instance where that is another one. */
+/**
+ * The name of the step that a cause came from: the step's number when known, and the instance when it is a different
+ * instance.
+ */
 export function originWords(from: TaskOrigin, instance: string, history: readonly HistoryStep[]): string {
   const number = stepNumber(from, history);
   if (from.instance === instance) return number === null ? "an earlier step" : `step ${number}`;

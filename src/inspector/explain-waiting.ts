@@ -23,7 +23,7 @@ export interface Standing {
 /** An instance that another one waits for. */
 export interface WaitedFor {
   readonly id: string;
-  /** What it is to the other, such as `child`. */
+  /** The relation to the waiting instance, such as `child`. */
   readonly is: string;
   /** Where it stands, in words. */
   readonly state: string;

@@ -153,7 +153,10 @@ export class InstancePages {
     return troubles.find(([instance]) => instance === id)?.[1] ?? null;
   }
 
-  /** On an order's own axis all attempts for it, on a delivery's its own; none on those of its payments and addresses. */
+  /**
+   * The delivery attempts on an instance's timeline: an order shows all its attempts, a delivery its own, payments and
+   * addresses show no attempts.
+   */
   async #deliveries(
     payments: InspectedPayments,
     id: string,

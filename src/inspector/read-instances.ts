@@ -1,4 +1,4 @@
-/** The one place where the inspector reads the storage: instances for a list, and all that is known of one of them. */
+/** The only place where the inspector reads the storage: lists of instances, and every detail of a single instance. */
 import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
 import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";

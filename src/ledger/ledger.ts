@@ -12,14 +12,14 @@ import type { RoutingLedger } from "./routing.ts";
 
 export type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
-/** What one owner holds of one mint, summed over all of its token accounts. */
+/** The balance of one owner in one mint, summed over all token accounts of the owner. */
 export interface Holding {
   readonly mint: Address;
   /** Raw units, exactly as the chain counts them. */
   readonly amount: bigint;
   readonly decimals: number;
   readonly program: "token" | "token-2022";
-  /** The symbol written on the mint itself (Token-2022 metadata), null where there is none that can be read. */
+  /** The symbol in the mint's metadata (Token-2022); null without readable metadata. */
   readonly symbol: string | null;
 }
 
@@ -94,19 +94,25 @@ export type SignatureFault = (typeof SIGNATURE_FAULTS)[number];
 
 /** When a transaction over a blockhash can land. */
 export interface LandingWindow {
-  /** No block of an earlier slot can hold it: a node whose ledger begins later cannot tell that it never landed. */
+  /**
+   * No block before this slot can contain the transaction: a node whose ledger begins later cannot tell that the
+   * transaction never landed.
+   */
   readonly firstSlot: number;
-  /** The block after this height is the last one that takes it. For bytes of others the true height is unknown, and this one is not lower. */
+  /**
+   * The last height at which the transaction is accepted is the block after this height. For foreign bytes the true
+   * height is unknown, and this value is at least as high.
+   */
   readonly lastValidBlockHeight: number;
 }
 
 /** Caller-signed bytes that were proved to be exactly the declared payment. */
 export interface VerifiedPayment extends LandingWindow {
-  /** The bytes as received; these and no re-serialisation are broadcast. */
+  /** The bytes as received, broadcast without re-serialisation. */
   readonly bytes: Uint8Array;
   /** First signature, base58: the transaction's identity. */
   readonly signature: string;
-  /** SHA-256 of the message, hex: what the chain itself dedupes by. */
+  /** SHA-256 of the message, hex: the chain's own key for duplicates. */
   readonly messageHash: string;
   readonly blockhash: string;
 }
@@ -168,11 +174,11 @@ export interface Attempt extends LandingWindow {
 }
 
 /**
- * `landed`: finalized, with or without an error, as enough endpoints say (`WitnessCount`). `dead`: enough endpoints give
- * all the evidence that it can never land any more. `unprovable`: past its last height and without a trace, but evidence
- * is missing or contradicts itself, such as that of an endpoint whose ledger does not reach back that far. `seen`: each of
- * enough endpoints that answer shows it in a block, so it need not be sent again now; that block may still vanish. `open`:
- * it may still land, or too few endpoints answer.
+ * `landed`: finalized, with or without an error, as enough endpoints report (`WitnessCount`). `dead`: enough endpoints
+ * prove that the transaction can never land. `unprovable`: past the last valid height and without a trace, but evidence
+ * is missing or contradictory, for example from an endpoint whose ledger begins too late. `seen`: enough endpoints show
+ * the transaction in a block, so no resend is needed now; the block may still vanish. `open`: the transaction may still
+ * land, or too few endpoints answer.
  */
 export type Fate = "open" | "seen" | "landed" | "dead" | "unprovable";
 
@@ -308,8 +314,8 @@ export interface Ledger extends RoutingLedger {
    */
   broadcast(bytes: Uint8Array): Promise<void>;
   /**
-   * What one endpoint knows of each signature, history included. `null` is its ignorance and proves nothing; a status
-   * below `finalized` may be gone at the next look.
+   * The status of each signature at one endpoint, history included. `null` only means that the endpoint does not know
+   * the signature; a status below `finalized` may be gone at the next look.
    */
   statuses(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>>;
   /**
@@ -336,9 +342,9 @@ export interface Ledger extends RoutingLedger {
    */
   landings(attempts: readonly Attempt[]): Promise<Agreed<readonly (Landing | null)[]>>;
   /**
-   * The same for one attempt whose landing an operator vouches for by naming its signature: there the word of one
-   * endpoint that shows the very message, finalized, is enough, unless another one contradicts it. That it failed takes
-   * as many as must agree, or an archive: else one endpoint could have a payment made again that has landed.
+   * Like `landings`, for one attempt whose landing an operator vouches for with a signature: one endpoint that shows
+   * exactly this message, finalized, is enough, unless another endpoint contradicts. A failure needs the usual number
+   * of agreeing endpoints, or an archive: otherwise one endpoint could make a landed payment be paid again.
    */
   namedLanding(
     attempt: Attempt,
@@ -347,8 +353,8 @@ export interface Ledger extends RoutingLedger {
   /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
   witnesses(): Promise<Agreed<WitnessCount>>;
   /**
-   * What each endpoint tells of itself, in the order configured: also one that serves another chain. For diagnosis:
-   * nothing is concluded from it. Never rejects because endpoints are silent.
+   * The status of each endpoint, in the order configured, including endpoints of a wrong chain. For diagnosis only; no
+   * decision uses the answer. Never rejects because endpoints are silent.
    */
   endpoints(): Promise<Heard<readonly EndpointStanding[]>>;
   /**

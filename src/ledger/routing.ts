@@ -21,28 +21,28 @@ export interface Funds {
 /** Funds that several endpoints were asked for. */
 export interface ClaimedFunds extends Funds {
   /**
-   * The most that any endpoint tells of each amount: the lamports, then the tokens in their order. Left out where no
-   * endpoint tells more than the amounts. Else the absence of that money is not proved, and no window may close because of
-   * it.
+   * The highest amount that any endpoint reports: lamports first, then the tokens in their order. Absent when no
+   * endpoint reports more than `lamports` and `tokens`. If present, the extra money may exist, and no deposit window
+   * may close.
    */
   readonly claimed?: readonly bigint[];
 }
 
-/** What many addresses held in one block. */
+/** Balances of many addresses in one block. */
 export interface FundsReading extends Reading {
-  /** Unix seconds of that very block. */
+  /** Unix seconds of the block. */
   readonly blockTime: number;
   readonly funds: readonly ClaimedFunds[];
 }
 
-/** One account, and what is looked for in it. */
+/** An account, and the asset to look for in the account. */
 export interface AssetAccount {
   readonly address: Address;
   /** Null for lamports. */
   readonly mint: Address | null;
 }
 
-/** Under which token program a mint is: the first one, or Token-2022. */
+/** The token program of a mint: the original one, or Token-2022. */
 export type TokenProgram = "token" | "token-2022";
 
 /**
@@ -202,13 +202,16 @@ export interface Period {
   readonly to: number;
 }
 
-/** What an address has signed, and what follows from there being no more. */
+/** The signatures of an address, and whether the list is complete. */
 export interface WitnessedHistory extends SignedHistory {
-  /** Whether enough endpoints have the whole history of the period: then what none of them lists did not happen in it. */
+  /**
+   * Whether enough endpoints have the complete history of the period: if so, a transaction that no endpoint lists did
+   * not happen in the period.
+   */
   readonly isProven: boolean;
 }
 
-/** A token account beside an owner's associated one, and what is in it. */
+/** A token account of an owner that is not the associated one, and its balance. */
 export interface StrayAccount {
   readonly address: Address;
   readonly mint: Address;
@@ -216,7 +219,7 @@ export interface StrayAccount {
   readonly amount: bigint;
 }
 
-/** The token accounts beside the associated ones. */
+/** Token accounts other than the associated ones. */
 export interface StrayReading extends Reading {
   readonly accounts: readonly StrayAccount[];
   /** The accounts of which an endpoint tells more than enough endpoints vouch for, with the difference as the amount. */
@@ -260,11 +263,13 @@ export interface PayerSearch {
 
 /** Whose money came to an address, as far as the nodes list it. */
 export interface Payers {
-  /** One for each transaction and asset, in no order. What the owner moved between its own accounts is none. */
+  /**
+   * An inflow for each transaction and asset, unordered. Transfers between the owner's own accounts are not inflows.
+   */
   readonly inflows: readonly Inflow[];
   /**
-   * True when the money is explained, or every transaction that is listed was read. False when the look came to its bound
-   * before: then the next one goes on where this one stopped.
+   * True when the money is explained, or every listed transaction was read. False when the look reached its limit: the
+   * next look continues from there.
    */
   readonly isWhole: boolean;
 }
@@ -275,8 +280,9 @@ export interface Payers {
  */
 export const TOKEN_ACCOUNT_BYTES = 165;
 /**
- * As long as the seed of every marker, for plans that are only measured or priced: which one it is changes neither. Where a
- * transaction has several markers, each needs a seed of its own, or it is measured too short.
+ * A seed as long as the seed of any marker, for plans that are only measured or priced: the value of the seed changes
+ * neither size nor price. In a transaction with several markers each marker needs a different seed, or the measured
+ * size is too small.
  */
 export const ANY_SEED = "0".repeat(32);
 
@@ -303,14 +309,14 @@ export interface RoutingLedger {
     commitment: FirmCommitment,
   ): Promise<Agreed<FundsReading>>;
   /**
-   * The same at processed, in blocks that may still vanish: of each amount the most that any endpoint shows. Throws
-   * `LedgerUnavailable` where fewer answer than must agree, since absence has to be told by as many.
+   * Like `funds`, at processed, in blocks that may still vanish: the highest balance that any endpoint shows. Throws
+   * `LedgerUnavailable` when fewer endpoints answer than must agree, since absence needs as many witnesses.
    */
   seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Agreed<FundsReading>>;
   /**
-   * What each account holds by itself, in the order asked: the lamports of a wallet, or the raw units of a mint in an
-   * account of the Token program; 0 where the account is none of that kind. 100 accounts a call. It says of no block, and
-   * whose a token account is by now it does not ask: a hint where to look; what decides asks `funds`.
+   * The balance of each single account, in the order asked: the lamports of a wallet, or the raw units of a mint in an
+   * account of the Token program; 0 for an account of any other kind. 100 accounts a call. The answer names no block
+   * and does not check the present owner of a token account: it is a hint where to look. Decisions read `funds`.
    */
   amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Heard<readonly bigint[]>>;
   /** Where `owner` keeps `mint` by convention: its associated account of the Token program. Pure. */
@@ -386,7 +392,7 @@ export interface RoutingLedger {
   changesOf(signature: string, holders: readonly Holder[]): Promise<Agreed<readonly bigint[]> | null>;
   /**
    * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
-   * ones, and are not frozen; the fullest first. One call per mint, which must be one. Agreed on as in `funds`.
+   * ones, and are not frozen; the fullest first. One call per mint; pass exactly one mint. Agreed on as in `funds`.
    */
   strayAccounts(
     owner: Address,

@@ -1,4 +1,4 @@
-/** The wire format of a transaction around its message: how many signatures, each of them, then what they sign. */
+/** The wire format of a transaction: the number of signatures, the signatures, then the signed message. */
 
 const SIGNATURE_BYTES = 64;
 /** Up to here a count is one byte; 1,232 bytes hold no more than 19 signatures. */

@@ -52,7 +52,7 @@ export class Blockhashes {
     return blockHeightOf(slot) + BLOCKHASH_LIFETIME;
   }
 
-  /** Whether the block in `slot` counts the hash as valid: its own or one of the 150 before it. */
+  /** Whether the block in `slot` accepts the blockhash: the block's own hash or one of the 150 hashes before. */
   isValid(blockhash: string, slot: number): boolean {
     return this.#ageAt(blockhash, slot) <= BLOCKHASH_LIFETIME;
   }

@@ -41,8 +41,8 @@ export const noJournal: Journal = {
 };
 
 /**
- * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a
- * killed process left of a write that was never acknowledged: it is cut off. Any other damage throws when it is read.
+ * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a killed
+ * process left of a write that was never acknowledged: it is cut off. Any other damage throws an error on reading.
  */
 export function openJournal(path: string): Journal {
   try {

@@ -5,7 +5,7 @@ import type { PaymentStorage } from "./payment-storage.ts";
 /** A deposit address as of its last commit. */
 export interface CountedDeposit {
   readonly context: DepositAddressContext;
-  /** The number of its steps so far: what was concluded from this one may be committed after no other. */
+  /** The number of steps of the address so far. Conclusions from this state are committed only at this version. */
   readonly version: number;
 }
 

@@ -18,14 +18,14 @@ export interface SilentPart {
 
 /** How long a part may take for an answer unless the host says otherwise. */
 export const PART_DEADLINE_MS = 10_000;
-/** So many calls of one part are open at once: fewer than a worker has places, which other orders need. */
+/** Open calls of one part at once: fewer than the slots of a worker, since other orders need slots too. */
 const MOST_OPEN = 16;
-/** How long one more waits for its turn. Then it is refused, and gives its place back. */
+/** How long a further call waits for its turn before the call is refused and its worker slot is freed. */
 const TURN_MS = 2_000;
 /** A part that does not answer is asked again after this pause, by one call. */
 const PAUSE_MS = 5_000;
 
-/** What is known of one part. */
+/** The status of one part. */
 interface Standing {
   open: number;
   silentSince: number | null;

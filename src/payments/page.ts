@@ -7,7 +7,7 @@ export interface Page<T> {
   readonly hasMore: boolean;
 }
 
-/** The first `limit` of what was found; a reader that asks for one more knows whether there is another page. */
+/** The first `limit` elements found. A reader that asks for `limit + 1` elements learns whether a next page exists. */
 export function pageOf<T>(found: readonly T[], limit: number): Page<T> {
   return { data: found.slice(0, limit), hasMore: found.length > limit };
 }

@@ -24,8 +24,8 @@ export class Slots {
 }
 
 /**
- * Does `act` for one item after the other in as many lanes at once, until the signal aborts: each lane takes one item
- * at least, so that every call gets on. Resolves with the items that were not begun.
+ * Runs `act` for every item, in `lanes` parallel lanes, until the signal aborts. Each lane takes at least one item, so
+ * that every call makes progress. Resolves with the items that were not begun.
  */
 export async function inLanes<T>(
   { lanes, signal }: { readonly lanes: number; readonly signal: AbortSignal },

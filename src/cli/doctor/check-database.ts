@@ -6,7 +6,7 @@ import { fine, warning, wrong, type Finding } from "./finding.ts";
 
 const SCHEMA_CODES: ReadonlySet<StorageUnusableCode> = new Set(["newer_schema", "old_schema"]);
 
-/** One line when it does not open, else one for each thing that was looked at. */
+/** One finding when the database does not open, else one for each check. */
 export async function checkDatabase(file: string): Promise<readonly Finding[]> {
   try {
     const { handle, close } = await openReadOnly(file);
@@ -42,7 +42,7 @@ function checkIntegrity(handle: SqliteDatabase): Finding {
   });
 }
 
-/** The service sets it at each start, so another mode is the work of another program. */
+/** The service sets the mode at each start, so a different mode was set by another program. */
 function checkLog(handle: SqliteDatabase): Finding {
   const [row] = handle.pragma("journal_mode") as readonly { readonly journal_mode: string }[];
   const mode = row?.journal_mode ?? "unknown";

@@ -91,7 +91,7 @@ async function findingsOf({ diagnose, health, operator }: OperatorService): Prom
   ];
 }
 
-/** What cannot be looked at is wrong itself; the other checks still say what they find. */
+/** A check that cannot run is a finding itself, and the other checks still run. */
 async function attempted(
   check: string,
   examine: () => Promise<readonly Finding[]>,

@@ -14,7 +14,7 @@ export interface Finding {
   readonly todo: string | null;
 }
 
-/** What was found, and what to do about it. */
+/** A problem that a check found, and the remedy. */
 export interface Complaint {
   readonly found: string;
   readonly todo: string;

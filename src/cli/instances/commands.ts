@@ -1,4 +1,4 @@
-/** The commands on the instances of any database file: `ps`, `show`, `history`, and those that put one right. */
+/** Commands on the instances of any database file: `ps`, `show`, `history`, and commands that repair an instance. */
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
 import { ranTasks, ranTasksOf, type RanTask } from "../../engine/ran-tasks.ts";

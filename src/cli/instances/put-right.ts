@@ -26,7 +26,10 @@ export interface PutRight {
   readonly said: string;
 }
 
-/** Makes the failing and the dead-letter tasks of an instance due now; a process that runs its workflow takes them. */
+/**
+ * Makes the failing tasks and the dead letters of an instance due now; a process that runs the workflow takes the
+ * tasks.
+ */
 export async function retryTasks(open: OpenDatabase, id: string): Promise<PutRight> {
   const retried = await troubled(open, id, (commands, { id: task }) => commands.retry(task));
   const said =

@@ -113,7 +113,10 @@ function steps({ instance, history, ran }: FoundInstance): string {
   return ["The last steps:", ...more, ...lines].join("\n");
 }
 
-/** Who or what made a step, behind it. A migration tells that itself, and children begin because of the step before. */
+/**
+ * The cause of a step, in brackets. No cause is shown for a migration, whose line names it, or for a child, which
+ * begins because of the step before.
+ */
 function causeOf(
   { instance, cause }: HistoryRecord,
   type: string,

@@ -12,7 +12,7 @@ import type { SettledPayment } from "../../payments/private/settle-payment.ts";
 import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
 import { table } from "../table.ts";
 
-/** Two lines for each matter: what it is, and what can be done about it. */
+/** Two lines for each matter: the problem, and the command that resolves the matter. */
 export function attentionPage(matters: readonly Matter[]): string {
   if (matters.length === 0) return "Nothing needs a person.";
   return matters

@@ -10,7 +10,7 @@ export interface InstanceView extends ChartSnapshot {
   readonly id: string;
   /** Its chart and version, as `name@version`. */
   readonly workflow: string;
-  /** The stamp of its start: it tells this instance from others that had its id, or will have it. */
+  /** The stamp of the first step. It tells this instance from earlier and later instances with the same id. */
   readonly life: string;
   /** Steps committed so far, 1 after its start: the number of its last history row. */
   readonly steps: number;
@@ -20,7 +20,7 @@ export interface InstanceView extends ChartSnapshot {
   readonly damaged?: string;
 }
 
-/** Which instances `list` gives. Every field left out leaves the choice open. */
+/** Filter of `list`. An absent field does not filter. */
 export interface InstanceQuery {
   /** The name of a chart, for all its versions, or one version as `name@version`. */
   readonly workflow?: string;
@@ -70,14 +70,17 @@ export interface PendingWork {
 export interface HistoryEntry {
   /** Counts the steps of an instance from 1. */
   readonly version: number;
-  /** Names this step and no other, also of another instance that has this id; that of the first is the life of the instance. */
+  /**
+   * Identifies the step, even among instances that share this id; the stamp of the first step is the life of the
+   * instance.
+   */
   readonly stamp: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
   readonly event: EventObject;
   /** The state value after the step. */
   readonly value: unknown;
-  /** What made the step; null where that was a caller of an engine, a migration, or `$born`. */
+  /** The cause of the step; null for a caller of an engine, a migration, or `$born`. */
   readonly cause: StepCause | null;
 }
 

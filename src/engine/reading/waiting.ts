@@ -30,7 +30,9 @@ type StoredRun = Pick<InstanceRecord, "status" | "snapshot">;
 
 class Waiter {
   readonly until: WaitTarget;
-  /** The snapshot that was waited for, or the one after which none can come any more. */
+  /**
+   * The snapshot in the awaited state, or the final snapshot when the instance has ended without reaching the state.
+   */
   last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
   /** Ended by the last snapshot. */
   readonly pause: Pause;
@@ -40,7 +42,7 @@ class Waiter {
     this.pause = new Pause(clock);
   }
 
-  /** Takes notice of a snapshot; of those after the last one none counts. */
+  /** Takes notice of a snapshot; snapshots after the last one are ignored. */
   see({ status, snapshot: text }: StoredRun): void {
     const hasEnded = status === "done";
     if (this.last !== null || (this.until === "final" && !hasEnded)) return;

@@ -204,7 +204,7 @@ class XStateChart implements Chart {
 const CHILD_END = /^xstate\.(done|error)\.actor\./;
 const UNSENT = /^Unable to send event to actor '(.*)' from machine '/s;
 
-/** The id of the child that XState found missing. It knows those that have ended, which a snapshot does not keep. */
+/** The id of the child that XState found missing. XState remembers children that have ended; a snapshot does not. */
 function unsentTo(error: unknown): string | undefined {
   return error instanceof Error ? UNSENT.exec(error.message)?.[1] : undefined;
 }

@@ -9,13 +9,13 @@ import type { DurableScope, LimitStanding } from "../../payments/accounts/count-
 import type { WindowName } from "./limits.ts";
 import type { Tag } from "./tags.ts";
 
-/** A JSON body as it is described: its schema, and examples by a name that says what each shows. */
+/** The description of a JSON body: schema, and named examples. */
 export interface DescribedBody<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   readonly examples: Readonly<Record<string, Immutable<z.input<Schema>>>>;
 }
 
-/** What every endpoint says about itself. */
+/** Description that every endpoint has. */
 interface Described {
   /** In OpenAPI's syntax; `path-parameters.ts` describes its variable parts. */
   readonly path: string;
@@ -61,15 +61,15 @@ export interface KeyedEndpoint<
 > extends Described {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: Path;
-  /** What the key must be allowed to do; `any` key will do for what tells it about itself. */
+  /** The scope that the key needs; `any` for endpoints that describe the key itself. */
   readonly scope: Scope | "any";
-  /** A durable one is counted by the method of the service that answers, across processes. */
+  /** A durable limit is counted by the method of the service, across processes. */
   readonly limit: WindowName | DurableScope;
   /** Absent where no body is parsed. */
   readonly body?: DescribedBody<Body>;
   readonly query?: Query;
   readonly answer: DescribedBody<Said> & { readonly status: 200 | 201 };
-  /** Errors of its own; those that follow from what it is stand in `endpoint-errors.ts`. */
+  /** Errors of this endpoint alone; `endpoint-errors.ts` derives the errors of its method, scope and limit. */
   readonly errors: readonly ErrorCode[];
   /** Where what was created is found; below the base path. */
   location?(created: Immutable<z.output<Said>>): string;
@@ -110,7 +110,7 @@ export type Endpoint = KeyedEndpoint | OpenEndpoint;
 /** The body of an endpoint that takes none. */
 export type NoBody = z.ZodUndefined;
 
-/** An endpoint as it was declared: its types are exact, so that the client's follow from them. */
+/** A declared endpoint with its exact types, from which the types of the client follow. */
 export interface DeclaredEndpoint<
   Name extends string,
   Method extends KeyedEndpoint["method"],

@@ -1,4 +1,7 @@
-/** The limits on requests: which are counted in this process, what headers call them, and how many there may be. */
+/**
+ * The limits on requests: the limits counted in this process, their names in headers, and the number of requests each
+ * allows.
+ */
 import type { DurableScope } from "../../payments/accounts/count-hit.ts";
 import type { Tier } from "../../payments/tables/identity.ts";
 

@@ -48,7 +48,7 @@ const HEADERS: readonly Json[] = [
   ),
 ];
 
-/** One operation for each event, which the receiver serves. */
+/** An OpenAPI webhook for each event, which the receiver serves. */
 export function webhookOperations(): Json {
   return Object.fromEntries(eventName.options.map((event) => [event, { post: operationOf(event) }]));
 }

@@ -161,7 +161,7 @@ function badge({ points, label: placed }: PlacedEdge, numbers: readonly number[]
   ];
 }
 
-/** Left of the label; above it where the badge is so wide that it would cover what stands there. */
+/** Left of the label; above the label when a wide badge would cover its neighbours. */
 function badgePlace({ x, y }: Point, width: number): Point {
   return width <= MAX_BADGE_BESIDE ? { x: x - width / 2 - 2, y: y + 8 } : { x: x + width / 2 + 4, y: y - 9 };
 }

@@ -25,7 +25,7 @@ parentPort.on("message", (graph) => {
 });
 `;
 
-/** One thread, which computes the places of one graph after the other. */
+/** A worker thread that lays out graphs, one after the other. */
 export class LayoutThread {
   readonly #worker: Worker;
 

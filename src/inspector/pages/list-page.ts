@@ -1,4 +1,4 @@
-/** The list of instances: those that need a person first, then the newest. */
+/** The page that lists instances: first instances that need a person, then the newest. */
 import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type Redact, rowKey } from "../show-values.ts";

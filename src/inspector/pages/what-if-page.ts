@@ -9,12 +9,12 @@ import { drawnChart } from "./instance/chart-section.ts";
 import { shownEvent } from "./instance/shown-instance.ts";
 import type { Links, PageParts } from "./page.ts";
 
-/** What was asked, and what would come of it. */
+/** The request of a what-if page, and the imagined result. */
 export interface WhatIf {
   readonly instance: InstanceRecord;
   readonly known: KnownChart;
   readonly history: readonly HistoryRecord[];
-  /** The step that it begins from. */
+  /** The step that the imagined step follows. */
   readonly step: number;
   /** The state value there. */
   readonly value: unknown;

@@ -18,7 +18,7 @@ export interface DeliveryLine {
 
 const MAX_DELIVERIES = 50;
 
-/** Those of one order, or of one delivery of it where `only` names one. */
+/** Reads the delivery attempts of an order, or of a single delivery when `only` names it. */
 export async function readDeliveries(
   { reads }: InspectedPayments,
   transactionId: string,

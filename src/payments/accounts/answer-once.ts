@@ -39,7 +39,7 @@ type TakeBack = () => Promise<void>;
 /** After a lost race the use case decides again and finds out why; more rounds than this are a fault. */
 const MAX_ROUNDS = 20;
 
-/** One request, as its use case has it. */
+/** A request in the terms of its use case. */
 interface Asked {
   readonly caller: Caller;
   readonly path: string;

@@ -56,7 +56,7 @@ export interface ListedKey {
   readonly scopes: readonly string[];
   /** Null: any address. */
   readonly allowedAddresses: readonly string[] | null;
-  /** The key in whose place this one was issued. */
+  /** The id of the key that this key replaced. */
   readonly replaces: string | null;
   readonly createdAt: number;
   readonly expiresAt: number | null;
@@ -80,10 +80,10 @@ export interface ApiKeys {
   /** An account's keys, revoked and expired ones included, oldest first. */
   listKeys(accountId: string): Promise<readonly ListedKey[]>;
   /**
-   * Issues a key in the place of another: of the same account, with its scopes and addresses, and living as long as that
-   * one was made for. The other ends after an overlap. Both happen in one commit, and once for a key; a key that is
-   * revoked before that commit gets no successor. One that is revoked after it leaves its successor alive. Throws
-   * `InvalidOptions`, and `KeyRefused` for a key that does not exist, has ended, or was replaced before.
+   * Issues a replacement for a key: same account, scopes, addresses and length of life. The old key ends after an
+   * overlap. Both happen in one commit, and once for a key; a key revoked before the commit gets no replacement, and
+   * revoking the old key later leaves the replacement alive. Throws `InvalidOptions`, and `KeyRefused` for a key that
+   * does not exist, has ended, or was replaced before.
    */
   rotateKey(keyId: string, rotation?: KeyRotation): Promise<RotatedKey>;
   /** Revokes a key for good; its next request is refused. */

@@ -25,7 +25,7 @@ export interface Admission {
    * read. Then the caller of `admit` asks again.
    */
   readonly guards: readonly PaymentWrite[];
-  /** Those of the account and those of all accounts, in this order. */
+  /** The rules of the account, then the rules of all accounts. */
   readonly rules: readonly IntakeRules[];
 }
 

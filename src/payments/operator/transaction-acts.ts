@@ -54,7 +54,7 @@ export interface TransactionActing {
 /** What was ordered, or waits for another person. */
 export interface GivenReturn extends OrderedReturn {
   readonly state: "done" | "awaits_approval";
-  /** The id by which another person confirms it; of `awaits_approval` alone. */
+  /** The id with which a second person confirms the return; only for `awaits_approval`. */
   readonly approve?: string;
 }
 

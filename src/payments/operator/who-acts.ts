@@ -34,7 +34,9 @@ const ALPHABETS = [
   /\p{Script=Lisu}/u,
 ];
 
-/** Checks a name: one that mixes such alphabets is refused, since it may look like another name. */
+/**
+ * Checks a person's name. Names that mix these alphabets are refused, since such a name may look like a different name.
+ */
 export const shownName = shownWords.refine(
   (name) => ALPHABETS.filter((alphabet) => alphabet.test(name)).length <= 1,
   "it mixes letters of alphabets that look alike: write it in one of them",

@@ -420,7 +420,7 @@ function isNobodysToMend({ kind }: TransactionFault): boolean {
 const AGAINST_MARKERS: PaymentFault = { kind: "other", move: null };
 /** Nothing was tried: the order has to find another price. */
 const OUTDATED: PaymentFault = { kind: "other", move: null };
-/** What its owner has does not do for it: the same as a loan below the rent that is due. */
+/** The source has too little for the payment, for example because the loan is below the rent that is due. */
 const UNPAYABLE: PaymentFault = { kind: "source", move: null };
 const SUPERSEDED: PaymentFault = { kind: "superseded", move: null };
 

@@ -27,11 +27,11 @@ export interface PlannedPayment {
   readonly legs: PaymentRecord["legs"];
   readonly plan: StoredPlan;
   readonly role: PaymentRole;
-  /** What is set aside for it, by its id. */
+  /** The reservation for the payment, by its id. */
   readonly reserve?: (paymentId: string) => Reserved;
 }
 
-/** What starts a payment: the start of its machine, its row, and what is reserved for it, for one commit. */
+/** Parts of the commit that starts a payment: the start of its machine, its row, and its reservations. */
 export interface StartedPayment {
   readonly start: StartRequest;
   readonly write: PaymentWrite;

@@ -34,9 +34,9 @@ export interface Landing {
 }
 
 /**
- * `made` with `elsewhere`: by another copy of the database, and what that one has paid. `unmade`: not landed; `death`
- * tells whether its newest bytes can land any more. `unknown`: the marker was made by something that
- * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
+ * `made` with `elsewhere`: another copy of the database has paid, with that payment. `unmade`: not landed; `death`
+ * tells whether the newest bytes can still land. `unknown`: a payment that this database does not know made the marker.
+ * `foreclosed`: an operator has vouched for such an unknown payment: this payment can never land.
  */
 export type PaymentOutcome =
   | ({ readonly kind: "made"; readonly elsewhere?: PaidElsewhere } & Landing)
@@ -126,8 +126,8 @@ export class PaymentOutcomes {
   }
 
   /**
-   * What another copy of this database has paid under these words. A payment that was signed here may have made a marker that
-   * names no plan; none has made a marker that names another plan.
+   * Finds the payment of another copy of this database under these words. A payment signed here may have made a marker
+   * that names no plan; no payment signed here has made a marker that names an unknown plan.
    */
   async #paidElsewhere(
     question: PaymentInQuestion,

@@ -67,7 +67,7 @@ export async function strayDeposits(
 /**
  * Moves each deposit to the associated account, which the sponsor makes where there is none; the last sweep closes it
  * again. The emptied accounts stay: closing one fails when it gets one unit more at the wrong moment. It needs no
- * marker: made twice, it moves twice what is there to where it belongs.
+ * marker: The sweep needs no marker: a second run moves the tokens there to the right account again.
  */
 export function collectionPlan(terms: RoutingTerms, deposits: readonly StrayDeposit[]): StoredPlan {
   const { address, sponsor } = terms;

@@ -1,4 +1,6 @@
-/** The cheapest look at a deposit address: one of its accounts each time, so that a hundred addresses are one call. */
+/**
+ * The cheapest look at deposit addresses: one account of each address, so that one call covers a hundred addresses.
+ */
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -56,8 +58,8 @@ function assetInTurn({ looks, expected }: WatchedAddress, assets: number): numbe
 }
 
 /**
- * Looks at one account of each address, at finalized: one call for a hundred of them. It finds out no more than where to
- * look closely, `hasChanged`; which block it was, and what else is there, it does not know.
+ * Looks at one account of each address, at finalized, in one call for a hundred addresses. The look only marks
+ * addresses for a full reading (`hasChanged`): it tells neither the block nor other assets.
  */
 export async function lookAtOneAccount(
   { ledger, assets }: { readonly ledger: Ledger; readonly assets: Assets },

@@ -1,4 +1,4 @@
-/** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
+/** An operator's order to return tokens of a mint that the service does not use: its rules, and its commit. */
 import type { PaymentTables } from "../tables.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";

@@ -1,4 +1,4 @@
-/** What private mode adds to the service: its terms, its keys, its machines and what they poll the chain for. */
+/** The private-mode part of the service: terms, keys, machines and chain watches. */
 import type { AnyWorkflow, Watcher } from "../../engine/index.ts";
 import type { PrivatePricing, PrivateRoutingTerms } from "../quotes/private-pricing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";

@@ -30,18 +30,21 @@ export interface ReleasedDeposit {
   /** Transactions of the address that this database did not know and that the operator has hereby vouched for. */
   readonly explained: readonly string[];
   /**
-   * A time in which this database was not at work, from and to in ISO 8601: that no payment was made in it which is not
-   * named here is the operator's word. Null where there is none that was not checked.
+   * A time in which this database was not at work, from and to in ISO 8601: the operator vouches that no payment other
+   * than the named ones was made in that time. Null when all time was checked.
    */
   readonly vouchedTime: { readonly from: string; readonly to: string } | null;
-  /** The money that had come in by then. Whatever comes later is judged anew. */
+  /** The money received by then. Later money is judged anew. */
   readonly vouchedFor: {
-    /** The transactions that brought it, as far as the nodes list them. */
+    /** The transactions that brought the money, as far as nodes list them. */
     readonly signatures: readonly string[];
     /** In whole units, by mint. */
     readonly amounts: Readonly<Record<string, string>>;
   };
-  /** What may go to another address than the sender's, network costs included, in whole units by mint; null for the sender. */
+  /**
+   * Amounts that may go to an address other than the sender's, network costs included, in whole units by mint; null for
+   * a refund to the sender.
+   */
   readonly allowed: Readonly<Record<string, string>> | null;
 }
 
@@ -189,7 +192,7 @@ function atWork(address: string): string {
   return `deposit address ${address} is at work: try again when it has come to rest`;
 }
 
-/** In whole units what there is of each asset, where there is any. */
+/** Amounts above zero in whole units, by mint. */
 export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonly<Record<string, string>> {
   const some = Object.entries(units).filter(([, amount]) => amount !== "0");
   return Object.fromEntries(

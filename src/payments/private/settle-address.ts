@@ -308,7 +308,7 @@ export class AddressSettling implements AddressSettlement {
       .toSorted((one, other) => inOrderOfClosing(one.words, other.words));
   }
 
-  /** One asset at the address, with what of it is whose. Only what the next step may depend on is asked for. */
+  /** Splits an address's balance of one asset by owner. Reads only facts that the next step may depend on. */
   async #holding(
     { deposit, view }: AddressInHand,
     { asset, fee, receiver, balance, isSwept, redirected }: HeldAsset,

@@ -127,7 +127,7 @@ function costId(signature: string): string {
   return `${signature}:cost`;
 }
 
-/** The most that the attempts of one payment cost, in lamports: each its fee, and one of them the rent. */
+/** The highest cost of a payment's attempts, in lamports: the fee of each attempt, and the rent once. */
 export function spentBy({ costs = [], rent = "0" }: Pick<StoredPlan, "costs" | "rent">): bigint {
   return costs.reduce((sum, cost) => sum + BigInt(cost), BigInt(rent));
 }

@@ -32,9 +32,10 @@ export interface ShareOfDay {
 }
 
 /**
- * Sets aside what an order may cost the sponsor for good, until its address has come to rest; then only what it has spent
- * counts, which is recorded with each signature. What was signed counts beside the share until then, so the limit is kept
- * at the cost of being reached early. The share of an order that never ends lapses a day after its deposit window.
+ * Reserves the lamports that an order may cost the sponsor for good, until its address has come to rest; from then on
+ * only recorded spendings count, which are stored with each signature. Until then spendings count beside the
+ * reservation, so the limit is never exceeded but may be reached early. The reservation of an order that never ends
+ * lapses a day after its deposit window.
  */
 export async function shareOfDay(
   storage: Pick<PaymentStorage, "spendings" | "reservations">,

@@ -17,12 +17,12 @@ export interface DeclaredTransaction {
   readonly reference: string | null;
 }
 
-/** What is declared, the quote that it is of, and what came with it. */
+/** A declared transaction, its quote, and the rest of the request. */
 export interface CheckedRequest {
   readonly caller: Caller;
   readonly quote: QuoteRecord;
   readonly declared: DeclaredTransaction;
-  /** Tells this request from another one under the same quote. */
+  /** Distinguishes this request from other requests with the same quote. */
   readonly requestHash: string;
   /** Base64; empty in private mode. */
   readonly signedTransaction: string;

@@ -34,7 +34,7 @@ export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledg
   readonly pricing: PrivatePricing | null;
 }
 
-/** What is given and what is got for it. */
+/** The assets of a swap. */
 export interface SwapPair {
   readonly give: Token;
   readonly get: Token;

@@ -83,7 +83,7 @@ export function tallyOf(
   return { ...sums, [isVouchedFor ? "vouched" : "missing"]: -surplus };
 }
 
-/** What should be there by these lines alone. */
+/** The balance that these entries alone lead to. */
 export function recordedIn(entries: readonly Pick<EntryRecord, "kind" | "amount">[]): bigint {
   return recorded(sumsOf(entries));
 }

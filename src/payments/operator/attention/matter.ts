@@ -35,17 +35,20 @@ export type MatterAction = "retry" | "refundTo" | "writeOff" | "settle" | "relea
 /** One matter as its source finds it. */
 export interface FoundMatter {
   readonly kind: MatterKind;
-  /** Unique among all matters, and the same each time it is found: the kind, a colon, and a key of the source's own. */
+  /** Unique among all matters, and stable: the kind, a colon, and a key that the source chooses. */
   readonly id: string;
   readonly transactionId?: string;
   readonly accountId?: string;
-  /** Milliseconds since the Unix epoch; null where only the first look that found it tells. */
+  /** Milliseconds since the Unix epoch; null when the source has no date, and the first look counts. */
   readonly since: number | null;
   /** One sentence for the operator: what is wrong, and what to do. Holds no secret. */
   readonly message: string;
-  /** The actions that `resolve` takes for it, the usual one first. May be empty. */
+  /** The actions that `resolve` accepts for the matter, the usual action first. May be empty. */
   readonly actions: readonly MatterAction[];
-  /** Only this process sees it, and says so at each look: others list it from what is stored, for as long as it does. */
+  /**
+   * Set when only this process can see the matter. The process reports the matter again at each look, and other
+   * processes list it from the storage as long as the reports go on.
+   */
   readonly isSighting?: true;
 }
 

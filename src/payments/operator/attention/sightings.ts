@@ -1,4 +1,7 @@
-/** Matters that one process sees and others cannot, such as endpoints that differ: every process lists a sighting while its process repeats it. */
+/**
+ * Sightings: matters that only one process can see, such as disagreeing endpoints. Every process lists a sighting while
+ * the process that sees the matter keeps reporting it.
+ */
 import type { MatterRecord } from "../../tables/operator.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
@@ -16,10 +19,10 @@ export interface SightingParts {
   readonly clock: Clock;
 }
 
-/** The sightings of one process, and what it knows of those of others. */
+/** Manages the sightings of this process, and reads the sightings of other processes. */
 export class Sightings {
   readonly #parts: SightingParts;
-  /** The version of a matter's row in which this process last said that it sees it. */
+  /** By matter: the version of the row that this process wrote with its last report. */
   readonly #said = new Map<string, number>();
 
   constructor(parts: SightingParts) {
@@ -31,12 +34,12 @@ export class Sightings {
     return storageTime(this.#parts);
   }
 
-  /** This process has said that it sees the matter, and made this version of its row. */
+  /** Records that this process has reported the matter in this version of its row. */
   said(id: string, version: number): void {
     this.#said.set(id, version);
   }
 
-  /** What `own` finds in this process, and what other processes say they see. */
+  /** Lists matters that `own` finds in this process, and matters that other processes report. */
   of(kind: MatterKind, own: AttentionSource): AttentionSource {
     return async (limit) => {
       const seen = (await own(limit)).map((each): FoundMatter => ({ ...each, isSighting: true }));

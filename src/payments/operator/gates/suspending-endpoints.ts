@@ -52,7 +52,10 @@ const wantedSuspension = z.strictObject({
 
 /** What suspending endpoints takes. */
 export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
-  /** Its clock counts: those of processes may differ, and none may end what another one has begun. */
+  /**
+   * Read for the storage's clock: clocks of processes differ, and no process may end a suspension that another process
+   * has just begun.
+   */
   readonly storage: Pick<PaymentStorage, "time">;
   /** With all of its endpoints. */
   readonly ledger: Pick<Ledger, "endpoints">;

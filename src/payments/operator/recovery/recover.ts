@@ -95,7 +95,9 @@ export class Recovery {
     if (problems.length > 0) throw new OperatorRefused(problems.join("; "));
   }
 
-  /** For each id the addresses that it may have had, with what they hold. Reads the chain once for all. */
+  /**
+   * For each id, the addresses that may belong to the order, with their balances. Reads the chain once for all ids.
+   */
   async #candidates(all: readonly (string | RecoveryEntry)[]): Promise<readonly (readonly Candidate[])[]> {
     const { ledger, assets } = this.#parts;
     const perId = all.map((given) => this.#derived(given));

@@ -1,4 +1,6 @@
-/** Stores a deposit address again, held until an operator decides: its rows and its two instances in one commit. */
+/**
+ * Stores a lost deposit address again, held until an operator decides: one commit with the rows and both instances.
+ */
 import type { PaymentTables } from "../../tables.ts";
 import type { DepositRecord } from "../../tables/deposits.ts";
 import type { ReservationRecord } from "../../tables/limits.ts";
@@ -25,7 +27,7 @@ import { RECOVERED } from "../attention/held-addresses.ts";
 /** The account of recovered orders: a journal does not record who ordered. */
 export const RECOVERED_ACCOUNT = "recovered";
 
-/** The asset that a recovered order is stored with: the one that it was about is not known. */
+/** The asset that a recovered order is stored with: the ordered asset is not known. */
 const ORDERED_MINT = SOL_MINT;
 
 /** A deposit address that was derived from its order's id. */

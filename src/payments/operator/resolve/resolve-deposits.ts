@@ -50,9 +50,9 @@ export interface DepositResolvingParts {
 /** A refund to another address than the sender's. */
 export interface RefundElsewhere {
   readonly to: Address;
-  /** Who asked for it, where another operator confirms; null where one operator decides alone. */
+  /** The operator who requested the refund, when another operator confirms; null when one operator decides alone. */
   readonly requestedBy: string | null;
-  /** What that operator has asked for; null for what is there now. */
+  /** The money that the requesting operator saw; null for the money there now. */
   readonly money: MoneyThere | null;
 }
 

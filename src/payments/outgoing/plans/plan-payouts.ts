@@ -8,9 +8,9 @@ import type { Leaf, StoredPlan } from "./stored-plan.ts";
 import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
 
 /**
- * Recipients of one transaction at most, so that it fits 1,232 bytes with any addresses: where it pays a whole
- * order, and where it is one of several and names the plan that it belongs to. A change of these changes how stored orders
- * are split: two versions of this software would then disagree about who is paid with whom.
+ * The most recipients of one transaction, so that it fits 1,232 bytes with any addresses: first for a transaction that
+ * pays the whole order, then for one of several that also names its plan. Changing these numbers changes how stored
+ * orders are split: two versions of this software would then group recipients differently.
  */
 const MAX_ORDER_LEGS = { sol: 12, token: 6 };
 const MAX_CHUNK_LEGS = { sol: 12, token: 5 };
@@ -25,7 +25,7 @@ export function payoutsFor(asset: Token, recipients: number): number {
   return Math.ceil(recipients / legsOf(asset, MAX_CHUNK_LEGS));
 }
 
-/** A recipient, and who pays for its token account should it have none. */
+/** A recipient, and the payer of a token account that the recipient may need. */
 export interface Payee {
   readonly index: number;
   readonly address: Address;
@@ -33,7 +33,7 @@ export interface Payee {
   readonly accountPayer: Address;
 }
 
-/** Who is paid what, and for how many of them the quote has priced a token account. */
+/** Recipients and amounts, and the number of token accounts that the quote has priced. */
 export interface PaidShares {
   readonly asset: Token;
   readonly recipients: readonly RecipientRecord[];
@@ -100,7 +100,7 @@ export interface PayoutWords {
   readonly follows: string | null;
 }
 
-/** Who is paid by one transaction, and in what. */
+/** The recipients of one transaction, and the asset that pays them. */
 export interface PaidTogether {
   readonly asset: Token;
   readonly payees: readonly Payee[];

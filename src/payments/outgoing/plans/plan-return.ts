@@ -31,7 +31,7 @@ export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 /** One token account of the address; the associated one has no `fromAccount`. */
 interface Source {
   readonly fromAccount?: Address;
-  /** Raw units that are taken out of it, and whether these are all. */
+  /** Raw units taken out of the account; `isEmptied` tells whether nothing stays behind. */
   readonly amount: bigint;
   readonly isEmptied: boolean;
 }
@@ -160,7 +160,7 @@ function sumOf(sources: readonly { readonly amount: bigint }[]): bigint {
   return sources.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** Who the tokens are taken from, at whose cost, and who gets them. */
+/** The parties of a return: the address that gives the tokens, the sponsor who pays, and the receiver. */
 interface ReturnParties {
   readonly address: Address;
   readonly sponsor: Address;

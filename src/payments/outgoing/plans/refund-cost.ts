@@ -17,7 +17,7 @@ export type RefundCost = (asset: Token, receiver: Address) => Promise<PricedRefu
 
 /** The refund, and the sweep that takes its marker away. */
 const TRANSACTIONS_PER_REFUND = 2n;
-/** A seed unlike the other one, for the plan that replaces it: only the size and the price are of interest. */
+/** A second seed, for the plan that replaces the marker: only size and price matter. */
 const OTHER_SEED = "1".repeat(ANY_SEED.length);
 
 export function refundCosts({

@@ -5,21 +5,21 @@ import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { payoutsFor } from "./plan-payouts.ts";
 import { sweepsFor } from "./plan-settlement.ts";
 
-/** What is spent for good, and what is only laid out until the sweep brings it back. */
+/** Costs of routing: lamports that are gone, and deposits that the sweep brings back. */
 export interface RoutingCost {
   readonly networkFees: bigint;
   /** Rent of the token accounts that the sponsor makes for recipients. */
   readonly accountRent: bigint;
-  /** Rent of markers, loans, and what refunds cost, which they pay themselves. */
+  /** Rent of markers, loans, and the costs of refunds, which the refunded money pays. */
   readonly deposits: bigint;
 }
 
-/** A refund of what was paid too much, and one of what came too late. */
+/** One refund of excess money, and one of late money. */
 const REFUNDS = 2;
 const STABLECOINS = 2;
-/** How often each payout may be replaced by one that leaves a failing recipient out. */
+/** How often a payout may be replaced by a payout without the failing recipient. */
 const SPLITS = 1;
-/** A replacement makes two markers: that of what is replaced, which counts once, and its own. */
+/** A replacement makes two markers: the marker of the replaced payment, which counts once, and its own marker. */
 const MARKERS_PER_REPLACEMENT = 2;
 
 /** The most markers that stand for an order at once: the worst tree of plans, payouts, splits and refunds. */
@@ -33,7 +33,7 @@ export interface CostParties {
   readonly treasury: Address;
 }
 
-/** What is routed, and to how many. */
+/** The routed asset, and the number of recipients. */
 export interface CostedOrder {
   readonly asset: Token;
   readonly recipients: number;
