@@ -82,18 +82,18 @@ export type DepositAddressEvent =
   | SpendingNews
   /** A payment back to the sender was planned and started. */
   | ({ readonly type: "REFUND_PLANNED"; readonly payment: string } & Reading)
-  /** All that goes back has gone back; what is left is being swept. */
+  /** All refunds are done; the rest is being swept. */
   | ({ readonly type: "SWEEP_PLANNED"; readonly payment: string } & Reading)
-  /** An operator's word: what is there of another mint goes to this owner. */
+  /** An operator's order: the tokens of a foreign mint go to this owner. */
   | ({ readonly type: "RETURN" } & Omit<ReturnParams, "settledSlot">)
-  /** It is on its way. */
+  /** The return is on its way. */
   | ({ readonly type: "RETURN_PLANNED"; readonly payment: string } & Reading)
   | { readonly type: "NOTHING_TO_RETURN" }
-  /** Something is to be refunded, but not so soon after the last refund. */
+  /** A refund is due, but not so soon after the last refund. */
   | ({ readonly type: "MUST_WAIT" } & Reading)
   /**
-   * Nothing is left that could be sent anywhere now. `isBound`: markers stand, and with them lamports of the sponsor;
-   * `height` is the highest finalized height that any node has answered since the last signing.
+   * Nothing is left to send now. `isBound`: markers still hold lamports of the sponsor; `height` is the highest
+   * finalized height that any node has answered since the last signing.
    */
   | ({ readonly type: "AT_REST"; readonly isBound: boolean; readonly height: number } & Reading)
   /** Something that cannot be explained, or that only an operator may decide. */

@@ -71,7 +71,10 @@ export type PaymentEvent =
       readonly signature: string | null;
       readonly slot: number;
       readonly blockTime: number | null;
-      /** Where another copy of the database made it: what that one has paid, in the place of what was planned. */
+      /**
+       * The movements of another copy of the database, when that copy made the payment; they replace the planned
+       * movements.
+       */
       readonly movements?: readonly Movement[];
     }
   /**
@@ -94,9 +97,9 @@ interface ContextOnly {
   readonly context: PaymentContext;
 }
 
-/** An attempt that landed with an error cost the sponsor a fee: after so many an operator must look. */
+/** An attempt that landed with an error cost the sponsor a fee: after this many, an operator must look. */
 const MAX_ATTEMPTS = 5;
-/** One that can land no more has cost nothing, if the nodes are right: after so many they are not believed any more. */
+/** A dead attempt has cost nothing, if the nodes are right: after this many, the nodes are no longer believed. */
 const MAX_DEAD_ATTEMPTS = 20;
 
 const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED") =>
@@ -126,9 +129,9 @@ const ofAnother = {
 } as const;
 
 /**
- * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes report
- * of a signature only leads to `reading`, and the marker on the chain decides: it is made by this payment, by a rival
- * that excludes it, or not at all. Bytes of the same words exclude each other on the chain, so signing them again is
+ * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes
+ * report of a signature only leads to `reading`, and the marker on the chain decides: this payment made the marker, a
+ * rival payment did, or nobody did. Bytes of the same words exclude each other on the chain, so signing them again is
  * safe, no matter what was read. A payment that has `failed` paid nothing: who planned it decides what comes next.
  */
 export const payment = setup({

@@ -19,7 +19,7 @@ export interface PaymentFault {
     | "blockhash"
     | "already_processed"
     | "other"
-    /** Another payment made the marker, or replaced what this one depends on. */
+    /** A second payment made the marker, or replaced a marker that this payment depends on. */
     | "superseded";
   readonly move: number | null;
 }
@@ -48,7 +48,7 @@ export type OrderOver = { readonly type: "OVER"; readonly fee: string };
  */
 export type PaymentRole = "payout" | "plan" | "own";
 
-/** From a payment to its order: another payment of the same marker landed, so this one never will. */
+/** From a payment to its order: a rival payment with the same marker landed, so this payment never will. */
 export interface OvertakenNews {
   readonly type: "PAYOUT_OVERTAKEN";
   readonly role: PaymentRole;

@@ -1,4 +1,4 @@
-/** One notice on its way to one webhook: attempts with growing pauses, then it is given up. */
+/** The delivery of a notice to a webhook: attempts with growing pauses, then the delivery is abandoned. */
 import { assign, setup } from "xstate";
 
 /** What a delivery begins with. */

@@ -1,4 +1,4 @@
-/** What a commit means: its parts in their order, and what refuses it. */
+/** Applies a commit: its parts in order, and the conditions that refuse it. */
 import { startedInstance } from "./engine-tables.ts";
 import type {
   AnyCommit,

@@ -77,9 +77,9 @@ export function hasRoom(
 }
 
 /**
- * The parked task under a first key that is admitted next: the one armed first of those whose keys have room. Admit it, and
- * ask again until there is none. Only 64 last keys that are not full are looked at, behind the one that a task has left, so
- * that each has its turn where an account has thousands.
+ * The parked task under a first key that is admitted next: among tasks whose keys have room, the task armed first.
+ * Admit the task, and ask again until the answer is undefined. Only 64 last keys with room are examined, beginning
+ * behind the last key that a task has left, so that every last key has its turn when an account has thousands.
  */
 export function nextAdmitted(tasks: TaskRows, firstKey: string, after: string): TaskRow | undefined {
   const under = tasks.admitted(firstKey);

@@ -109,7 +109,7 @@ export function copyChanges<R extends object>(
 export const givenFields = (table: Described, changes: object): readonly Field[] =>
   fieldsOf(table).filter(({ name }) => name in changes);
 
-/** What becomes of these fields of a record, each of them checked. */
+/** Checks fields of a record, and maps their values. */
 export function mapped<V>(
   fields: readonly Field[],
   record: object,

@@ -1,5 +1,6 @@
 /**
- * The storage port: all that the engine needs, over any tables that its caller brings. Every adapter passes the published contract suite whole, which tests these promises:
+ * The storage port of the engine, with its own tables and the tables of the caller. Every adapter passes the whole
+ * published contract suite, which tests these promises:
  *
  * G1 a commit is atomic · G2 one writer wins after each stamp · G3 a task is consumed once · G4 a claim's token is
  * larger than any before it · G5 a resolved commit survives kill -9 (durable adapters) · G6 every due task is claimed
@@ -7,9 +8,9 @@
  * G7 a load sees what was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour ·
  * G10 no key has more tasks than its limit, and what is parked is admitted in order.
  *
- * Times are milliseconds since the Unix epoch and come from the caller; an adapter whose database has a clock may judge
- * leases and due times by that one instead, and then has a way to be judged by the caller's, as the suite needs. JSON travels as text,
- * so that what is read is byte for byte what was written. Records go in and out as copies.
+ * Times are milliseconds since the Unix epoch and come from the caller; an adapter may judge leases and due times by
+ * its database's clock instead, and then has an option to use the caller's clock, as the suite needs. JSON travels as
+ * text, so that a text is read byte for byte as written. Records go in and out as copies.
  */
 import type { AnyTable, Table } from "./table.ts";
 
@@ -22,13 +23,13 @@ export interface InstanceRecord {
   readonly hash: string;
   /** Counts the committed steps, for people and for the history; 1 after creation. */
   readonly version: number;
-  /** That of its last step: only who names it makes the next one. */
+  /** The stamp of the last step: a commit must name the stamp to make the next step. */
   readonly stamp: string;
-  /** The stamp of its start, which tells it from another instance that had this id before, or has it later. */
+  /** The stamp of the first step. It tells this instance from earlier and later instances with the same id. */
   readonly life: string;
-  /** The instance that has begun this one as its child, which stays for as long as this one is active; null for none. */
+  /** The parent instance, which is not removed while this child is active; null without a parent. */
   readonly parent: string | null;
-  /** `done` once the machine has reached a final state: it takes no more events. */
+  /** `done` once the machine has reached a final state and takes no more events. */
   readonly status: "active" | "done";
   /** JSON text of `{ value, context, status }`. */
   readonly snapshot: string;
@@ -37,15 +38,15 @@ export interface InstanceRecord {
 }
 
 /**
- * What a task is for: an `effect` runs a handler, a `timer` and a `message` each become one step of their instance. An
- * `invocation` runs a promise for as long as its instance is in a state; like a timer, it is disarmed by name.
- * A message may target an instance that does not exist yet; its payload then says how to start it.
+ * The kind of a task. An `effect` runs a handler; a `timer` or a `message` becomes one step of its instance. An
+ * `invocation` runs a promise as long as its instance is in a state; like a timer, an invocation is disarmed by name. A
+ * message may target an instance that does not exist yet; the payload then says how to start the instance.
  */
 export type TaskKind = "effect" | "timer" | "message" | "invocation";
 
 /**
- * The queue a task waits in. `steps`: timers and messages, each of which is one short step. `free`: effects and invocations
- * without limits, which may take long. `limited`: those with limits.
+ * The queue a task waits in. `steps`: timers and messages, which are short. `free`: effects and invocations without
+ * limits, which may take long. `limited`: effects and invocations with limits.
  */
 export type QueueName = "steps" | "free" | "limited";
 
@@ -78,22 +79,24 @@ export interface TaskRecord extends Due {
   /** JSON text. */
   readonly payload: string;
   /**
-   * Of effects, invocations and messages: none, one, or two of which the second is counted within the first, as the webhooks
-   * of an account. While a key has no room the task is *parked*: no claim sees it until another of the key ends, in the order
-   * of arming. What can be claimed or is in hand has room; a task in its pause, in the line of suspects or set aside has none.
+   * Limits of effects, invocations and messages: none, one, or two, of which the second is counted within the first,
+   * like the webhooks of an account. While a key has no room the task is *parked*: no claim sees the task until a task
+   * of the key ends; parked tasks are admitted in the order of arming. A task that can be claimed or is held takes
+   * room; a task in its pause, in the line of suspects or set aside takes none.
    *
-   * A message that is admitted has its room until it is consumed, dropped or set aside, so none of its key passes it.
+   * An admitted message keeps its room until it is consumed, dropped or set aside, so no later message of its key
+   * overtakes it.
    */
   readonly limits: readonly Limit[];
 }
 
-/** A task of an instance, with what became of it so far. */
+/** A task of an instance, with its state so far. */
 export interface PendingTask extends TaskRecord {
   readonly crashes: number;
   /** Its last holder vanished: until it ends, fails in the normal way or is kept by a heartbeat, or for an hour, it is handed out only while no other suspect is held. */
   readonly isSuspect: boolean;
   readonly failures: number;
-  /** What its last failure said, without secrets. */
+  /** The message of the last failure, without secrets. */
   readonly lastError: string | null;
   /** When it can be claimed: its due time, the end of its lease while `isHeld`, or for a suspect that waits, at the latest. */
   readonly visibleAt: number;
@@ -336,22 +339,24 @@ export type Comparable = string | number | boolean;
 export interface Find<R extends object> {
   readonly table: Table<R>;
   /**
-   * The name of an index or of a unique field of the table, or `key`. The fields that `equals` leaves are the order of the rows; rows that are
-   * equal in all of them stand as they were inserted. Default: all rows as they were inserted.
+   * The name of an index or of a unique field of the table, or `key`. Rows are ordered by the index fields that
+   * `equals` does not fix; rows with equal fields are in the order of insertion. Default: all rows in the order of
+   * insertion.
    */
   readonly index?: string;
   /** Values of the first fields of the index. */
   readonly equals?: { readonly [F in keyof R]?: R[F] };
   /**
-   * A place in the order: values of the first fields that `equals` leaves. Only rows beyond it are found: with `asc` those
-   * that stand above it, with `desc` below it. The first field that differs decides; a row without a value there is not found.
+   * A place in the order: values of the first index fields that `equals` does not fix. Only rows beyond the place are
+   * found: greater rows with `asc`, smaller rows with `desc`. The first differing field decides; a row with null in
+   * that field is not found.
    */
   readonly after?: readonly Comparable[];
-  /** The key of a row: only rows beyond it are found, and none when it is not among those that are looked through. */
+  /** The key of a row: only rows beyond this row are found; no rows when the row itself would not be found. */
   readonly beyond?: string;
-  /** `desc` is exactly the reverse of `asc`, rows that are equal in the index included. Default `asc`. */
+  /** `desc` is exactly the reverse of `asc`, also for rows that are equal in the index. Default `asc`. */
   readonly order?: "asc" | "desc";
-  /** Default: all there are. */
+  /** Default: all rows. */
   readonly limit?: number;
 }
 
@@ -481,11 +486,10 @@ export interface LeaseRequest {
 /** All that `paystate/engine` needs. `install` adds tables besides the engine's. */
 export interface EngineStorage {
   /**
-   * Makes sure that these tables are there as described: creates those that are absent, and carries out the migrations
-   * that are missing. All of them or none, and once, however many processes begin at the same time. What is installed
-   * already costs one read.
-   * @throws StorageUnusable `newer_schema` when a table has seen more migrations than its description knows,
-   * `other_table` when it is another than described and no migration explains it.
+   * Installs these tables as described: creates absent tables, and runs missing migrations. Atomic, and only once,
+   * however many processes begin at the same time. Installed tables cost one read. @throws StorageUnusable
+   * `newer_schema` when a table has seen more migrations than its description knows, `other_table` when the stored
+   * table differs from the description and no migration explains the difference.
    */
   install(tables: readonly AnyTable[]): Promise<void>;
   /** The row of an installed table with this key as of the last commit (G7), or null. */
@@ -496,7 +500,7 @@ export interface EngineStorage {
    * @throws TypeError when there is no such index, or the values are not those of its fields.
    */
   find<R extends object>(query: Find<R>): Promise<readonly R[]>;
-  /** How many rows `find` would find, and the sum of a field of theirs. */
+  /** The number of rows that `find` would find, and the sum of a field. */
   tally<R extends object>(query: Tally<R>): Promise<Tallied>;
   /**
    * Carries out each commit atomically, in order, each on its own: a refused one leaves no trace and disturbs no
@@ -507,18 +511,19 @@ export interface EngineStorage {
    */
   commit(items: readonly AnyCommit[]): Promise<readonly CommitAnswer[]>;
   /**
-   * Leases due tasks, earliest first within each of the three budgets, then as armed: those never claimed, released, or whose
-   * lease has ended. Of racing callers each task goes to one (G4). A task whose lease has ended with its holder has crashed
-   * and is a suspect for an hour. Of all suspects in the database one at a time is leased, first in the answer, within the
-   * budget of its queue and the room of its keys: those first that have crashed least, then timers and messages. So one that
-   * ends its process is found, and only it counts further crashes.
+   * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
+   * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). A task whose holder
+   * let the lease end has crashed, and is a suspect for an hour. Only one suspect in the database is leased at a time,
+   * first in the answer, within the budget of its queue and the room of its keys: suspects with the fewest crashes
+   * first, then timers and messages. So a task that ends its process is found, and further crashes count only against
+   * that task.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**
-   * Extends the leases still held, all in one act; answers the ids of those that are lost. A lease that has ended is held
-   * until a claim comes upon it. A task that such a claim made a suspect, and that was given to no one since, goes back to
-   * this holder, also where its keys have no room and beside another held suspect: who sends a heartbeat has not vanished, so
-   * the crash is taken back. A dead letter stays one.
+   * Extends the held leases atomically; returns the ids of tasks whose lease is lost. A lease that has ended is still
+   * held until a claim finds it. A task that a claim has made a suspect, and that nobody has leased since, goes back to
+   * this holder, even without room in its keys or beside a held suspect: a holder that sends heartbeats has not
+   * vanished, so the crash is taken back. A dead letter stays a dead letter.
    */
   heartbeat(request: {
     readonly holder: string;

@@ -1,4 +1,4 @@
-/** A task as it is kept: with its lease, its token and its counts. */
+/** A task as stored, with lease, token and counts. */
 import type {
   ArmLease,
   ClaimedTask,

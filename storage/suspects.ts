@@ -1,6 +1,6 @@
 /**
- * Tasks that are suspected of ending the process that runs them. A holder that vanishes leaves no word of which of its
- * tasks it was, so all of them are suspects: they wait in a line of their own and are handed out one at a time.
+ * Tasks that are suspected of ending the process that runs them. A holder that vanishes leaves no hint which task ended
+ * it, so all its tasks are suspects: suspects wait in a line of their own and are handed out one at a time.
  */
 import type { StoredTask } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
@@ -66,8 +66,8 @@ export function extended<T extends StoredTask>(
 }
 
 /**
- * The suspects of which a claim hands out one: those first that have crashed least, then timers and messages, then as armed.
- * The first whose keys have room is to be taken. None while another suspect is held.
+ * The line of suspects, from which a claim hands out one: fewest crashes first, then timers and messages, then as
+ * armed. Take the first suspect whose keys have room. Empty while a suspect is held.
  */
 export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: ClaimRequest): T[] {
   const { workflows, now, maxCrashes } = request;
@@ -79,8 +79,8 @@ export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: 
 }
 
 /**
- * When the first of these suspects can be claimed, as far as suspects hinder each other; null when none of them waits.
- * The held ones of all workflows and queues hinder.
+ * When the first of these suspects can be claimed, as far as other suspects allow; null when no suspect waits. A held
+ * suspect of any workflow or queue makes the others wait.
  */
 export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly StoredTask[]): number | null {
   const waiting = tasks.filter(isInLine);

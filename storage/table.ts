@@ -118,20 +118,23 @@ export interface TableTraits<F extends string> {
   readonly key?: F;
   /** Fields that are unique besides the key. */
   readonly unique?: readonly F[];
-  /** By their names, which reads use. Every list can also be read by `key`, and in the order of its insertion. */
+  /** Indexes by name, as reads use them. Every list can also be read by `key`, and in the order of insertion. */
   readonly indexes?: { readonly [name: string]: IndexOptions<F> };
   readonly group?: Group<F>;
-  /** True when rows are only added: a commit that changes one is a mistake of its caller, and is answered `failed`. */
+  /**
+   * True when rows are only added: a commit that changes a row is a mistake of its caller, and is answered `failed`.
+   */
   readonly appendOnly?: boolean;
   /**
-   * Rows that are equal in these fields can be read in the order of their insertion while others are added: one that reads
-   * on `beyond` the last row it has seen misses none. Commits that insert such rows wait for each other; with no field all
-   * inserts of the table do. Without it a row may become visible after one that was inserted later.
+   * Rows with equal values in these fields can be read in the order of their insertion while rows are added: a reader
+   * that continues `beyond` the last row it has seen misses no row. Commits that insert rows with equal values wait for
+   * each other; with an empty list, all inserts of the table do. Without `ordered`, a row may become visible after a
+   * row that was inserted later.
    */
   readonly ordered?: readonly F[];
   /**
-   * Every change since the table was first installed anywhere, in order. Columns and indexes describe the table after the
-   * last; one that was released is never edited.
+   * Every change since the table was first installed anywhere, in order. Columns and indexes describe the table after
+   * the last migration; a released migration is never edited.
    */
   readonly migrations?: readonly Migration[];
 }
@@ -169,7 +172,7 @@ export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
 const RESERVED =
   /^((instances|tasks|lanes|narrowedLanes|watches|watchShards|history)(_.*)?|paystate.*|sqlite_.*|pg_.*)$/i;
 
-/** Columns that PostgreSQL gives each table, and the one that the storage adds. */
+/** Columns that PostgreSQL gives each table, and the column that the storage adds. */
 const OWN_COLUMN = /^(seq|ctid|tableoid|[cx]m(in|ax))$/;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;

@@ -76,7 +76,7 @@ export class TaskQueue {
     this.#rows = rows;
   }
 
-  /** Removes the task that is done, and those behind it. False when its token is not that of the latest claim. */
+  /** Removes the finished task, and the tasks behind it. False when the token is not the token of the latest claim. */
   consume({ consumes, behind = [] }: Pick<AnyCommit, "consumes" | "behind">): boolean {
     if (consumes === undefined) return behind.length === 0;
     const consumed = this.#rows.consume(consumes.task, consumes.token);
@@ -85,7 +85,7 @@ export class TaskQueue {
     return behind.every((id) => this.#consumeBehind(consumed, id));
   }
 
-  /** What is parked has no room that it could leave to others. */
+  /** A parked message takes no room, so its removal admits no other task. */
   #consumeBehind({ firstKey }: GoneTask, id: string): boolean {
     const task = this.#rows.get(id);
     if (task === undefined || task.firstKey !== firstKey || !isParkedMessage(task)) return false;
@@ -320,7 +320,7 @@ export class TaskQueue {
     return task !== undefined && task.token > 0 && task.token === token ? task : undefined;
   }
 
-  /** False where there is no such task, or it stays as it is. */
+  /** False when the task does not exist, or does not change. */
   #change(task: TaskRow | undefined, change: (task: TaskRow) => TaskRow | null): boolean {
     const next = this.#put(task, change);
     if (next !== null) this.#touch(next);

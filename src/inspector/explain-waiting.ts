@@ -7,7 +7,7 @@ import { dueMoment, moment, type Redact } from "./show-values.ts";
 /** What is known of an instance. */
 export interface Standing {
   readonly status: "active" | "done";
-  /** Where it stands, in words. */
+  /** The state, in words. */
   readonly state: string;
   /** When its last step was. */
   readonly since: number;
@@ -25,7 +25,7 @@ export interface WaitedFor {
   readonly id: string;
   /** The relation to the waiting instance, such as `child`. */
   readonly is: string;
-  /** Where it stands, in words. */
+  /** The state, in words. */
   readonly state: string;
 }
 

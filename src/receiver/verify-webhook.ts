@@ -125,7 +125,7 @@ function headerOf(headers: WebhookHeaders, wanted: string): string | null {
 
 interface Signed {
   readonly text: string;
-  /** `v1,base64` parted by spaces: one of each secret while one replaces another. */
+  /** Signatures `v1,base64`, separated by spaces: during a change of secrets, a signature with each secret. */
   readonly signatures: string;
   readonly secrets: readonly string[];
 }

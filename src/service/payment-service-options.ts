@@ -88,9 +88,9 @@ export interface PaymentServiceOptions {
     /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
     readonly secretOverlapMs?: number;
     /**
-     * When a webhook is disabled by itself, with the reason `disabled_after_failures`: once `abandoned` deliveries in a row
-     * were abandoned and none was delivered for `undeliveredMs` milliseconds. Its owner enables it again and recovers what
-     * it missed. Default 100 and 3 days; "never" leaves every webhook enabled.
+     * When a webhook is disabled automatically, with the reason `disabled_after_failures`: after `abandoned` abandoned
+     * deliveries in a row, when no delivery succeeded for `undeliveredMs` milliseconds. The owner enables the webhook
+     * again and recovers missed events. Default 100 and 3 days; "never" leaves every webhook enabled.
      */
     readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
   };
@@ -135,13 +135,16 @@ export interface PaymentServiceOptions {
   readonly logger?: Logger;
 }
 
-/** How private mode is run: whose money moves it, and what it costs. */
+/** Options of private mode: wallets, prices and fees. */
 export interface PrivateRoutingOptions {
-  /** Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL on it: it is all that private mode needs. */
+  /**
+   * Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL in this wallet: private mode needs no
+   * other asset.
+   */
   readonly sponsor: Signer;
   /** Receives the fees: a wallet that exists, since small change may go to it. */
   readonly treasury: string;
-  /** What SOL is worth in the stablecoins; see `PriceSource`. */
+  /** The price of SOL in the stablecoins; see `PriceSource`. */
   readonly prices: PriceSource;
   /** Which of these prices are believed; see `PriceBounds`. */
   readonly priceBounds?: PriceBounds;

@@ -93,8 +93,8 @@ export interface PaymentService extends ApiKeys {
     options?: TransactionQuery & { readonly signal?: AbortSignal },
   ): Promise<TransactionBody>;
   /**
-   * The account's transactions, newest first: those that fit every filter that is given. A page may be shorter than its
-   * `limit` while `hasMore` is true. Throws `VALIDATION_ERROR`.
+   * The account's transactions that match all given filters, newest first. A page may be shorter than its `limit` while
+   * `hasMore` is true. Throws `VALIDATION_ERROR`.
    */
   listTransactions(caller: Caller, query?: TransactionsQuery): Promise<Page<TransactionBody>>;
   cancelTransaction(

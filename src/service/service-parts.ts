@@ -1,4 +1,4 @@
-/** A payment service put together from its checked options: one context, one engine, and what runs on them. */
+/** Assembles a payment service from its checked options: a context, an engine, and the parts that run on both. */
 import type { z } from "zod";
 import { createEngine, type AnyWorkflow, type Engine } from "../engine/index.ts";
 import { redactingLogger } from "../redacting-log.ts";

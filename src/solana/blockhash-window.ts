@@ -1,4 +1,6 @@
-/** Reads how long a blockhash will still be accepted: one that we chose, or one that a caller did. */
+/**
+ * Reads how long a blockhash will still be accepted: a fresh blockhash, or the blockhash in a caller's transaction.
+ */
 import type { Agreed } from "../ledger/belief.ts";
 import type { LandingWindow } from "../ledger/ledger.ts";
 import { differ, weigh } from "./agree.ts";

@@ -14,7 +14,7 @@ interface Witness {
   readonly isArchive: boolean;
 }
 
-/** Every doubt is `open` or `unprovable`: an endpoint that does not answer, one that lags, two that differ. */
+/** Any doubt makes a fate `open` or `unprovable`: a silent endpoint, a lagging endpoint, or disagreement. */
 export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>> {
   const result: Agreed<Fate>[] = [];
   for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {

@@ -73,7 +73,7 @@ const STANDS_STILL_AFTER_MS = 10 * 60_000;
 // Between two looks the times of blocks go on as time does, up to this; else the chain stood still meanwhile.
 const STOOD_STILL_MS = 30_000;
 
-/** Nothing is known of it, so it is well. */
+/** The health of an endpoint that was never asked: healthy. */
 export function newHealth(): Health {
   return {
     restsUntil: 0,
@@ -129,7 +129,7 @@ export function noteFailure(
   const asked = facts.retryAfterMs ?? (isRateLimit(failure) ? REST_AFTER_429_MS : 0);
   const ms = Math.min(asked, MAX_REST_MS);
   health.restsUntil = now + Math.max(leftOf(health.restsUntil, now), ms);
-  // Many questions may be under way at once: what began before counts as one failure with what ended it.
+  // Many questions may run at once: failures of questions that began before the endpoint was avoided count only once.
   if (!isIllness(failure) || elapsed(clock) < (health.avoidedUntil ?? 0)) return;
   health.failuresInRow += 1;
   if (health.failuresInRow < FAILURES_TO_AVOID) return;

@@ -5,13 +5,13 @@ import { TOKEN_PROGRAM } from "./programs.ts";
 import type { Meaning } from "./read-instruction.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 
-/** What a message alone cannot prove: who owns the token accounts that pay and are paid. */
+/** Facts that a message alone cannot prove: the owners of the paying and paid token accounts. */
 export interface UnprovenAccounts {
   /** Accounts that pay, other than the sender's ATA: another owner may have made the sender a delegate. */
   readonly sources: ReadonlySet<string>;
   /**
-   * ATAs that pay or are paid, each with whose it must be. An owner can give an ATA away; only an instruction that
-   * creates it would notice on the chain, so those with one are left out.
+   * ATAs that pay or are paid, with the required owner. An owner can give an ATA away. An instruction that creates an
+   * ATA fails for the wrong owner, so an ATA with such an instruction is left out.
    */
   readonly associated: ReadonlyMap<string, Address>;
 }

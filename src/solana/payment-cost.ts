@@ -101,7 +101,7 @@ export async function rentMinimum(nodes: Nodes, bytes: number): Promise<Agreed<b
   );
 }
 
-/** Rent for the ATAs that have to be created. `recipients` null: one that is not known, and may need one. */
+/** Rent for the ATAs that have to be created. `recipients` null: an unknown recipient, who may need an ATA. */
 export async function rentForTokenAccounts(
   nodes: Nodes,
   mint: Address | null,
@@ -131,7 +131,7 @@ async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise
   });
 }
 
-// Whose signature it is does not change its price; any key will do that is no program's.
+// The signer does not change the price of a signature; any key works that is not a program's.
 const ANY_KEY = new Uint8Array(32).fill(1);
 
 function messageOfOneSignature(blockhash: string): Message {

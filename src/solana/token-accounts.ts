@@ -1,4 +1,4 @@
-/** Token accounts: which program has them, and what their bytes say. */
+/** Decodes token accounts and mints, and names their token programs. */
 import { addressOf, type Address } from "../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../ledger/routing.ts";
 import { MINT_BYTES } from "./layouts.ts";

@@ -37,7 +37,7 @@ export function tooFewWitnesses(
   );
 }
 
-/** One error out of those of endpoints that were asked one by one. */
+/** Combines the errors of endpoints that were asked separately. */
 export function allUnavailable(closed: AbortSignal, errors: readonly unknown[]): LedgerUnavailable {
   const troubles = errors.flatMap((error) => (error instanceof LedgerUnavailable ? error.troubles : []));
   return unavailable(closed, troubles);

@@ -1,4 +1,4 @@
-/** What can be measured: the one list from which each adapter makes its instruments. */
+/** The measured quantities: each telemetry adapter makes its instruments from this list. */
 import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../diagnostics.ts";
 import type { Health } from "../service/read-health.ts";
 

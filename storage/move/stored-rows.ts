@@ -15,7 +15,7 @@ export type StoredRow = Readonly<Record<string, SqlValue>>;
 
 const ROWS_AT_ONCE = 250;
 
-/** Some rows of a table in its order, as they lie there: those behind one, or the first. */
+/** A page of a table's rows in key order, in their stored form: the first page, or the page behind `after`. */
 export function pageOf(
   { name, columns, order }: CopiedTable,
   after: StoredRow | undefined,
@@ -26,7 +26,7 @@ export function pageOf(
   return { statement: { text }, values: { ...after } };
 }
 
-/** What was copied of a table, counted while it was read back. */
+/** The number of copied rows of a table, counted while reading them back. */
 export interface CopiedRows {
   readonly table: string;
   readonly rows: number;

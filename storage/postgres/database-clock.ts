@@ -1,6 +1,7 @@
 /**
- * Whose clock judges leases and due times. The database's, so that processes whose clocks differ agree: what a process
- * means by a time is moved by as much as its clock is off. Or the caller's, where a test turns the clock.
+ * The clock that judges leases and due times. Usually the database's clock, so that processes with different clocks
+ * agree: the times of a process are shifted by the error of its clock. In tests, the caller's clock, which the test
+ * turns.
  */
 import { valueName } from "../sql/given-table.ts";
 

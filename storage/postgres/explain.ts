@@ -153,7 +153,7 @@ const explanations: readonly Explanation[] = [
   },
 ];
 
-/** What gives a role the right that it lacks. */
+/** The command that gives a role its missing right. */
 function cureFor(error: Error): string {
   if (!error.message.includes("for database")) {
     return "make it the owner of the schema and of all that is in it";
@@ -162,7 +162,7 @@ function cureFor(error: Error): string {
   return "make it the owner of the schema, or grant it CREATE on the database";
 }
 
-/** The error itself, or the sentence for it with the error as its cause. */
+/** The error itself, or a clearer error with the original as its cause. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
   if (error instanceof Unsent) return lost(error.cause);

@@ -37,7 +37,10 @@ export class Hosts<Pool extends Connecting> {
     }
   }
 
-  /** The server of this connection takes no writes, or was left behind: from now on another one is asked, unless that is so already. */
+  /**
+   * Leaves the server of this connection, which takes no writes or was left behind: from now on the next server is
+   * asked, unless that was done already.
+   */
   leave(client: PostgresClient): void {
     this.#leave(this.#poolOf.get(client));
   }

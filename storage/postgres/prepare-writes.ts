@@ -11,7 +11,7 @@ import { assertText } from "./text.ts";
 
 const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
-/** Rows that are only expected are shared, so that payments of one account do not wait for each other. */
+/** Rows that are only checked are locked in share mode, so that payments of one account do not wait for each other. */
 type Strength = "share" | "no key update";
 
 /** A statement over one array of texts, and the values that are in the array. */
@@ -20,10 +20,13 @@ interface OverArray {
   readonly places: readonly string[];
 }
 
-/** By table and text: there are as many as there are places in the code. */
+/** By table and text: the number of entries is bounded by the number of statements in the code. */
 const rewritten = new WeakMap<AnyTable, Map<string, OverArray>>();
 
-/** The writes of one group. Every distinct statement is sent once, and rows are locked in one order before the first. */
+/**
+ * The writes of one group. Every distinct statement is sent once, and rows are locked in a fixed order before the first
+ * write.
+ */
 export class GroupWrites {
   readonly statements: string[] = [];
   readonly #tables: GivenTables;

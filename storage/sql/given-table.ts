@@ -161,8 +161,8 @@ export class GivenTable {
     const fields = Object.keys(changes);
     const shape = ["update", expectedVersion === undefined, unexpired?.field, ...fields].join();
     const text = this.#once(shape, () => {
-      // A row of a table without versions may be touched without a change, only to see that it is there. Else the key is not
-      // named: a database that writes it, though unchanged, writes every index that holds it.
+      // A row of a table without versions may be touched without a change, only to check that the row exists. Otherwise
+      // the key is not assigned: assigning an unchanged key makes the database write every index over the key.
       const touched = fields.length === 0 && !grows ? [`${quoted(key)} = ${quoted(key)}`] : [];
       const sets = [
         ...touched,

@@ -14,9 +14,9 @@ export interface TableActs {
   readonly schema: SchemaDialect;
   /** How a statement tells the time: the given value, or the database's own clock. */
   readonly now: string;
-  /** Installs tables in one transaction that keeps out others who install. */
+  /** Installs tables in one transaction that excludes concurrent installations. */
   readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
-  /** Builds what is missing of their indexes, beside all work. */
+  /** Builds missing indexes of the tables, while work goes on. */
   readonly build?: (tables: readonly AnyTable[]) => void;
   /** Counts and adds up the parts that a statement lists. */
   readonly sum: (parts: Bound<Part>) => Promise<Tallied>;

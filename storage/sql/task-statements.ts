@@ -54,7 +54,7 @@ export const taskStatements = {
   adopt: statement<{ instance: string; workflow: string }>(
     "update tasks set workflow = {workflow} where instance = {instance} and workflow <> {workflow}",
   ),
-  /** No kind is called "", so that excepts none. */
+  /** No kind is called "", so an `except` of "" excludes nothing. */
   ofInstance: statement<{ instance: string; except: string; limit: number }, TaskRow>(
     "select * from tasks where instance = {instance} and kind <> {except} order by name, seq limit {limit}",
   ),

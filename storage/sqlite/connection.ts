@@ -162,12 +162,15 @@ export class Connection {
     });
   }
 
-  /** Where it fails now, the answer of what is committed must not be lost for it: the next `write` begins with it. */
+  /**
+   * Tries to turn syncing on again. A failure must not lose the answer of the commit: the next `write` begins with the
+   * same try.
+   */
   #trySync(): void {
     try {
       this.#sync();
     } catch {
-      // Thrown again by that write, unless it succeeds then.
+      // The next write tries again, and throws if it fails as well.
     }
   }
 

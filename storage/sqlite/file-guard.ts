@@ -17,16 +17,16 @@ export interface GuardedFile {
   readonly reopen: () => SqliteDatabase;
 }
 
-/** So seldom it is looked: a look before each transaction costs a tenth of a commit. */
+/** Pause between two looks: a look before each transaction would cost a tenth of a commit. */
 const EVERY_MS = 100;
 
-/** What tells one file from another, and how long it is. */
+/** Identity and size of a file. */
 interface Seen {
   readonly id: string;
   readonly size: number;
 }
 
-/** Null where there is none. */
+/** Null when the file does not exist. */
 type SeenAt = (path: string) => Seen | null;
 
 const onDisk: SeenAt = (path) => {
@@ -34,7 +34,7 @@ const onDisk: SeenAt = (path) => {
   return found === undefined ? null : { id: `${found.dev} ${found.ino}`, size: Number(found.size) };
 };
 
-/** The file and its log: where one of the two is another, what is committed is not found again. */
+/** The file and its log: once one of the two was replaced, later commits are lost. */
 interface Pair {
   readonly file: Seen | null;
   readonly log: Seen | null;

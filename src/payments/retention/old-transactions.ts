@@ -1,4 +1,4 @@
-/** Wallet transactions that ended long ago, with all that belongs to them. */
+/** Removes wallet transactions that ended long ago, with all their rows. */
 import type { Address } from "../../address.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import type { TransactionRecord } from "../tables/orders.ts";

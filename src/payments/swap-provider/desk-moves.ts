@@ -1,4 +1,4 @@
-/** The two legs of a swap with the desk: what is given to it, and what it pays out. */
+/** The two legs of a swap with the desk: the transfer to the desk, and the desk's payment. */
 import type { Address } from "../../address.ts";
 import type { Move } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets/assets.ts";

@@ -12,7 +12,7 @@ export const reservations = defineTable("reservations", {
     resource: "text",
     amount: "amount",
     createdAt: "integer",
-    /** When others who need the room may release it; null while its owner is at work. */
+    /** Time from which other owners who need the room may release the reservation; null while its owner is at work. */
     lapsesAt: "integer?",
     releasedAt: "integer?",
   },

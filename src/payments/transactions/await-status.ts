@@ -23,7 +23,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** All who wait for a status in this process. */
+/** The callers in this process who wait for a status. */
 export class StatusWaiters {
   readonly #storage: PaymentStorage;
   readonly #clock: Clock;

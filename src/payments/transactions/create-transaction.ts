@@ -36,7 +36,10 @@ export interface TakingParts extends ServiceContext {
   readonly amounts: AmountChecks;
 }
 
-/** Takes transactions of both modes. Checks in the order that the API promises, so that each refusal has one cause. */
+/**
+ * Takes transactions of both modes. Runs its checks in the order that the API promises, so that a refused request
+ * always gets the same error.
+ */
 export class TransactionTaking {
   readonly #with: TakingParts;
 

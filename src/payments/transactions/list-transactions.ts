@@ -56,7 +56,7 @@ async function matching(
   }
 }
 
-/** The filter that leaves the fewest; the others are applied to what it leaves. */
+/** The most selective filter; the other filters are applied to its result. */
 function lookupOf({ recipient, reference, status }: Filter): TransactionLookup | null {
   if (recipient !== undefined) return { recipient };
   if (reference !== undefined) return { reference };

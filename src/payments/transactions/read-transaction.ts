@@ -14,15 +14,15 @@ import { depositBody, type DepositBody } from "../private/deposit-body.ts";
 import { receivedMoney, type ReceivedMoney } from "./received-money.ts";
 import { recipientOutcome, type RecipientOutcome } from "./recipient-outcome.ts";
 
-/** One recipient with what became of its share. */
+/** A recipient, and the outcome of its share. */
 export interface RecipientBody extends RecipientOutcome {
   readonly address: string;
   readonly amount: string;
 }
 
-/** Money on its way back to the sender. `held`: it waits for the operator. */
+/** Money on its way back to the sender. `held`: the refund waits for the operator. */
 export interface RefundBody {
-  /** Its symbol; the mint's address of tokens that are none of the service's assets and that an operator returned. */
+  /** The symbol; for foreign tokens that an operator returned, the address of the mint. */
   readonly asset: string;
   readonly amount: string;
   readonly signature: string | null;

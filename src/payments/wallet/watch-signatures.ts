@@ -163,7 +163,7 @@ class FollowedSignatures {
     );
   }
 
-  /** What one endpoint knows of each, which is enough to choose what to ask the others. */
+  /** The statuses at one endpoint: good enough to choose the signatures that the other endpoints are asked about. */
   async #hints(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>> {
     if (signatures.length === 0) return [];
     this.#polls += 1;
@@ -171,7 +171,7 @@ class FollowedSignatures {
     return this.#around.ledger.statuses(signatures);
   }
 
-  /** Reads how these landed, as enough endpoints agree; what cannot be had is asked for again later. */
+  /** Reads the landings that enough endpoints agree on; missing landings are asked for again later. */
   async #readLandings(watches: readonly WatchRecord[]): Promise<void> {
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null).map(({ key }) => key);
     const attempts = await this.#attemptsOf(unread);
@@ -189,7 +189,7 @@ class FollowedSignatures {
     return signatures.map((signature) => known.get(signature) ?? lostAttempt(signature));
   }
 
-  /** Tells those of them whose receipt was read; it is kept until the instance has taken it. */
+  /** Reports landings whose receipt was read; a receipt is kept until the instance has taken the event. */
   async #tellRead(watches: readonly WatchRecord[], look: Look): Promise<void> {
     const events = watches.flatMap(({ key, instance }) => {
       const event = this.#landed.eventOf(key);

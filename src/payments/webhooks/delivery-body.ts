@@ -29,7 +29,7 @@ export interface DeliveryAttemptBody {
   readonly excerpt: string | null;
 }
 
-/** One notice on its way to one webhook. */
+/** The delivery of a notice to a webhook. */
 export interface DeliveryBody {
   readonly deliveryId: string;
   readonly webhookId: string;
@@ -39,7 +39,7 @@ export interface DeliveryBody {
   /** `dropped`: the webhook was deleted or disabled before it was due. */
   readonly status: "pending" | "delivered" | "abandoned" | "dropped";
   readonly createdAt: string;
-  /** Those that have ended, in their order. */
+  /** Attempts that have ended, in order. */
   readonly attempts: readonly DeliveryAttemptBody[];
 }
 

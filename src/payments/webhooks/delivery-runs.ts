@@ -15,12 +15,12 @@ export interface BegunRun {
   readonly write: PaymentWrite;
 }
 
-/** The one delivery of this notice to this webhook. */
+/** The id of the delivery of this notice to this webhook. */
 export function deliveryIdOf(notice: Pick<NoticeRecord, "id">, webhook: Pick<WebhookRecord, "id">): string {
   return derivedId("dlv", notice.id, webhook.id);
 }
 
-/** The instance that carries out, or has carried out, the newest run. */
+/** The instance of the newest run. */
 export function runIdOf({ id, runs }: Pick<DeliveryRecord, "id" | "runs">): string {
   return runs === 1 ? id : `${id}:${runs}`;
 }

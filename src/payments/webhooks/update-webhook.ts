@@ -1,4 +1,4 @@
-/** Changes a webhook: its URL, its events, its secret, and whether it is enabled. */
+/** Updates a webhook: URL, events, secret, enabled or disabled. */
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { WebhookRecord } from "../tables/webhooks.ts";
 import { PaymentError } from "../../errors.ts";
@@ -37,7 +37,7 @@ export async function updateWebhook(
   // One answer for every cause, so that this is no scanner of the operator's network.
   if (url !== undefined && !(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
 
-  // Each lost round has let another request through, so this ends.
+  // A lost round means that a different request got through, so the loop ends.
   for (;;) {
     const webhook = await ownWebhook(storage, caller, webhookId);
     const set: Partial<WebhookRecord> = {

@@ -109,12 +109,12 @@ export async function deleteWebhook(
   caller: Caller,
   webhookId: string,
 ): Promise<{ readonly webhookId: string; readonly deleted: true }> {
-  // Each lost round has let another request through, so this ends.
+  // A lost round means that a different request got through, so the loop ends.
   for (;;) {
     const { version: expectedVersion } = await ownWebhook(context.storage, caller, webhookId);
     const set = { deletedAt: context.clock.now() };
     const write: PaymentWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
-    // Refused when it was changed meanwhile; when it was deleted, the next round throws that it is not there.
+    // Refused when the webhook was changed meanwhile; if the webhook was deleted, the next round throws not found.
     if (await commitWebhookChange(context, caller.accountId, [write])) return { webhookId, deleted: true };
   }
 }

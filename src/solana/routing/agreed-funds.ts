@@ -1,15 +1,15 @@
 /** Combines finalized balances from several endpoints: an amount counts as far as enough of them show it. */
 import { MAX_SLOTS_BEHIND } from "../health.ts";
 
-/** Balances as one endpoint answered them, and when they were so. */
+/** Balances that one endpoint reported, with their slot. */
 export interface ToldBalances {
   readonly slot: number;
   readonly endpoint: string;
-  /** Base units, in an order that is the same in every answer. */
+  /** Base units, in the same order in every answer. */
   readonly amounts: readonly bigint[];
 }
 
-/** What enough endpoints agree on. */
+/** Balances that enough endpoints agree on. */
 export interface AgreedBalances<T> {
   /** The answers that count, newest first. */
   readonly counted: readonly T[];

@@ -26,7 +26,7 @@ export interface LandedChanges {
   /** Lamports that the network charged the fee payer. */
   readonly fee: bigint;
   readonly lamports: readonly LamportChange[];
-  /** What accounts held before it, negative, and then what they held after it. */
+  /** Token balances before the transaction (negative), then token balances after the transaction. */
   readonly tokens: readonly TokenChange[];
 }
 
@@ -37,7 +37,7 @@ interface HolderChange {
   change: bigint;
 }
 
-/** What the owner gained of one asset, in base units, and how the balances of all its holders changed. */
+/** The owner's gain of one asset, in base units, and the changes of all holders' balances. */
 interface AssetGain {
   /** Null for lamports. */
   readonly mint: Address | null;

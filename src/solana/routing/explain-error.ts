@@ -1,4 +1,7 @@
-/** Turns the chain's error into what it means for a plan: which move failed, and whose account caused it. Asks no node. */
+/**
+ * Explains an error of the chain in terms of a plan: the failed move, and the account that caused the failure. Asks no
+ * node.
+ */
 import type { TransactionFault, TransactionPlan } from "../../ledger/routing.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
 import { explainPoorAccount } from "./explain-poor-account.ts";

@@ -80,8 +80,8 @@ export function explainStep(
     if (cause === TOO_FEW_TOKENS || cause === OWNER_MISMATCH) return { kind: "source", move };
     const isMissing = NO_SUCH_ACCOUNT.has(cause);
     if (!isMissing && cause !== FROZEN) return null;
-    // The instructions before this one succeeded. One that paid from the same account proved it sound; one that created
-    // the recipient's proved that it exists.
+    // The instructions before this one succeeded. An instruction that paid from the same account proves that the source
+    // is sound; an instruction that created the recipient's account proves that the account exists.
     const hasPaidBefore = moves
       .slice(0, move)
       .some((each) => each.does === "transfer" && paysFromTheSame(each, transfer));

@@ -32,7 +32,7 @@ export async function seenFunds(
   asked: Pick<FundsQuestion, "addresses" | "mints">,
 ): Promise<Agreed<FundsReading>> {
   const question = readFunds({ ...asked, commitment: "processed" });
-  // With one witness, of each amount the most that any endpoint shows.
+  // With one witness, the result is the highest amount that any endpoint shows.
   return await weigh(nodes, question, (told) => vouchedFor(told, asked, 1));
 }
 

@@ -53,7 +53,7 @@ interface MarkerBatch {
   readonly minContextSlot: number;
 }
 
-/** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
+/** Markers as one endpoint reports them: reads the finalized slot first, then the accounts at that slot or later. */
 function markersAt(addresses: readonly Address[], base: Address): Question<ToldMarkers> {
   return async (endpoint) => {
     const { name, accountsPerCall } = endpoint;

@@ -22,9 +22,9 @@ export interface Batching {
   readonly pace: Pace | null;
 }
 
-// A batch is answered when its slowest call is. So it holds only reads whose work is bounded by what they ask, and those
-// that look into history do not hold up the others. Not among them: what sends or tries a transaction; blocks; and all
-// token accounts of an owner, whom strangers can give as many as they like.
+// A batch is answered when its slowest call is. So a batch contains only reads with bounded work, and reads of history
+// are batched separately. Not in any list: calls that send or simulate a transaction; blocks; and all token accounts of
+// an owner, whom strangers can give any number of accounts.
 const STATE = [
   "getAccountInfo",
   "getBalance",

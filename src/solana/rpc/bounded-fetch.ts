@@ -59,7 +59,7 @@ async function post(clock: Clock, send: () => Promise<Response>): Promise<string
     throw new EndpointFailure("unreachable", "no connection");
   });
   if (!response.ok) {
-    // What else it says is not read, so that it cannot be endless.
+    // The rest of an error's body is not read, since the body could be endless.
     void response.body?.cancel().catch(() => undefined);
     throw new EndpointFailure("http", `HTTP ${response.status}`, {
       code: response.status,

@@ -29,9 +29,9 @@ const SHARED_READS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The same calls of one node, fewer of them. A caller only joins a call that has not been sent yet, so no answer was read
- * before it was asked for: what proves a death or refuses a cancel is as new as if it had been asked alone. Accounts that
- * one caller asks for in one call stay in one call, and so in one block.
+ * Merges calls to one node into fewer calls. A caller only joins a call that has not been sent yet, so no answer was
+ * read before the caller asked: proof of a death, or of a refused cancel, is as fresh as from a call of its own.
+ * Accounts that one caller asks for in one call stay in one call, and so in one block.
  */
 export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining): RpcCall {
   const carriers = new Carriers(clock);
@@ -93,7 +93,7 @@ async function readTogether(
   return await Promise.allSettled(lists.map(read));
 }
 
-/** Taken apart without a look at the accounts: each is checked by the one who asked for it. */
+/** Splits the answer without checking the accounts: each caller checks its own accounts. */
 function accountsIn(
   answer: unknown,
   addresses: List,
@@ -113,7 +113,7 @@ function isAboutQuestion(failure: EndpointFailure): boolean {
   return isAnswer && !isPassing(failure);
 }
 
-/** All who joined are given the same error, so that it counts once against the endpoint. */
+/** All joined callers get the same error, so that it counts once against the endpoint. */
 function asFailure(error: unknown): never {
   throw asEndpointFailure(error);
 }

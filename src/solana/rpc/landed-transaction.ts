@@ -1,4 +1,4 @@
-/** A landed transaction as a node tells it: what it did, and the bytes that it was. */
+/** Decodes a landed transaction as a node reports it: its bytes, and its effects. */
 import bs58 from "bs58";
 import { VersionedMessage } from "@solana/web3.js";
 import { createHash } from "node:crypto";
@@ -16,7 +16,7 @@ const KEY_BYTES = 32;
 // Before its keys stand the version, three counts, the mask of its settings, the blockhash, and two more counts.
 const KEYS_OF_VERSION_1 = 1 + 3 + 4 + 32 + 2;
 
-/** The chain's error in its JSON form; null where there is none. A node that leaves it out has not said that all went well. */
+/** The chain's error in its JSON form; null for success. A missing field is not a success. */
 export const chainErrorShape = z.union([z.null(), z.string(), z.record(z.string(), z.unknown())]);
 
 const countShape = z.int().nonnegative();
@@ -28,7 +28,7 @@ const tokenBalanceShape = z.object({
   uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/) }),
 });
 
-/** What is told of a transaction beside its bytes; balances in lamports, by the index of the account. */
+/** Metadata of a transaction; balances in lamports, by the index of the account. */
 const metaShape = z.object({
   err: chainErrorShape,
   fee: countShape,

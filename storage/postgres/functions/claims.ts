@@ -112,8 +112,8 @@ begin
 end $body$;`;
 
 /**
- * The suspect whose turn it is, locked with the rooms of its keys. None while another one is held, or while another claim
- * looks for one or has those rooms.
+ * The suspect whose turn it is, locked with the rooms of its keys. None while a suspect is held, or while a concurrent
+ * claim looks for a suspect or holds those rooms.
  */
 const suspectInTurn = `
 create or replace function paystate_suspect_@(request jsonb, at bigint) returns tasks language plpgsql as $body$

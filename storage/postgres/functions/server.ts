@@ -1,4 +1,7 @@
-/** In the database: which server this is, so that no process goes on writing to another one than before without noticing. */
+/**
+ * The database function that identifies the server, so that a process notices when a different server answers its
+ * writes.
+ */
 import { OTHER_SERVER } from "./states.ts";
 
 /**

@@ -12,18 +12,18 @@ export interface TableParts {
   readonly key: readonly string[];
 }
 
-/** A table that is there, and what it becomes. */
+/** An existing table, and its new form. */
 export interface RemadeTable extends TableParts {
-  /** A query that gives its rows, their values in the order of the columns. */
+  /** A query that returns the rows, with values in the order of the columns. */
   readonly rows: string;
 }
 
-/** An index that is there: one that is not valid serves and guards nothing. */
+/** An existing index: an invalid index serves no read and enforces nothing. */
 export interface FoundIndex {
   readonly table: string;
   readonly name: string;
   readonly valid: number;
-  /** By a session that lives. */
+  /** 1 while a living session builds the index. */
   readonly building: number;
 }
 

@@ -100,7 +100,7 @@ interface JudgedAddresses extends Pick<SocketOptions, "allowAddress" | "deny"> {
   readonly addresses: readonly string[];
 }
 
-/** Connects to one of these addresses, and judges the one that answered. */
+/** Connects to an allowed address, and checks the address that answered. */
 async function connectedTo(
   url: URL,
   { addresses, allowAddress, deny }: JudgedAddresses,

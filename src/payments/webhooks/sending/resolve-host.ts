@@ -24,7 +24,8 @@ export function dnsLookup(servers?: readonly string[]): Lookup {
     const cancel = (): void => resolver.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      // One family that fails must not lose the other. IPv4 first: not every server reaches IPv6.
+      // A failed lookup of one family must not lose the addresses of the second. IPv4 first: not every server reaches
+      // IPv6.
       const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
       const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       if (addresses.length === 0) throw new Error(`no address found for ${hostname}`);
