@@ -1,4 +1,6 @@
-/** What a deposit address knows, hears and asks for; and what payments and operators change in what it knows. */
+/**
+ * Context, events and effects of a deposit address; and the changes that payments and operators make to the context.
+ */
 import { accounted, spend, type Amounts, type DepositLevels, type Reading } from "./deposit-levels.ts";
 import type { Movement, OrderOver, SpendingNews } from "./private-messages.ts";
 
@@ -69,9 +71,9 @@ export type DepositAddressEvent =
       /** An endpoint tells of a deposit that too few others show: the window stays open. */
       readonly isDisputed?: true;
     } & Reading)
-  /** A token account of this owner that is not its associated one holds a deposit. */
+  /** A token account of the address other than the associated one holds a deposit. */
   | { readonly type: "STRAY_SEEN" }
-  /** Such accounts are being emptied into the associated one. */
+  /** Such token accounts are being emptied into the associated account. */
   | { readonly type: "COLLECTION_PLANNED"; readonly payment: string }
   | { readonly type: "NOTHING_STRAY" }
   /** Another copy of the database has paid the recipients: the order plans to pay them, and meets the marker. */

@@ -6,9 +6,9 @@ export type Amounts = Readonly<Record<string, string>>;
 
 /** The sums of an address, by mint. */
 export interface DepositLevels {
-  /** All that ever came in from outside. */
+  /** The total received from outside. */
   readonly received: Amounts;
-  /** All that ever went out, loans that came in taken off. */
+  /** The total sent out, minus loans received. */
   readonly spent: Amounts;
   /** From this slot on, balances show everything in `spent`. */
   readonly settledSlot: number;
@@ -26,12 +26,12 @@ interface Expected {
 }
 
 /**
- * A tenth of the smallest deposit: sending less costs the sender more than it is worth, and it must not cost us a write.
- * It is not lost, since readings are levels: the next one that is looked at shows it, too.
+ * A tenth of the smallest deposit: sending less costs the sender more than its worth, and must not cost us a write.
+ * Such money is not lost, since readings are totals: the next reading includes it.
  */
 const NOTABLE_PART = 10n;
 
-/** All that came in by this reading: what is there, and what went out. It never shrinks. */
+/** The total received by this reading: the present balance plus the money sent out. The total never shrinks. */
 function receivedOf({ spent, received: all }: DepositLevels, { balances }: Reading, mint: string): bigint {
   const now = BigInt(balances[mint] ?? "0") + BigInt(spent[mint] ?? "0");
   const before = BigInt(all[mint] ?? "0");

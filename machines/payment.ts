@@ -368,7 +368,7 @@ export const payment = setup({
       },
       always: [
         { guard: "isPayout", target: "failed", actions: tellOrder("PAYOUT_FAILED") },
-        // The payments of a plan that has started them are counted one by one.
+        // A plan that has started its payments leaves the counting to those payments.
         {
           guard: "needsLeaves",
           target: "failed",

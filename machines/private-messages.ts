@@ -1,4 +1,4 @@
-/** What the three charts of private mode say to each other: the order, its deposit address, and its payments. */
+/** Messages between the three charts of private mode: the order, its deposit address, and its payments. */
 
 /** One line in the ledger of a deposit address. A `loan` comes in, everything else goes out. */
 export interface Movement {
@@ -43,8 +43,8 @@ export type DepositNews =
 export type OrderOver = { readonly type: "OVER"; readonly fee: string };
 
 /**
- * What an order counts a payment among: `payout`, one that pays recipients; `plan`, one that says on the chain which
- * payouts take the place of another; `own`, one of the deposit address itself, for which no order waits.
+ * The role of a payment in its order. `payout`: pays recipients. `plan`: records on the chain which payouts replace a
+ * payout. `own`: belongs to the deposit address itself, and no order waits for it.
  */
 export type PaymentRole = "payout" | "plan" | "own";
 

@@ -181,7 +181,7 @@ export const privateTransfer = setup({
             target: "refunding",
             actions: assign({ reason: "INCOMPLETE_DEPOSIT" }),
           },
-          // What was seen on its way vanished with the fork that it was on.
+          // The deposit that was seen has vanished with its fork.
           { target: "failed", actions: [assign({ reason: "DEPOSIT_TIMEOUT", charged: "0" }), settleAddress] },
         ],
       },

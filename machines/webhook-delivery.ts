@@ -22,13 +22,13 @@ export interface WebhookDeliveryInput {
 export interface WebhookDeliveryContext extends WebhookDeliveryInput {
   /** Attempts that have ended. */
   readonly attempts: number;
-  /** The delivery that waits for this one's first attempt, null while there is none. */
+  /** The delivery that waits for the first attempt of this delivery; null without a waiting delivery. */
   readonly follower: string | null;
-  /** What is left of the pause once the failed attempt's own time is taken off. */
+  /** The rest of the pause, after subtracting the time of the failed attempt. */
   readonly pauseLeftMs: number;
 }
 
-/** What a delivery reacts to. */
+/** Events of a delivery. */
 export type WebhookDeliveryEvent =
   /** The delivery before this one has had its first attempt, or has ended. */
   | { readonly type: "TURN_CAME" }
@@ -185,7 +185,7 @@ export const webhookDelivery = setup({
         { target: "givingUp" },
       ],
     },
-    // A state of its own, so that its commit can be refused and tried again without one more attempt.
+    // A separate state, so that a refused commit can be tried again without a further attempt.
     givingUp: {
       entry: {
         type: "giveUp",

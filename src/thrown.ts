@@ -10,7 +10,7 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
-/** The same, unless it is a proxy, which may throw whenever it is asked what it is. */
+/** The thrown value, or an error in place of a proxy, whose traps may throw at any access. */
 export function withoutTraps(thrown: unknown): unknown {
   return types.isProxy(thrown) ? new Error(thrownText(thrown)) : thrown;
 }

@@ -5,7 +5,7 @@ import type { AnyExpectation, AnyRemoval, AnyUpdate } from "./storage.ts";
 import { type AnyTable, COMPARABLE } from "./table.ts";
 
 /**
- * The fields that a removal names, each with the value that its row must have.
+ * The fields that a removal names, with the values that the row must have.
  *
  * @throws TypeError when rows of the table are never removed, or a value is none that can be compared.
  */

@@ -121,7 +121,7 @@ export async function postgresStorage(
 /** How long a server that may not be the right one, or not yet, is tried again, in milliseconds. */
 const OPENING_MS = 10_000;
 
-/** One that cannot be reached is refused at once where it is the only one: its name may be wrong. */
+/** A single server that cannot be reached is refused at once: its name may be wrong. */
 function onServer(servers: Servers, act: () => Promise<void>): Promise<void> {
   const isAgain = (error: unknown): boolean =>
     isAway(error) && (servers.areSeveral === true || !(error instanceof Unsent));

@@ -153,32 +153,34 @@ export type InstanceListing = { readonly limit: number } & (
 
 /** Which tasks are listed, and in which order. Each list but the first is without dead letters. */
 export type TaskListing =
-  /** Dead letters, newest first; those of one moment by their arming, the last first. */
+  /** Dead letters, newest first; at the same time, the last armed first. */
   | { readonly order: "dead"; readonly limit: number }
-  /** Those that have failed `least` times or more, those first that fail for longest, then as armed. */
+  /** Tasks with `least` or more failures: longest failing first, then as armed. */
   | { readonly order: "failing"; readonly least: number; readonly limit: number }
-  /** Timers and messages of a workflow, those first that can be claimed first, then as armed. */
+  /** Timers and messages of a workflow: earliest claimable first, then as armed. */
   | { readonly order: "due"; readonly workflow: string; readonly limit: number }
-  /** Messages that are parked in this key, as they were armed: the messages behind the one that has the room. */
+  /** Messages parked under this key, as they were armed: they wait for the message that has the room. */
   | { readonly order: "parked"; readonly key: string; readonly limit: number }
   /**
-   * Parked though their keys have room, which no storage may leave behind. A call looks at the first parked task of 64 keys, and
-   * the next one goes on behind them.
+   * Tasks parked although their keys have room, which no storage may leave behind. A call examines the first parked
+   * task of 64 keys; the next call continues behind those keys.
    */
   | { readonly order: "forgotten" }
-  /** Of each workflow, ascending, the one that can be claimed first, a suspect that waits at the latest. */
+  /** The first claimable task of each workflow, workflows ascending; a waiting suspect counts with its latest time. */
   | { readonly order: "workflow" };
 
-/** Which watches are listed: those of some shards of a kind, by key, then instance; or by kind, beginning after one. */
+/**
+ * A listing of watches: watches in some shards of a kind, by key, then instance; or by kind, beginning after a kind.
+ */
 export type WatchListing =
   | { readonly kind: string; readonly shards: readonly number[] }
   | { readonly afterKind: string; readonly limit: number };
 
 /** A task in the hands of one holder until its lease ends. */
 export interface ClaimedTask extends TaskRecord {
-  /** Grows with every claim of the task; what a former holder brings back is refused by it. */
+  /** Grows with every claim of the task, so that results of former holders are refused. */
   readonly token: number;
-  /** How often in a row a holder of this task vanished without a word; a normal failure, or an hour, begins a new row. */
+  /** How often in a row a holder of this task vanished; a normal failure, or an hour, resets the count. */
   readonly crashes: number;
   /** How often it was released with an error. */
   readonly failures: number;
@@ -235,11 +237,11 @@ export interface HistoryRecord {
 /** The next state of an existing instance. */
 export interface StepRecord {
   readonly id: string;
-  /** The stamp of the step that this one was computed from. */
+  /** The stamp of the step before. */
   readonly after: string;
-  /** How many steps it stands for: the version of the instance grows by so many. Default: one. */
+  /** The number of steps in this record, by which the version of the instance grows. Default: one. */
   readonly steps?: number;
-  /** Made for this step: an id that begins with the time, and that nobody else makes. */
+  /** A unique id of this step, beginning with the time. */
   readonly stamp: string;
   readonly workflow: string;
   readonly hash: string;
@@ -495,19 +497,19 @@ export interface EngineStorage {
   /** The row of an installed table with this key as of the last commit (G7), or null. */
   get<R extends object>(table: Table<R>, key: string): Promise<R | null>;
   /**
-   * Rows of an installed table, as of the last commit. Reads that are asked for in one turn of the event loop, one after
-   * the other without waiting, see one state of what this process has committed.
+   * Rows of an installed table, as of the last commit. Reads that a process asks for in one turn of the event loop,
+   * without awaiting, see one state of its own commits.
    * @throws TypeError when there is no such index, or the values are not those of its fields.
    */
   find<R extends object>(query: Find<R>): Promise<readonly R[]>;
   /** The number of rows that `find` would find, and the sum of a field. */
   tally<R extends object>(query: Tally<R>): Promise<Tallied>;
   /**
-   * Carries out each commit atomically, in order, each on its own: a refused one leaves no trace and disturbs no
-   * neighbour (G1, G8). Resolves once every `ok` is durable (G5), with one answer for each commit, in their order. Every
-   * answer is true (G9): no commit is carried out again after its answer may have been lost, and an item that breaks a rule
-   * (a task id that is taken, a history version twice, a fraction for a time) is `failed` alone. A batch may be several
-   * physical transactions. Rejects only where nothing of the batch has happened.
+   * Carries out separate, atomic commits in order: a refused commit leaves no trace and disturbs no neighbour (G1, G8).
+   * Resolves once every `ok` is durable (G5), with an answer for each commit, in order. Every answer is true (G9): a
+   * commit whose answer may have been lost is never carried out again, and a commit that breaks a rule (a taken task
+   * id, a history version twice, a fractional time) is `failed` alone. A batch may be several physical transactions.
+   * Rejects only when no commit of the batch was applied.
    */
   commit(items: readonly AnyCommit[]): Promise<readonly CommitAnswer[]>;
   /**

@@ -82,7 +82,7 @@ export function pendingTask(task: StoredTask): PendingTask {
   };
 }
 
-/** What a claim makes of a task that it hands out. */
+/** The task after a claim. */
 export function claimed<T extends StoredTask>(
   task: T,
   { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
@@ -91,8 +91,8 @@ export function claimed<T extends StoredTask>(
 }
 
 /**
- * What giving it back makes of a task, with the error it failed with, if it did; null when it was set aside meanwhile.
- * That the token is the latest is for the caller to check.
+ * The task after its holder gave it back, with the error of a failure; null when the task was set aside meanwhile. That
+ * the token is the latest is for the caller to check.
  */
 export function released<T extends StoredTask>(task: T, due: Due, error?: string): T | null {
   if (task.deadAt !== null) return null;

@@ -1,6 +1,6 @@
 /**
- * Tasks that are suspected of ending the process that runs them. A holder that vanishes leaves no hint which task ended
- * it, so all its tasks are suspects: suspects wait in a line of their own and are handed out one at a time.
+ * Suspects: tasks that may have ended the process that ran them. A vanished holder leaves no hint which task was to
+ * blame, so all its tasks become suspects. Suspects wait in a separate line and are handed out one at a time.
  */
 import type { StoredTask } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
@@ -15,11 +15,11 @@ import type { TaskRow } from "./task-rows.ts";
 export const SUSPECT_MS = 3_600_000;
 
 /**
- * What a claim makes of a due task before it hands out any; null where it can be handed out as it is. A task whose holder
- * has vanished becomes a suspect, or a dead letter where that has happened too often. A suspect goes to its line, or is a
- * task like others where its last crash is long ago. One that has crashed alone waits on until it is tried: were it let go
- * by time, a line that takes longer than that would have it end one process after the other, and its crashes never counted.
- * Look again for what is due until there is none to change.
+ * A due task before a claim hands out tasks; null when the task needs no change. A task whose holder has vanished
+ * becomes a suspect, or a dead letter after too many crashes. A suspect goes to its line, or becomes a normal task when
+ * its last crash is long ago. A task that has crashed alone stays a suspect until it is tried: if suspicion ended by
+ * time, in a long line the task could end one process after the other, and its crashes would never add up. Look for due
+ * tasks again until none needs a change.
  */
 export function suspected<T extends StoredTask>(
   task: T,

@@ -1,6 +1,6 @@
 /**
- * A table as data: what its rows hold, how they are found and how it came to be. Every adapter installs, checks and reads
- * tables by these descriptions alone, so none of them knows what a row is about.
+ * A table as data: columns, indexes and migrations. Every adapter installs, checks and reads tables by these
+ * descriptions alone, so none of them knows what a row is about.
  */
 
 /**
@@ -79,8 +79,8 @@ export function column<V>(kind: KindOf<V>): ColumnOf<V> {
 }
 
 /**
- * Fields by which rows are found and ordered. With `where` or `present` only those rows are in it that have exactly these
- * values, or that have a value in these fields: an index that holds little of a large table.
+ * Fields by which rows are found and ordered. With `where` or `present` the index is partial: only rows with exactly
+ * these values, or with a value in these fields, are in the index, which stays small in a large table.
  */
 export type IndexOptions<F extends string> =
   | readonly F[]
@@ -127,9 +127,9 @@ export interface TableTraits<F extends string> {
   readonly appendOnly?: boolean;
   /**
    * Rows with equal values in these fields can be read in the order of their insertion while rows are added: a reader
-   * that continues `beyond` the last row it has seen misses no row. Commits that insert rows with equal values wait for
-   * each other; with an empty list, all inserts of the table do. Without `ordered`, a row may become visible after a
-   * row that was inserted later.
+   * that continues `beyond` the last row it has seen misses no row. Commits that insert equal values wait for each
+   * other; with an empty list, all inserts of the table wait. Without `ordered`, a row may become visible after a row
+   * that was inserted later.
    */
   readonly ordered?: readonly F[];
   /**

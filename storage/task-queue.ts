@@ -333,7 +333,7 @@ export class TaskQueue {
     return next;
   }
 
-  /** Only a task that had room leaves some to others. */
+  /** Only an admitted task leaves room. */
   #left(task: GoneTask): void {
     if (task.admission === "admitted") this.#touch(task);
   }

@@ -1,4 +1,4 @@
-/** `/_dev`: what a developer may do to a `paystate dev` over HTTP. It stands beside the API, and only this command has it. */
+/** `/_dev`: HTTP helpers of `paystate dev` for a developer, served beside the API by this command only. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import { readBody, parseJson } from "../http/read-json-body.ts";

@@ -124,7 +124,7 @@ export interface StateMeta {
 
 /** An instance that comes from another version of its chart. */
 export interface Arrival {
-  /** As the other version left it. The snapshot as the other version left it. Children keep the ids of this chart. */
+  /** The snapshot as the other version left it. Children keep the ids of this chart. */
   readonly before: ChartSnapshot;
   readonly value: unknown;
   readonly context: Readonly<Record<string, unknown>>;
@@ -180,16 +180,19 @@ export interface ChildEnd extends EventObject {
   readonly actorId: string;
   readonly output?: unknown;
   readonly error?: unknown;
-  /** Which of several machines with one id it is from; absent for a promise, whose task is known by its token. */
+  /**
+   * The run of the child machine that ended, since several runs may share the id; absent for a promise, whose task is
+   * known by its token.
+   */
   readonly $run?: number;
 }
 
-/** The event that tells a parent that its child is done. `run` is given for machines only. */
+/** The event that reports a child's result to its parent. Only machines have a `run`. */
 export function childDone(id: string, output: unknown, run?: number): ChildEnd {
   return { ...childEnd("done", id, run), ...(output !== undefined && { output }) };
 }
 
-/** The event that tells a parent that its child has failed. `run` is given for machines only. */
+/** The event that reports a child's failure to its parent. Only machines have a `run`. */
 export function childFailed(id: string, error: unknown, run?: number): ChildEnd {
   return { ...childEnd("error", id, run), ...(error !== undefined && { error: storableThrown(error) }) };
 }

@@ -37,7 +37,7 @@ export function currentRun(): EffectRun {
   return run;
 }
 
-/** Calls `act` so that `currentRun()` answers with `run` inside it. */
+/** Calls `act` in a context in which `currentRun()` returns `run`. */
 export function withinRun<T>(run: EffectRun, act: () => T): T {
   return runs.run(run, act);
 }

@@ -45,7 +45,7 @@ export function isRefusedBehind(
   return result.index >= (result.conflict === "write" ? own.writes : own.starts);
 }
 
-/** The tasks of a part that its commit can do, by what does them. */
+/** Tasks of a commit that the commit itself can carry out, by their `withStep` function. */
 function doableIn(
   workflows: RegisteredWorkflows,
   { follows }: StepCommit,

@@ -50,10 +50,9 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
     companions?: Pick<Companions<W>, "writes" | "expectedVersion">,
   ): Promise<SendResult>;
   /**
-   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or `"final"`: has ended,
-   * however it ended. An instance that does not exist yet is waited for too. States that this process commits are seen
-   * even where they last for a moment; States of other processes are polled every `pollMs`, so a state that another
-   * process leaves sooner may be missed.
+   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
+   * (`"final"`). The instance need not exist yet. States that this process commits are always seen, however short they
+   * are. Commits of other processes are polled every `pollMs`, so shorter states may be missed.
    *
    * Rejects with `StateNotReached` when the instance has ended in another state, with the signal's reason when it aborts,
    * with `EngineStopped` at the end of `stop()`, and when the storage fails.
@@ -94,7 +93,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
 }
 
 const DEFAULT_STOP_MS = 5_000;
-// Longer than a storage tries to write. One that does not answer by then is not waited for: the leases end by themselves.
+// Longer than a storage tries to write. A storage that does not answer in time is no longer waited for: the leases end
+// by themselves.
 const MAX_GIVE_BACK_MS = 10_000;
 
 /**

@@ -59,7 +59,7 @@ export class ActRefused extends Error {
   override readonly name = "ActRefused";
 }
 
-/** What viewers may do. Each act leaves a record of who did it and why. */
+/** Acts of viewers. Every act is recorded, with its author and reason. */
 export interface Acting {
   offers(instance: string): Promise<readonly OfferedAct[]>;
   /** Answers with a sentence of what came of it. @throws ActRefused */

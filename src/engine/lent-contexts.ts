@@ -1,4 +1,4 @@
-/** Large contexts are not copied into the tasks of effects: the snapshot holds them, and the next one lends them. */
+/** Lends large contexts to effects: tasks hold no copy of a large context; the snapshot keeps it for later steps. */
 import type { EngineStorage, InstanceRecord, PendingTask } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { snapshotFromText } from "./snapshot-text.ts";

@@ -48,10 +48,10 @@ export type AnyMigration = Migration<Migrated<StateValue, object, never>>;
 /** What leads to the newest version, from a version whose number the compiler does not know. */
 export type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateValue, object, W>>>>;
 
-/** Versions that the compiler can count, and the one before each. */
+/** Versions that the compiler can count. */
 export type CountableVersion =
   1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
-/** At the place of each countable version the one before it. */
+/** A tuple that gives, at the index of each countable version, the version before. */
 export type VersionBefore<Before extends readonly number[] = []> = Before["length"] extends 20
   ? readonly [0, ...Before]
   : VersionBefore<[...Before, Before["length"]]>;
@@ -74,7 +74,9 @@ export type Migrations<M extends AnyStateMachine, W, V extends number> = V exten
 export class MigrationFailed extends Error {
   override readonly name = "MigrationFailed";
   readonly instance: string;
-  /** Where the fault is: `migrate.1`, or a path in what it answered, such as `value.paying.card`. */
+  /**
+   * Where the fault is: the key of the migration (`migrate.1`), or a path in its result, such as `value.paying.card`.
+   */
   readonly path: string;
 
   constructor({ instance, from, to, cause }: MigrationStep, path: string, reason: string) {

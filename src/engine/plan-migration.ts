@@ -43,8 +43,8 @@ export function planMigration(migrating: MigratingInstance, plan: StepPlan): Ste
 }
 
 /**
- * The new names of effects that an ended instance has asked for: the instance stays what it is, and its effects are done by
- * the version after. Throws `MigrationFailed` where that has none of such a name.
+ * The new names of effects that an ended instance has asked for: the instance stays what it is, and its effects are
+ * done by the version after. Throws `MigrationFailed` when the new version has no effect of such a name.
  */
 export function renamedEffects(migrating: MigratingInstance, plan: StepPlan): TaskAmendment[] {
   const { instance, workflow } = migrating;

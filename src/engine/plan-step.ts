@@ -63,7 +63,7 @@ export interface ArrivedEvent {
   readonly event: EventObject;
 }
 
-/** An instance that comes from another version of its chart. */
+/** An instance on its way to a new version of its chart. */
 export interface PlannedArrival {
   readonly workflow: AnyWorkflow;
   readonly instance: KnownInstance;
@@ -121,7 +121,7 @@ export class StepPlan {
     return this.#moment.at;
   }
 
-  /** By the ids of its children, the runs of this instance that others have. */
+  /** Run numbers to skip, by child id: ids of children that other instances already use. */
   takenBy(instance: string): ChartSnapshot["runs"] {
     return this.#taken?.of(instance);
   }

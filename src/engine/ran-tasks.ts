@@ -1,4 +1,7 @@
-/** How tasks went that did not simply succeed: one row for those that failed before, crashed or took long, as they end. */
+/**
+ * Records task results that are not a plain success: one row for each task that failed before, crashed or took long,
+ * written when the task ends.
+ */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 import { engineOwnTable } from "../../storage/table.ts";

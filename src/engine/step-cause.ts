@@ -5,7 +5,7 @@ import { STEP_PATTERN } from "./stamps.ts";
 /** Where a task came from: the step that armed it. Null for a task whose id does not tell. */
 export interface TaskOrigin {
   readonly instance: string;
-  /** The stamp of that step, as its history has it; of a step from before stamps the version that it led to. */
+  /** The stamp of the step, as in its history; the version after the step for steps older than stamps. */
   readonly step: string;
 }
 
@@ -38,7 +38,7 @@ export function stepNumber({ instance, step }: TaskOrigin, history: readonly His
   return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
 }
 
-/** Whether this step has armed the task, or another task that it came of. */
+/** Whether this step armed the task, or the origin of the task. */
 export function isOfStep(task: string, { instance, version, stamp }: HistoryStep): boolean {
   return task.startsWith(`${instance}:${stamp}:`) || task.startsWith(`${instance}:${version}:`);
 }

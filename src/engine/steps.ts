@@ -126,7 +126,10 @@ export class Steps<W> {
     throw new TaskMoved(`${task.id} is done under another name now`);
   }
 
-  /** The instance, migrated if need be. An ended one stays what it is, and is known to a process that has its successor only. */
+  /**
+   * The instance, migrated if need be. An ended instance is not migrated, and is also known to a process that has only
+   * the successor of its workflow.
+   */
   async #present(id: string): Promise<KnownInstance | null> {
     const { storage, workflows } = this.#around;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
@@ -262,7 +265,7 @@ export class Steps<W> {
   }
 }
 
-/** Whether this is the instance that an event is for, and no other that has its id now. */
+/** Whether this instance is the one that an event targets, rather than a different life of the same id. */
 function isMeant(
   { life, parentLife }: Meant = {},
   instance: KnownInstance,

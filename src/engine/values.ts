@@ -114,7 +114,8 @@ export function fieldsFromJson(json: unknown): unknown {
 }
 
 /**
- * An event as JSON text. Fields that are undefined are left out: a chart that reads one finds undefined all the same.
+ * An event as JSON text. Fields that are undefined are left out: a chart that reads such a field finds undefined
+ * anyway.
  * @throws UnstorableValue naming the field and the path within it.
  */
 export function eventToText(event: object): string {
@@ -165,7 +166,7 @@ function isPlainObject(value: object, depth: number): boolean {
   return true;
 }
 
-/** Keys that JSON loses, that it would read back as something else, or that mark what devalue has written. */
+/** Whether keys get lost in JSON, change on reading, or look like devalue's marker. */
 function hasOddKeys(value: object): boolean {
   return (
     Object.getOwnPropertySymbols(value).length > 0 ||

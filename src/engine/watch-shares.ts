@@ -1,4 +1,4 @@
-/** The shards of one kind of watches that this process polls: a fair share of them, under named leases. */
+/** Fair shares of watch shards: a process polls its share of a kind's shards, under named leases. */
 import type { EngineProcess } from "./engine-process.ts";
 import { ALL_SHARDS, shardOf } from "./shards.ts";
 
@@ -77,7 +77,7 @@ export class WatchShare {
   }
 }
 
-/** A holder that takes no lease: its requests only read who holds each lease. */
+/** A holder that takes no lease: requests with this name only read the holders. */
 const LOOKING = "";
 
 /** How many shards the sharer at this place has, and where its part begins. */

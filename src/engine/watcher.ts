@@ -44,7 +44,7 @@ export interface Watcher {
 
 /** How one kind of watches is followed by this process. */
 export interface KindWatching {
-  /** Watches of this kind in the shards that this process polls. */
+  /** The number of watches in the shards that this process polls. */
   readonly watched: number;
   /** Milliseconds since the watch that has waited longest was looked at successfully, or was first seen; 0 without watches. */
   readonly oldestMs: number;

@@ -85,8 +85,9 @@ const optionsSchema = z
   });
 
 /**
- * Builds a handler for everything under `/_inspector`, wherever it is mounted: pages that show any registered chart and
- * any stored instance, live. They are read-only, unless viewers of an engine are let act. Throws `InvalidOptions` listing every problem.
+ * Builds a handler for everything under `/_inspector`, wherever it is mounted: live pages of every registered chart and
+ * every stored instance. Pages are read-only, unless viewers of an engine may act. Throws `InvalidOptions` listing
+ * every problem.
  *
  * @example
  * ```ts

@@ -4,7 +4,7 @@ import type { Clock } from "../runtime.ts";
 
 /** One counted request. */
 export interface Hit {
-  /** False when the window was full; then nothing was counted, so that waiting `resetSeconds` is enough. */
+  /** False when the window was full; the request was not counted, so waiting `resetSeconds` is enough. */
   readonly accepted: boolean;
   readonly standing: LimitStanding;
   /** Takes the hit back and returns the standing without it: a replayed answer costs nothing. */

@@ -1,4 +1,4 @@
-/** Acts of viewers: a page that says what will happen, and the request that carries it out. */
+/** Acts of viewers: a page announces the act, and a request carries the act out. */
 import { ActRefused, type Acting, type GivenAct } from "../engine/inspected.ts";
 import type { InspectedPayments } from "../payments/inspected-payments.ts";
 import { parseUrl } from "../parse-url.ts";

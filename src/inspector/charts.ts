@@ -26,11 +26,11 @@ export type ChartDrawing = Pick<KnownChart, "key" | "hash" | "chart">;
 
 type KnownParts = Pick<KnownChart, "key" | "hash" | "chart" | "workflow" | "source">;
 
-/** All charts that are registered, those of invoked machines included. */
+/** All registered charts, including the charts of invoked machines. */
 export class Charts {
   readonly #charts: ReadonlyMap<string, KnownChart>;
 
-  /** `drawings` are charts of which nothing but their shape is here. */
+  /** `drawings` are charts of which only the shape is known. */
   constructor(workflows: readonly AnyWorkflow[], drawings: readonly ChartDrawing[] = []) {
     const all = workflows.flatMap(withChildren);
     this.#charts = new Map([

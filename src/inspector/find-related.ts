@@ -1,4 +1,7 @@
-/** The instances around one: its parent, its children, whom its chart has started or told, and those of the same payment. */
+/**
+ * Finds related instances: parent, children, instances that the chart has started or told, and instances of the same
+ * payment.
+ */
 import type { ChartAction, ChartSnapshot } from "../engine/chart.ts";
 import { childInstance } from "../engine/child-instances.ts";
 import type { InspectedStorage } from "../engine/inspected.ts";

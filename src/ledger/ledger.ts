@@ -362,7 +362,7 @@ export interface Ledger extends RoutingLedger {
    * the last hour. Null while the time is unknown. Asks no node.
    */
   time(): Promise<Agreed<number> | null>;
-  /** Lists what endpoints tell differently at the moment: nothing that depends on it goes on until they agree. */
+  /** Lists present disagreements between endpoints: decisions that depend on a disputed fact wait for agreement. */
   disputes(): Promise<Agreed<readonly EndpointDispute[]>>;
   /**
    * The reads as an operator has restricted them; see `Restriction`. Asks nothing by itself. Rejects with `RangeError` unless

@@ -7,13 +7,13 @@ import type { Address } from "../address.ts";
 import type { Agreed, Heard } from "./belief.ts";
 import type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
-/** What one address can call its own: its lamports, and of each mint asked for, its raw units. */
+/** The balances of an address: lamports, and raw units of each mint asked for. */
 export interface Funds {
-  /** 0 where a plain transfer could not move them: an account with data, or of another program. */
+  /** 0 when a plain transfer could not move the lamports: an account with data, or of a program other than System. */
   readonly lamports: bigint;
   /**
-   * In the order of the mints asked for. 0 where there is no account, and where it was handed over to another owner; what
-   * is in a frozen account counts, though it cannot move.
+   * In the order of the mints asked for. 0 for an absent account, and for an account given to a new owner; a frozen
+   * balance counts, although it cannot move.
    */
   readonly tokens: readonly bigint[];
 }
@@ -48,9 +48,9 @@ export type TokenProgram = "token" | "token-2022";
 /**
  * One thing that a transaction does, in the order of its instructions.
  *
- * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can read:
- * a wrapped-SOL token account at an address derived of both. Lamports that others send there, before or after, hinder
- * nothing. Nobody but `base` can change or close it.
+ * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can
+ * read: a wrapped-SOL token account at an address derived of both. Lamports sent to the address by strangers, before or
+ * after, do no harm. Nobody but `base` can change or close it.
  *
  * `mark` makes a marker at the rent of a token account, so of two transactions with the same mark at most one succeeds.
  * `replace` makes the marker of `seed`, names the marker of `plan` in it as its delegate, and makes the marker of `plan`:
@@ -68,9 +68,9 @@ export type Move =
   | {
       readonly does: "replace";
       readonly base: Address;
-      /** Of the marker that stands for what is replaced. */
+      /** The seed of the replaced marker. */
       readonly seed: string;
-      /** The seed of the marker that stands for what replaces it; another one than `seed`. */
+      /** The seed of the replacing plan's marker; differs from `seed`. */
       readonly plan: string;
       /** Pays the rent of both markers. */
       readonly payer: Address;
@@ -83,7 +83,7 @@ export type Move =
       readonly mint: Address | null;
       readonly decimals: number;
       readonly from: Address;
-      /** A token account of `from` that is not its associated one. */
+      /** A token account of `from` other than the associated one. */
       readonly fromAccount?: Address;
       readonly program?: TokenProgram;
       readonly to: Address;
@@ -91,7 +91,7 @@ export type Move =
       readonly amount: bigint;
       /** Null when no account needs to be created: for SOL always. */
       readonly accountPayer: Address | null;
-      /** A key that the programs ignore: it makes a message unlike any other (Solana Pay's reference). */
+      /** A key that programs ignore, which makes the message unique (Solana Pay's reference). */
       readonly reference?: Address;
     }
   | {
@@ -99,7 +99,7 @@ export type Move =
       readonly mint: Address;
       readonly owner: Address;
       readonly to: Address;
-      /** A token account of `owner` that is not its associated one. */
+      /** A token account of `owner` other than the associated one. */
       readonly account?: Address;
       readonly program?: TokenProgram;
     };
@@ -233,14 +233,14 @@ export interface InflowShare {
   readonly amount: bigint;
 }
 
-/** What one transaction brought to an owner of one asset. */
+/** The money that one transaction brought to an owner, for one asset. */
 export interface Inflow {
   readonly signature: string;
   /** Null for lamports. */
   readonly mint: Address | null;
-  /** Base units by which the owner has more than before, over all of its accounts. */
+  /** Increase of the owner's balance over all accounts, in base units. */
   readonly amount: bigint;
-  /** Whose balance of this asset fell, as far as they are known by name. */
+  /** Known owners whose balance of this asset fell. */
   readonly from: readonly InflowShare[];
   /**
    * Base units that may have come from a payer without a name: newly minted, out of a program's account, or

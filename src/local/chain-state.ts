@@ -168,7 +168,7 @@ export class ChainState {
     return "landed";
   }
 
-  /** Names of the wallets founded so far; one whose transaction was rolled back is not among them. */
+  /** Names of the wallets founded so far; wallets whose founding transaction was rolled back are left out. */
   walletNames(): string[] {
     const founded = [...this.#wallets].filter(
       ([, founding]) => this.log.withSignature(founding) !== undefined,

@@ -51,9 +51,7 @@ export interface Gift {
   readonly number: number;
 }
 
-/**
- * The faucet's signed transaction. All funds are sent in one transaction, so that they arrive together or not at all.
- */
+/** The faucet's signed transaction. A single transaction sends all funds: they arrive together or not at all. */
 export function fundingTransaction(gift: Gift): Uint8Array {
   const { keys, funds, blockhash, number } = gift;
   const recipient = new PublicKey(gift.recipient);

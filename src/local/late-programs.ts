@@ -13,7 +13,7 @@ const LATE = [TOKEN_2022_PROGRAM, LOOKUP_TABLE_PROGRAM, STAKE_PROGRAM];
 /** An account of an upgradeable program holds a tag of four bytes, then the address of the account with the code. */
 const CODE_ADDRESS_OFFSET = 4;
 
-/** A program's two accounts, that with the code first: litesvm looks for it when it is given the other. */
+/** A program's two accounts, the code account first: litesvm looks up the code when it is given the program. */
 export type LateProgram = ReadonlyMap<string, NativeAccount>;
 
 /** What a chain begins with. */

@@ -36,8 +36,9 @@ interface Standing {
 }
 
 /**
- * Every call has a deadline. While a part is silent, one call at a time asks it, with pauses; the others are refused, and
- * give back what they hold. An error is an answer. An answer after the deadline ends the silence, and is used by nobody.
+ * Calls the host's parts with a deadline. While a part is silent, only one call at a time asks the part, with pauses;
+ * further calls are refused at once, and free their slots. An error counts as an answer. An answer after the deadline
+ * ends the silence, but is not used.
  */
 export class HostParts {
   readonly #clock: Clock;

@@ -37,7 +37,7 @@ export function noticeWrites(
         id: derivedId("evt", transactionId, event),
         transactionId,
         event,
-        // Finalized before it was seen confirmed: both are announced in one commit, each with its own status.
+        // Finalized before it was seen confirmed: one commit announces both statuses.
         status: event === "transaction.confirmed" ? "confirmed" : shown.status,
         body: null,
         webhooks: null,

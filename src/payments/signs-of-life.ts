@@ -18,7 +18,7 @@ export interface SignParts {
 
 /** One small commit a minute, of all processes together. */
 const SIGN_EVERY_MS = 60_000;
-/** A sign almost a minute old is renewed; the first process to do so renews it for all processes. */
+/** A sign almost a minute old is renewed; the first process renews the sign for all. */
 const IS_OLD_MS = 50_000;
 /**
  * The number of lives that are kept. A further life removes the second oldest, so that the two oldest gaps and the life

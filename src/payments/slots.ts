@@ -24,8 +24,8 @@ export class Slots {
 }
 
 /**
- * Runs `act` for every item, in `lanes` parallel lanes, until the signal aborts. Each lane takes at least one item, so
- * that every call makes progress. Resolves with the items that were not begun.
+ * Runs `act` for every item, in `lanes` parallel lanes, until the signal aborts. A lane takes at least one item, so
+ * every call makes progress. Resolves with the items that were not begun.
  */
 export async function inLanes<T>(
   { lanes, signal }: { readonly lanes: number; readonly signal: AbortSignal },

@@ -22,7 +22,7 @@ export class CommitStanding {
   #isDoubtful = false;
   readonly #random: Random;
   readonly #clock: Clock;
-  /** Names the row of this process, once it needs one. */
+  /** The id of this process's row, once a row is needed. */
   #probe: string | null = null;
 
   constructor(random: Random, clock: Clock) {

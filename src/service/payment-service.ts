@@ -191,10 +191,10 @@ export interface PaymentService extends ApiKeys {
   /** How an account stands with one of these limits, without counting anything. */
   limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
   /**
-   * Tells a listener of notices without a webhook: at once of those that this process commits, and while the service runs,
-   * a second later, of those of other processes on the same database. Each at most once; those of one transaction in the order
-   * of its steps. For screens and logs: what must not be missed, also while this process is down, belongs to a webhook.
-   * Returns the way to stop.
+   * Tells a listener of notices without a webhook: at once of notices that this process commits, and, while the service
+   * runs, a second later of notices of other processes on the same database. A notice is told at most once; notices of
+   * one transaction come in the order of its steps. For screens and logs: notices that must not be missed, even while
+   * this process is down, need a webhook. Returns the function that stops.
    */
   subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
 }

@@ -116,8 +116,8 @@ export interface HealthParts {
 }
 
 /**
- * Asks storage and ledger, each of them one question of a kind at a time: while they hang, those who ask for health on and
- * on add nothing to what they have to answer.
+ * Asks storage and ledger for health, one question of a kind at a time: while storage or ledger hangs, repeated health
+ * requests add no load.
  */
 export class HealthReader {
   readonly #parts: HealthParts;
@@ -219,7 +219,7 @@ async function readStored({
     contradictionOf({ storage, ledger, clock }),
     deliveryBacklog(storage, clock.now()),
   ] as const;
-  // One that hangs is not asked again because another has failed.
+  // A hanging read is not asked again because a different read has failed.
   await Promise.allSettled(reads);
   const [due, troubles, unprovable, attention, lowered, kept, contradiction, backlog] =
     await Promise.all(reads);

@@ -25,7 +25,7 @@ export class SharedQuestion<T> {
 
   async #begin(): Promise<T | null> {
     try {
-      // One turn later, so that a question that throws at once ends after it was stored.
+      // One turn later: a question that throws at once then ends after it was stored.
       return await Promise.resolve().then(this.#ask);
     } catch {
       return null;

@@ -1,4 +1,7 @@
-/** Proof by blocks that a message never landed: every block that could hold it was read, and none does. */
+/**
+ * Proves by blocks that a message never landed: reads every block that could contain the message, and finds it in no
+ * block.
+ */
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";

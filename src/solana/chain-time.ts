@@ -1,4 +1,4 @@
-/** Tells what time it is on the chain, by what endpoints that follow it have told lately: asks none of them. */
+/** The present time of the chain, by recent block times of healthy endpoints. Asks no endpoint. */
 import { elapsed } from "../runtime.ts";
 import type { Agreed } from "../ledger/belief.ts";
 import { unasked } from "./agree.ts";

@@ -4,13 +4,16 @@ import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure
 
 /** What is remembered of an endpoint. */
 export interface Health {
-  /** Unix milliseconds before which it asked (Retry-After, 429) not to be asked at all. */
+  /** Unix milliseconds before which the endpoint must not be asked at all (Retry-After, 429). */
   restsUntil: number;
-  /** Failures since its last answer, those not counted that came while it was avoided anyway. */
+  /** Failures since the last answer, without failures during an avoidance. */
   failuresInRow: number;
-  /** It keeps failing: asked last, and not tried for its own sake before this time of `elapsed`. Null: well. */
+  /**
+   * Set while the endpoint keeps failing: asked last, and not tried for a recovery before this time of `elapsed`. Null:
+   * healthy.
+   */
   avoidedUntil: number | null;
-  /** What it failed with. Several callers may share a call, and each tells of its failure. */
+  /** Failures already counted: several callers may share a call, and all of them report its failure. */
   readonly known: WeakSet<EndpointFailure>;
   /** How far behind the best endpoint it was when both were last looked at. */
   slotsBehind: number;
@@ -165,7 +168,8 @@ export function noteLook(
   if (isLagging(health)) health.blockTime = null;
   else if (isNewer) health.blockTime = isPaced(health.look, look) ? look : null;
   health.slot = slot;
-  // After the chain stood still the next block may have been made before: that is measured from the last look at which it moved.
+  // After a standstill of the chain the next block may be older than it seems, so block times are measured from the
+  // last look at which the chain moved.
   if (isNewer) health.look = look;
   if (!wasLagging && isLagging(health)) {
     log.warn({ endpoint: name, slotsBehind }, "a Solana endpoint lags and is asked after the others");
@@ -176,7 +180,7 @@ export function noteLook(
   if (health.avoidedUntil !== null && now >= health.avoidedUntil) health.avoidedUntil = null;
 }
 
-/** Logs once that what it tells of the time is not what enough endpoints tell, and that it is again. */
+/** Logs once when the endpoint's time differs from the agreed time, and once when it agrees again. */
 export function noteTime({ name, health }: Patient, time: number | null, { clock, log }: HealthWatch): void {
   const told = health.blockTime;
   const offMs = told === null || time === null ? 0 : told.time + elapsed(clock) - told.at - time;

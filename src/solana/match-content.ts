@@ -17,9 +17,9 @@ export interface UnprovenAccounts {
 }
 
 /**
- * Compares instructions that are all allowed with what was declared; null when they differ. They must hold each
- * declared (mint, recipient, amount) once and no other transfer, tokens going to the recipient's ATA; token accounts
- * may be created only for declared recipients and the declared mint; the sender pays it all.
+ * Compares allowed instructions with the declared payment; null when they differ. They must hold each declared (mint,
+ * recipient, amount) once and no other transfer, tokens going to the recipient's ATA; token accounts may be created
+ * only for declared recipients and the declared mint; the sender pays it all.
  */
 export async function matchContent(
   meanings: readonly Meaning[],

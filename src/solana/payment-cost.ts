@@ -1,4 +1,4 @@
-/** Computes what a payment costs its sender besides its amount: network fee and rent, as the chain tells them. */
+/** Computes the costs of a payment for its sender: network fee and rent, as the chain reports them. */
 import {
   PACKET_DATA_SIZE,
   PublicKey,
@@ -21,7 +21,7 @@ import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 
-// Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
+// Each recipient is at least one key of 32 bytes. Above this number web3.js fails with unrelated errors.
 const MAX_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
 
 /**
@@ -38,8 +38,8 @@ export function tooManyRecipients(recipients: number): RangeError {
 }
 
 /**
- * Prices a payment that is not built yet: one signature, and an ATA for each recipient without one. Throws `RangeError`
- * for more recipients than one transaction can ever hold.
+ * Prices a payment that is not built yet: one signature, and an ATA for each recipient who needs one. Throws
+ * `RangeError` for more recipients than one transaction can ever hold.
  */
 export async function paymentCost(
   nodes: Nodes,

@@ -1,4 +1,4 @@
-/** Asks one endpoint about attempts, in one look: seen, landed, or all the evidence that they can never land. */
+/** Asks one endpoint about attempts, in one look: seen, landed, or proved never to land. */
 import type { Attempt, SignatureStatus } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Nodes, Question } from "./ask.ts";
@@ -51,7 +51,7 @@ export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<
 
 const UNSAID: Finding = { kind: "unsaid" };
 
-/** One look of one endpoint, after its finalized block was read. */
+/** A look at one endpoint, after reading its finalized block. */
 class Look {
   readonly #nodes: Nodes;
   readonly #endpoint: Endpoint;

@@ -12,7 +12,7 @@ export interface TokenAccount {
   readonly amount: bigint;
 }
 
-/** Which token program an id is, null when it is none. */
+/** The token program of this id; null for any other program. */
 export function programOf(id: string): TokenProgram | null {
   if (id === TOKEN_PROGRAM) return "token";
   return id === TOKEN_2022_PROGRAM ? "token-2022" : null;

@@ -5,7 +5,7 @@ import type { Health } from "../service/read-health.ts";
 /** The values of an instrument's labels, by name. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** How long something took, one value each time it happens. */
+/** A histogram of durations, one value for each event. */
 export interface DurationInstrument {
   /** Dotted, without the unit. */
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Tables as a copy sees them: names, columns, an order that tells all rows apart, and rows as they lie there. */
+/** Tables as a copy reads them: names, columns, a total order of rows, and rows in their stored form. */
 import { type Bound, listed, quoted, type SqlValue } from "../sql/statement.ts";
 
 /** A table, whatever it is for. */

@@ -49,7 +49,7 @@ const SCHEMA_TIMEOUT_MS = 3_600_000;
 /** Where connections come from. */
 export interface Servers {
   connect(): Promise<PostgresClient>;
-  /** Whether another server may take writes where this one does not. */
+  /** Whether a second server may take writes when the present server does not. */
   readonly areSeveral?: boolean;
   /** The server of this connection takes no writes, or was left behind. */
   leave?(client: PostgresClient): void;

@@ -67,7 +67,7 @@ export const isAway = (error: unknown): boolean => error instanceof Unsent || is
 /** Tables, functions or the schema are not there any more. */
 export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(codeOf(error));
 
-/** Another server answers than before, or another timeline of it. */
+/** A different server answers, or a different timeline of the same server. */
 export const isOtherServer = (error: unknown): error is Error =>
   codeOf(error instanceof StorageUnusable ? error.cause : error) === OTHER_SERVER;
 

@@ -1,4 +1,4 @@
-/** The servers that a URL names: one of them is used, and another as soon as that one is away or takes no writes. */
+/** Servers named in a URL: one server is used, and the next as soon as that server is away or takes no writes. */
 import type { PostgresClient } from "./driver.ts";
 
 /** What makes connections to one server. */

@@ -116,7 +116,7 @@ export class IndexBuilds {
       for (;;) {
         await pause(LEASE_MS / 3);
         if (!isUnderWay) return;
-        // Who takes it over sees that the index is being built.
+        // A process that takes over the lease sees that the index is being built.
         await this.#lease(LEASE_MS).catch(() => {});
       }
     };

@@ -87,7 +87,7 @@ export class GroupWrites {
     else if ("remove" in write) this.#lockRow(name, write.remove, "no key update");
     else if ("expectVersion" in write) {
       this.#lockRow(name, write.id, "share");
-      // A row that is absent cannot be locked; its name can, which an insert of it locks too.
+      // An absent row cannot be locked, but its name can, and an insert of the row locks the name too.
       if (write.expectVersion === 0) this.#names.add(`row/${name}/${write.id}`);
     } else {
       if ("version" in columns) this.#names.add(`row/${name}/${String(values[key])}`);

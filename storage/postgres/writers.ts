@@ -75,7 +75,7 @@ export class Writers {
   }
 }
 
-/** The row of a writer is not there: a server that was promoted may lack it, and one that slept for a day. */
+/** The row of a writer is missing: a promoted server may lack it, and a writer idle for a day has lost it. */
 export class WriterGone extends Error {
   override readonly name = "WriterGone";
 }

@@ -39,7 +39,7 @@ export interface PreparedWrite {
 export interface Room {
   /** Removes the rows that have left the window; null where there is none. */
   readonly forget: Bound | null;
-  /** How many rows count; or what is to be summed, of each of them. */
+  /** The number of counted rows; or the amounts to be summed. */
   readonly counted: Bound<{ readonly count: number }> | { readonly parts: Bound<Part> };
   /** What the row adds. */
   readonly plus: bigint;
@@ -267,18 +267,23 @@ interface BeyondRow {
   readonly among: readonly string[];
 }
 
-/** Behind the row with a key, in one statement with it; behind none when that row is not among those looked through. */
+/**
+ * The condition for rows behind the row with a key, in the same statement; no row matches when that row would not be
+ * found itself.
+ */
 function isBeyond({ name, key }: AnyTable, { place, order, among }: BeyondRow): string {
   const columns = place.map(compared).join(", ");
   const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
   return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
 }
 
-/** As part of a tuple. What is null compares with nothing, so whether there is a value comes before the value. */
+/** A field as part of a tuple. Null compares with nothing, so a flag for null comes before the value. */
 const compared = ({ name, empty }: PlaceField): string =>
   empty === null ? quoted(name) : `${quoted(name)} is not null, coalesce(${quoted(name)}, ${empty})`;
 
-/** What only rows of an index are, with literals: a database uses such an index only where it sees them. */
+/**
+ * The conditions of a partial index, with literals: a database uses a partial index only when it sees its conditions.
+ */
 export function indexConditions(table: AnyTable, { where: fixed, present }: Index): readonly string[] {
   return [
     ...Object.entries(fixed).map(([field, value]) =>

@@ -16,14 +16,14 @@ import {
   unwanted,
 } from "./table-indexes.ts";
 
-/** One row for each of the caller's tables: what it is now, and how many migrations it has seen. */
+/** One row for each of the caller's tables: its present definition, and the number of its migrations. */
 export interface InstalledTable {
   readonly name: string;
   readonly definition: string;
   readonly migrations: number;
 }
 
-/** What is kept of every installed table. */
+/** Statements on the list of installed tables. */
 export const installedStatements = {
   installed: statement<{ name: string }, InstalledTable>(
     `select * from "paystateTables" where name = {name}`,

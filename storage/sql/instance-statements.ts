@@ -14,7 +14,7 @@ import { insertInto, type Read, type Statement, statement } from "./statement.ts
 const inserting = (table: keyof typeof engineTables): string =>
   insertInto(table, columnsOf(engineTables[table]));
 
-/** What commits do with instances, and what is read of one. */
+/** Statements of commits on instances, and reads of a single instance. */
 export const instanceStatements = {
   start: statement<InstanceRecord>(`${inserting("instances")} on conflict do nothing`),
   step: statement<

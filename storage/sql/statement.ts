@@ -1,6 +1,6 @@
 /**
- * Statements as text with named places for values, such as `select * from tasks where id = {id}`. Each adapter puts into a
- * place what its driver takes.
+ * Statements as text with named places for values, such as `select * from tasks where id = {id}`. Adapters replace the
+ * places by their driver's placeholders.
  */
 
 /** What a driver takes for a value and gives for a column. */

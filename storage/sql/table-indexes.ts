@@ -1,6 +1,6 @@
 /**
- * The indexes of a caller's table, by what they are: the name of each ends in a digest of its statement, so a changed one is
- * another index, which is built beside the old one. Where it lies, and under which other names, is asked of the database.
+ * The indexes of a caller's table, named by content: a name ends in a digest of the statement, so a changed index gets
+ * a new name, and is built beside the old index. The database is asked for existing indexes and their names.
  */
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index } from "../table.ts";
@@ -10,12 +10,12 @@ import { quoted } from "./statement.ts";
 
 /** An index as it shall be. */
 export interface WantedIndex {
-  /** What its names begin with, whatever it is in detail. */
+  /** The beginning of the name, independent of the details. */
   readonly base: string;
   readonly name: string;
   readonly isUnique: boolean;
   readonly table: string;
-  /** What stands behind the table in its statement. */
+  /** The part of the statement after the table. */
   readonly over: string;
 }
 

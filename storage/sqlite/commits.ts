@@ -45,7 +45,7 @@ export class Commits {
       const rest = items.slice(answers.length, answers.length + MAX_ITEMS);
       const told = await this.#transaction(rest);
       answers.push(...told);
-      // What keeps one transaction from being made keeps all from it, and is not waited for once for each.
+      // The trouble that stops one transaction stops all, and is waited for only once.
       const trouble = told.find(isTrouble);
       const untried = trouble === undefined ? [] : items.slice(answers.length);
       answers.push(...untried.map(() => failed(trouble?.error)));

@@ -133,7 +133,7 @@ export class Connection {
 
   /**
    * Runs `act` in a transaction that holds the write lock from its beginning, and resolves once it is durable. Rolled
-   * back when `act` throws or its answer is not to be kept. `act` may run again, so it must not count its runs.
+   * back when `act` throws or `isKept` is false. `act` may run several times, so it must not count its runs.
    *
    * Where COMMIT itself fails, the transaction is taken back and has not happened; only where the disk refused a write or a
    * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `Uncertain`.

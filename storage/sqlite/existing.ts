@@ -26,6 +26,6 @@ const over = (database: SqliteDatabase): Kysely<unknown> =>
 export const isOurs = (database: SqliteDatabase): Promise<boolean> =>
   inTurn(() => isCurrent(over(database), sqliteSchema));
 
-/** @throws StorageUnusable where a newer program has changed it, so that this one would copy a part. */
+/** @throws StorageUnusable when a newer program has changed the file, since this program would copy only a part. */
 export const assertAllOurs = (database: SqliteDatabase): Promise<void> =>
   inTurn(() => assertAllKnown(over(database)));

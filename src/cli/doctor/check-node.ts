@@ -1,4 +1,4 @@
-/** Whether this Node is one that the package runs on. */
+/** Checks whether the package runs on this version of Node. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fine, wrong, type Finding } from "./finding.ts";

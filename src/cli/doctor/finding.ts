@@ -1,4 +1,4 @@
-/** What one check of the doctor found, and what is to be done about it. */
+/** Findings: the results of the doctor's checks, with remedies. */
 
 /** `warning`: it works, and should be looked at. `wrong`: it does not work, or will not for long. */
 export type Verdict = "ok" | "warning" | "wrong";

@@ -44,7 +44,7 @@ const LEASE_MS = 180_000;
 export class KeepLoop {
   readonly #sweeps: readonly Sweep[];
   readonly #around: KeepSurroundings;
-  /** Its own: what else this process holds is given up at other times. */
+  /** A separate holder name, since other leases of this process are given up at other times. */
   readonly #holder: string;
   #running: AbortController | null = null;
   #passing: Promise<void> = Promise.resolve();

@@ -77,7 +77,7 @@ function* ofEach([before, after]: Pair<Config>, { isNew, isGone, inBoth }: Compa
   }
 }
 
-/** A delay stands in the chart as a key, so a changed one is one that is gone and one that is new. */
+/** A delay is a key in the chart, so a changed delay looks like a removed delay and a new delay. */
 function* ofDelays(state: string, [before, after]: Pair<Config>): Generator<string> {
   const begun = Object.keys(after).filter((delay) => !(delay in before));
   for (const delay of Object.keys(before).filter((each) => each in after)) {

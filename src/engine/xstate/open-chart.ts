@@ -87,7 +87,7 @@ class XStateChart implements Chart {
     return this.#stepped(present, seen, { isOwn, absent: [] });
   }
 
-  /** Everything that it has begun ends, as when it is stopped. */
+  /** Ends the instance with an error, and stops its children, as a stop does. */
   #failed(before: ChartSnapshot, error: unknown): ChartStep | null {
     const stopped = this.step(before, STOP);
     return stopped && { ...stopped, after: { ...stopped.after, status: "error", error } };

@@ -132,7 +132,7 @@ export interface DeclaredOpenEndpoint<
   readonly operationId: Name;
 }
 
-/** Declares an endpoint; its function and its examples are checked against its schemas. */
+/** Declares an endpoint; the compiler checks function and examples against the schemas. */
 export function endpoint<
   const Name extends string,
   const Method extends KeyedEndpoint["method"],

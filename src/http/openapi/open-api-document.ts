@@ -1,4 +1,4 @@
-/** The OpenAPI document of this version, for hosts that publish it, test with it, or generate clients of it. */
+/** The OpenAPI document of this version, for hosts that publish it, test against it, or generate clients. */
 import { ENDPOINTS } from "../endpoints/every-endpoint.ts";
 import { describeEndpoints } from "./document.ts";
 

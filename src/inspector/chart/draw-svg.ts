@@ -145,7 +145,7 @@ function label({ label: placed }: PlacedEdge, mark: Mark): string {
     .join("");
 }
 
-/** In pixels: what there is room for between a line and its label. */
+/** The widest badge that fits between a line and its label, in pixels. */
 const MAX_BADGE_BESIDE = 24;
 
 /** The numbers of the steps that took this way, near its end. */

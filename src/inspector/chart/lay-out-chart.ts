@@ -27,7 +27,7 @@ export interface PlacedState extends Box {
 export interface PlacedEdge {
   readonly from: string;
   readonly to: string;
-  /** The events that take this way, as they are stored. Empty for the arrow from a dot. */
+  /** The stored types of events that take this transition. Empty for the arrow from a dot. */
   readonly events: readonly string[];
   readonly points: readonly Point[];
   readonly label: (Box & { readonly lines: readonly string[] }) | null;

@@ -1,4 +1,4 @@
-/** One page that is kept fresh for as long as it is watched, made once for all who do. */
+/** A watched page: made once for all its viewers, and kept fresh while anybody watches. */
 import { Alarm } from "./alarm.ts";
 import type { Clock } from "../../runtime.ts";
 

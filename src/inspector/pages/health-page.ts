@@ -1,4 +1,4 @@
-/** How the queue stands: what was set aside, what fails, and what is due first. */
+/** The health page: dead letters, failing tasks, and the next due tasks. */
 import type { TroubledTask } from "../../engine/troubled-tasks.ts";
 import type { Health } from "../../service/read-health.ts";
 import { durationWords } from "../chart/words.ts";

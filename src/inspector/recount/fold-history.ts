@@ -1,4 +1,6 @@
-/** The recorded events of an instance, gone through once more by the pure chart: what each step asked for, and the state after it. */
+/**
+ * Replays the recorded events of an instance through the pure chart, to get the effects and the state of each step.
+ */
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import {
   MIGRATED,

@@ -100,7 +100,7 @@ export class RpcCall {
   }
 }
 
-/** `result` of the methods that say at which slot they answer. */
+/** The `result` of methods that also report their slot. */
 export function withContext(slot: number, value: unknown): unknown {
   return { context: { slot }, value };
 }

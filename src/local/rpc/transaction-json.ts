@@ -36,7 +36,9 @@ export function encodeParticipants(landed: LandedTransaction, config: CallConfig
   };
 }
 
-/** `version`, where the caller knows that there is more than one. */
+/**
+ * The transaction's `version`, for callers that know of versions; a refusal for others when the version is not legacy.
+ */
 function answeredVersion({ version }: LandedTransaction, config: CallConfig): { version?: "legacy" | 0 } {
   const supported = config["maxSupportedTransactionVersion"];
   if (supported === undefined || supported === null) {

@@ -107,7 +107,7 @@ class KeyedRequest<Body> {
     if (key !== undefined && !KEY_SHAPE.test(key)) await this.#refuse(malformedKey());
   }
 
-  /** The answer that was given under this key, null when there is none yet. Throws `IDEMPOTENCY_KEY_REUSED`. */
+  /** The stored answer of this key; null for a new key. Throws `IDEMPOTENCY_KEY_REUSED`. */
   async answerBefore(): Promise<Answer<Body> | null> {
     const said = this.#id === null ? null : await this.#deps.storage.idempotency(this.#id);
     if (said === null) return null;

@@ -48,8 +48,8 @@ export class Intake {
 
   /**
    * The rules for this caller. Throws `ACCOUNT_SUSPENDED`, and `SERVICE_PAUSED`, in private mode `ROUTING_UNAVAILABLE`,
-   * for what is paused, and for all while the chain contradicts the storage's clock. The rules are those of the database, so
-   * they hold for all processes on it at once.
+   * for paused transactions, and for all transactions while the chain contradicts the storage's clock. The rules come
+   * from the database, so they apply to all its processes at once.
    */
   async admit({ accountId }: Caller, asked: Asked): Promise<Admission> {
     const ids = [accountGate(accountId), SERVICE_GATE];

@@ -42,7 +42,7 @@ export interface SuspendedEndpoint extends ActedBy {
   readonly until: number;
 }
 
-/** Everything that is set for all accounts, or for one. */
+/** Rules for all accounts, or for a single account. */
 export interface IntakeRules {
   readonly pauses: readonly Pause[];
   /** Only an account can be suspended. */

@@ -47,18 +47,17 @@ export interface Operator
   attention(): Promise<readonly Matter[]>;
   /**
    * Derives the deposit addresses of these orders again, from the master secret and the ids alone, such as after the
-   * database was lost; `ids` are transactions' ids or entries of a `recovery` journal. Where money is, the address becomes
-   * a matter: it is held until `refundTo` says where its money goes. One that has paid already is held as unexplained.
-   * Rejects with `OperatorRefused` that names every id which is no transaction's, which this database knows, or whose
-   * master secret is not given, and then restores none; with `LedgerUnavailable` when the chain cannot be read. Done again
-   * it goes on where it has ended.
+   * database was lost; `ids` are transactions' ids or entries of a `recovery` journal. An address with money becomes a
+   * matter: the address is held until `refundTo` names a receiver. An address that has already paid is held as
+   * unexplained. Rejects with `OperatorRefused`, naming every id that belongs to no transaction, that this database
+   * knows, or whose master secret is missing: no address is restored then. Rejects with `LedgerUnavailable` when the
+   * chain cannot be read. A second call continues where the first stopped.
    */
   readonly recover: Recover;
   /**
-   * Reads the charts behind transactions, deposit addresses, payments and deliveries: their states, their pending tasks and
-   * their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or was set
-   * aside. None of these charts is stopped or removed by hand: its money would stay where
-   * it is.
+   * Reads the charts behind transactions, deposit addresses, payments and deliveries: their states, their pending tasks
+   * and their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or
+   * was set aside. These charts cannot be stopped or removed by hand: the money would be stuck.
    */
   readonly instances: OperatedInstances;
   /** A page of the audit log, oldest first. Rejects with `OperatorRefused` when no entry has the id `after`. */

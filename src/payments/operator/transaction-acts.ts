@@ -30,10 +30,11 @@ export interface TransactionActing {
    */
   releaseDeposit(transactionId: string, by: ActedBy): Promise<ReleasedDeposit>;
   /**
-   * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least one
-   * endpoint must show this very message finalized and none may contradict it. A transaction that was failed as expired,
-   * or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with `OperatorRefused` where the evidence
-   * is not enough, and where nothing is left to settle; with `LedgerUnavailable` when no endpoint answers.
+   * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least
+   * one endpoint must show exactly this message as finalized, and no endpoint may contradict. A transaction that was
+   * failed as expired, or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with
+   * `OperatorRefused` where the evidence is not enough, and where nothing is left to settle; with `LedgerUnavailable`
+   * when no endpoint answers.
    *
    * Of a private order it settles a refund or a swap that another copy of the database made and no endpoint lists: as many
    * endpoints as must agree tell what the transaction paid, and the payment is booked as that. The address stays held until
@@ -148,7 +149,10 @@ export class TransactionActs implements TransactionActing {
       : { ...ordered, state: "awaits_approval", approve };
   }
 
-  /** Confirms what `returnTokens` of another person has asked for: no more of the mint goes there than was there then. */
+  /**
+   * Confirms a return that another person requested by `returnTokens`: at most the amount at the time of the request is
+   * sent.
+   */
   async approveReturn(id: string, { address }: Approval, by: ActedBy): Promise<Resolution> {
     const { storage, clock, writeAct } = this.#parts;
     const acted = readActedBy(by);

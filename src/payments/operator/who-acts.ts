@@ -4,13 +4,13 @@ import { z } from "zod";
 const MAX_CHARACTERS = 200;
 
 /**
- * Control characters, format characters such as the zero-width space, line separators, halves of a pair, and whatever else
- * fonts draw nothing for: two names that differ by one of them look the same.
+ * Control characters, format characters such as the zero-width space, line separators, halves of a pair, and whatever
+ * else fonts draw nothing for: two names that differ only by such a character look the same.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const ALL_UNSEEN = new RegExp(UNSEEN, "gu");
 
-/** Checks a name or a reason. One with a character that nobody sees is refused, and the character is named. */
+/** Checks a name or a reason. A text with an invisible character is refused, and the error names the character. */
 export const shownWords = z
   .string()
   .trim()

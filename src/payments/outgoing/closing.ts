@@ -1,7 +1,7 @@
 /**
- * The rules of closing. A closed marker refuses nothing, so the markers of a deposit address stand until no version of any
- * payment that they refuse can land: each version, not the newest alone, since one node may have told a wrong height when
- * it was signed. Planning a sweep asks for it, and so does signing it.
+ * The rules of closing. A closed marker refuses nothing, so the markers of a deposit address stay until no version of
+ * any refused payment can land: all versions, not only the newest, since a node may have reported a wrong height when a
+ * version was signed. The rules are checked when a sweep is planned, and again when it is signed.
  */
 import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

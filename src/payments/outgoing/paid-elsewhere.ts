@@ -15,7 +15,7 @@ import { proofOf, readPlan, writePlan, type StoredMove, type StoredPlan } from "
 import { isExcess, ORDER_WORDS, refundWords } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
 
-/** A payment that this database never signed, and the marker that stands all the same. */
+/** A payment that this database never signed, although its marker exists. */
 export interface UnsignedPayment {
   readonly row: PaymentRecord;
   readonly deposit: DepositRecord;
@@ -66,8 +66,8 @@ export class PaymentsElsewhere {
 
   /**
    * `foreclosed`: an operator vouches for the transaction, but this payment could not have become the transaction, and
-   * can never land. A refund of excess is followed by a refund under new words; any other refund has met the payment
-   * that made its marker. The same holds for a payment to recipients when the other copy has refunded the order, or
+   * can never land. A refund of excess is followed by a refund under new words; any other refund failed because its
+   * marker was already made. The same holds for a payment to recipients when the other copy has refunded the order, or
    * planned it anew; a plan becomes the plan of the other copy.
    */
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {

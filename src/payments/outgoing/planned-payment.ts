@@ -1,4 +1,4 @@
-/** From a plan to a payment: its row, and the start of its machine, for the commit that decides on it. */
+/** Starts payments from plans: the row and the start of the machine, for the deciding commit. */
 import type { payment, PaymentRole } from "../../../machines/index.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
@@ -31,14 +31,14 @@ export interface PlannedPayment {
   readonly reserve?: (paymentId: string) => Reserved;
 }
 
-/** Parts of the commit that starts a payment: the start of its machine, its row, and its reservations. */
+/** Parts of the commit that starts a payment: the machine's start, the row, and the reservations. */
 export interface StartedPayment {
   readonly start: StartRequest;
   readonly write: PaymentWrite;
   readonly reserved: Reserved["writes"];
 }
 
-/** The id follows from address and mark: planning the same payment twice names the same one. */
+/** The id follows from address and mark: planning a payment twice gives the same id. */
 export type StartPayment = (planned: PlannedPayment) => StartedPayment;
 
 /** `workflow` is asked for late, since payments start payments. */

@@ -145,7 +145,10 @@ export class PaymentOutcomes {
     return { kind: "made", elsewhere: found, signature, slot: reading.slot, blockTime };
   }
 
-  /** A drain moves money to where it belongs anyway; it has landed when the markers that it closes are gone. */
+  /**
+   * The outcome of a drain, which only moves money to its proper place: landed when the markers that it closes are
+   * gone.
+   */
   async #readDrain({ row, deposit }: PaymentInQuestion, plan: StoredPlan): Promise<PaymentOutcome> {
     const closed = plan.moves.flatMap((move) => (move.does === "unmark" ? [move.words] : []));
     const told = await this.#told(deposit, closed);

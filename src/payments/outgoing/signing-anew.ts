@@ -27,7 +27,10 @@ export interface ReachedHeights {
  */
 export type Death = "agreed" | "presumed" | "none";
 
-/** Judges by heights whether a version can still land. A height above the last one includes the block after it, which accepts it, too. */
+/**
+ * Judges by heights whether a version can still land. A height above the last valid height means that the following
+ * block, which also accepts the bytes, is over.
+ */
 export function deathOf(
   { lastValidBlockHeight, createdAt }: Version,
   { agreed, highest }: ReachedHeights,

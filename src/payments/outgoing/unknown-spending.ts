@@ -12,10 +12,13 @@ import type { OutgoingTransaction } from "../../ledger/routing.ts";
 /** What a held address says of itself when its own signature is on the chain and in no row. */
 export const UNKNOWN_SPENDING = "unknown_spending";
 
-/** What it says of itself when the nodes lack the history of a gap, so that nothing shows that it has not paid. */
+/**
+ * The reason of a hold when the nodes lack the history of a gap, so that nobody can prove that the address has not
+ * paid.
+ */
 export const MISSING_HISTORY = "missing_history";
 
-/** Why an address is held that may have paid without us. */
+/** The reasons to hold an address that may have paid without this database. */
 export type SpendingDoubt = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
 
 interface Asked {
@@ -24,10 +27,9 @@ interface Asked {
 }
 
 /**
- * Signatures of carried-out transactions that the address signed, that no attempt in this database is, and that no
- * operator has explained (that is what makes restoring a backup safe). Markers alone would not do: they are
- * gone once an address was swept. Only a first word when thousands of transactions name the address: while there is a
- * marker, it has the last one.
+ * Signatures of successful transactions that the address signed, but that are no attempt of this database and that no
+ * operator has explained (this makes restoring a backup safe). Markers alone would not be enough: a sweep removes the
+ * markers. When thousands of transactions name the address, the list is incomplete, and an existing marker decides.
  */
 export async function unknownSpending(
   { storage, ledger }: Asked,
@@ -37,7 +39,9 @@ export async function unknownSpending(
   return unknownAmong(storage, address, transactions);
 }
 
-/** Of what is listed now and what was listed before: a node that is silent about a payment has not undone it. */
+/**
+ * Unknown spending among transactions listed now or before: a node that omits a payment has not undone the payment.
+ */
 async function unknownAmong(
   storage: PaymentStorage,
   address: string,

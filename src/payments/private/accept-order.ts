@@ -61,7 +61,7 @@ export interface OrderAcceptanceParts extends ServiceContext {
   readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
 }
 
-/** An order under its fresh id, and what it may cost. */
+/** A new order under its fresh id, and its reserved costs. */
 interface FreshOrder {
   readonly transaction: TransactionRecord;
   readonly recipients: readonly RecipientRecord[];
@@ -104,7 +104,8 @@ export class OrderAcceptance {
     ]).catch(unlessReachable);
     await this.#refuseUncovered(request, cost);
     const order = await this.#freshOrder(request, cost, reading.funds[0]?.lamports ?? 0n);
-    // The chain ends the window: one that began so far behind would be over before its money is final.
+    // The chain's clock ends the window: a window that begins so far in the past would be over before the money is
+    // final.
     if (isBehindBlock(order.deposit.createdAt, reading)) throw clockRefusal("private");
     await request.checkAmounts();
     const { before, limited, after } = writesOf(request, order);
@@ -238,7 +239,8 @@ export class OrderAcceptance {
 function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWrites {
   const { transaction, recipients, deposit, reservation, held, share, ofAccount, uncounted } = order;
   return {
-    // First: a request that lost the quote to another one is told so, also where the other one took the last room.
+    // First, so that a request that lost its quote to a rival request gets that error, even when the rival took the
+    // last room.
     before: [
       usedQuote(quote, { usedBy: transaction.id, now: transaction.createdAt }),
       ...share.makeRoom,

@@ -72,7 +72,7 @@ function writtenOf(entries: readonly EntryRecord[], mint: string): bigint {
   return sumOf(entries.filter((each) => each.mint === mint && each.kind === "deposit"));
 }
 
-/** All that came in of one mint, by the ledger of the address and by what is there. */
+/** The total received of a mint, by the ledger of the address and by the present balance. */
 export function cameOf(entries: readonly EntryRecord[], mint: string, there: bigint): bigint {
   const lines = entries.filter((each) => each.mint === mint);
   const written = writtenOf(entries, mint);

@@ -65,9 +65,9 @@ export async function strayDeposits(
 }
 
 /**
- * Moves each deposit to the associated account, which the sponsor makes where there is none; the last sweep closes it
- * again. The emptied accounts stay: closing one fails when it gets one unit more at the wrong moment. It needs no
- * marker: The sweep needs no marker: a second run moves the tokens there to the right account again.
+ * Moves each deposit to the associated account, which the sponsor makes if absent; the last sweep closes it again. The
+ * emptied accounts stay open: closing an account fails when one more unit arrives at the wrong moment. The collection
+ * needs no marker: a second run only moves further tokens to the right account.
  */
 export function collectionPlan(terms: RoutingTerms, deposits: readonly StrayDeposit[]): StoredPlan {
   const { address, sponsor } = terms;

@@ -1,6 +1,4 @@
-/**
- * The cheapest look at deposit addresses: one account of each address, so that one call covers a hundred addresses.
- */
+/** The cheapest look at deposit addresses: one account for each address, a hundred addresses in a call. */
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -20,16 +18,16 @@ export interface WatchedAddress {
   looks: number;
   /** An account held something else than was last said, and what it is has not been read yet. */
   hasChanged: boolean;
-  /** What was last said of it, by asset; nothing of any, before anything was. */
+  /** The last reported balance, by asset; zeros before the first report. */
   said: readonly bigint[];
-  /** Whether it was said then that the window is over. */
+  /** Whether that report said that the window is over. */
   isSaidOver: boolean;
-  /** At which look it was said. */
+  /** The number of the look that reported. */
   saidAtLook: number;
 }
 
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** Nothing of each asset: what an address holds before anybody has looked. */
+/** A zero balance for every asset, before the first look. */
 const NOTHING: readonly bigint[] = [];
 
 /** One that was not looked at yet. */

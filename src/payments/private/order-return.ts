@@ -50,10 +50,12 @@ export interface ProposedReturn extends OrderedReturn {
 export interface ReturnCommand {
   readonly transactionId: string;
   readonly order: ReturnOrder;
-  /** The most, in raw units, that another person has asked for and this one confirms; null where this one asks. */
+  /**
+   * The most, in raw units, that a first person has asked for and this person confirms; null when this person asks.
+   */
   readonly confirmed: bigint | null;
   readonly writesFor: (ordered: OrderedReturn) => readonly PaymentWrite[];
-  /** Keeps for another person what it takes two to send. */
+  /** Keeps a return that needs two persons until the second person confirms. */
   readonly propose: (proposed: ProposedReturn) => Promise<void>;
 }
 

@@ -56,13 +56,13 @@ export class ReleaseRefused extends Error {
 /** How an address is let go of, and what belongs into the same commit. */
 export interface ReleaseOrder {
   /**
-   * Where what is there goes, and then no recipient is paid; null where recipients are paid and the rest goes to the sender.
-   * `money` is what another person was asked to agree with; null for what is there now.
+   * The receiver of all money, with no recipient paid; null when recipients are paid and the rest goes to the sender.
+   * `money` is the money that a second person was asked to agree with; null for the present money.
    */
   readonly refundTo: { readonly to: Address; readonly money: MoneyThere | null } | null;
-  /** Read before the address is, and in the same commit: of several who decide at once one does. */
+  /** A guard, read before the address and written in the same commit: of concurrent decisions only one succeeds. */
   readonly guardOf: (address: string) => Promise<PaymentWrite>;
-  /** What else belongs into the same commit. */
+  /** Further writes of the same commit. */
   readonly writesFor: (released: ReleasedDeposit) => readonly PaymentWrite[];
 }
 
@@ -210,9 +210,9 @@ async function mayPayRecipients(
 }
 
 /**
- * While an order is open, its payouts go on once its address is released. A transaction that this database does not know
- * may have made them already, so each must have made a marker that stands: then only the database that knows of the others
- * can go on.
+ * While an order is open, its payouts go on once its address is released. An unknown transaction may have made the same
+ * payouts already. So every unknown transaction must have made an existing marker: then the chain refuses a second
+ * payment.
  */
 async function refuseUnlessRecognised(
   { storage, ...parts }: Pick<Releasing, "storage" | "ledger" | "keys" | "assets">,

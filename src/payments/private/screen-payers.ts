@@ -104,12 +104,15 @@ function cameMore({ tokens }: Assets, amounts: readonly bigint[], vouched: Vouch
   );
 }
 
-/** What came and what of it operators have vouched for. */
+/** Money received, and the part that operators have vouched for. */
 interface CameAndVouched extends Pick<CameIn, "amounts"> {
   readonly vouched: VouchedMoney | null;
 }
 
-/** What came of each asset beyond the words of operators. What the nodes have never listed is covered by its amount alone. */
+/**
+ * Money received of each asset beyond the money that operators vouched for. Money that nodes never listed is covered by
+ * its amount alone.
+ */
 function beyondWord(
   { tokens }: Assets,
   { amounts, vouched }: CameAndVouched,

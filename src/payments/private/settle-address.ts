@@ -373,15 +373,15 @@ interface Redirected {
 }
 
 /**
- * Plans first, so that nothing that follows one can land any more, and the order's own marker last: while it stands, no
- * copy of this database can pay anybody of the order.
+ * Closes markers of plans first, so that no payment that follows a plan can land any more, and the order's own marker
+ * last: while that marker exists, no copy of this database can pay anybody of the order.
  */
 function inOrderOfClosing(one: string, other: string): number {
   const rankOf = (words: string): number => (isPlan(words) ? 0 : words === ORDER_WORDS ? 2 : 1);
   return rankOf(one) - rankOf(other);
 }
 
-/** What these recipients are to be paid; null stands for all. */
+/** The sum due to these recipients; null stands for all recipients. */
 function sharesOf({ recipients }: TransactionView, indexes: readonly number[] | null): bigint {
   return recipients
     .filter(({ index }) => indexes === null || indexes.includes(index))

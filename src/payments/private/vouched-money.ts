@@ -1,4 +1,4 @@
-/** What operators have vouched for at a deposit address: the money that was there, and nothing that came later. */
+/** Vouched money: money at a deposit address that operators have vouched for; later money is not covered. */
 import type { DepositRecord, VouchingRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
@@ -11,14 +11,16 @@ import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { cameIn, writtenPart } from "./came-in.ts";
 
-/** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
+/**
+ * Money that operators have vouched for. Money from these transactions, or within these sums, needs no further check.
+ */
 export interface VouchedMoney {
   readonly signatures: ReadonlySet<string>;
-  /** What is of a later slot is covered by none of them; 0 where no word says. */
+  /** Money of a later slot is not covered; 0 when no word names a slot. */
   readonly slot: number;
-  /** Base units by mint: the most that had come in when a word was given. */
+  /** Base units by mint: the highest total received when a word was given. */
   readonly came: ReadonlyMap<string, bigint>;
-  /** Null while what goes back goes to the sender: by the newest word. */
+  /** The newest word's redirection; null while refunds go to the sender. */
   readonly redirection: Redirection | null;
 }
 
@@ -90,7 +92,7 @@ export interface MoneyThere extends Pick<VouchingRecord, "step" | "slot" | "sign
 export interface MoneyParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
-  /** With its own number of witnesses, not the one that operators have lowered it to. */
+  /** The ledger with its configured number of witnesses, never lowered by operators. */
   readonly configured: Pick<Ledger, "witnesses">;
   readonly assets: Assets;
 }

@@ -42,16 +42,16 @@ export interface OperatorPurses {
   purses(): Promise<readonly PurseBody[]>;
 }
 
-/** Which wallets there are, and from when on each is low. Amounts in base units. */
+/** The service's wallets, and the balance below which a wallet is low. Amounts in base units. */
 export interface WatchedPurses {
   /** Null while private mode is off. */
   readonly sponsor: Address | null;
   readonly treasury: Address | null;
   /** Null while no provider swaps within transactions of ours. */
   readonly desk: Address | null;
-  /** Lamports, null for what fifty sends may take. */
+  /** Lamports; null for the cost of fifty sends. */
   readonly sponsorLowBelow: bigint | null;
-  /** By mint; ten times the smallest swap where nothing is named. */
+  /** By mint; default: ten times the smallest swap. */
   readonly deskLowBelow: ReadonlyMap<string, bigint>;
 }
 

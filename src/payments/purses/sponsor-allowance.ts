@@ -1,4 +1,4 @@
-/** What the sponsor may spend on one order, and what is left of it: an order that costs more waits for an operator. */
+/** Limits the sponsor's spending on one order: an order that costs more waits for an operator. */
 import type { Agreed } from "../../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES, type RoutingLedger, type TransactionPlan } from "../../ledger/routing.ts";
 import { depositContext } from "../deposit-context.ts";

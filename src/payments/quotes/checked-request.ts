@@ -77,14 +77,14 @@ export function begunTransaction(
 }
 
 /**
- * Closes the quote before its caller is told that it has expired. A process that had read it and was held up since then
- * cannot use it any more: the caller, who was refused, may have paid with another quote.
+ * Closes the quote before its caller is told that the quote has expired. A process that read the quote earlier and was
+ * held up can then no longer use it: the refused caller may have paid with a new quote.
  */
 export function closedQuote({ id, version }: QuoteRecord, closedAt: number): PaymentWrite {
   return { table: "quotes", id, set: { closedAt }, expectedVersion: version };
 }
 
-/** What becomes of a quote: which transaction uses it, and when on the clock of this process. */
+/** The use of a quote: its transaction, and the time on the clock of this process. */
 export interface QuoteUse {
   readonly usedBy: string;
   readonly now: number;

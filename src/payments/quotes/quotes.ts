@@ -149,7 +149,7 @@ export class Quotes {
     return quote;
   }
 
-  /** Offers that depend on one another would make each other's commit fail again and again. */
+  /** Runs dependent offers one by one: in parallel, their commits would make each other fail again and again. */
   #oneByOne<T>(putativeAssets: readonly [unknown, unknown], act: () => Promise<T>): Promise<T> {
     const [give, get] = putativeAssets.map((putative) => this.#assetLike(putative));
     if (give === undefined || get === undefined || give.mint === get.mint) return act();

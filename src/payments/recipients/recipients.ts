@@ -51,7 +51,7 @@ const UNPAYABLE: Readonly<Partial<Record<AccountKind, ErrorDetails["INVALID_RECI
   token_account: "token_account",
   mint: "mint",
   program: "program",
-  // Data of some program: what is paid there is that program's to spend, or lost.
+  // Data of some program: money paid to such an account belongs to the program, or is lost.
   other: "program",
 };
 

@@ -60,14 +60,14 @@ export interface Examined {
   readonly contradictions: readonly Contradiction[];
 }
 
-/** A node may be behind: it is asked up to so many times, with this pause. */
+/** A node may be behind: it is asked at most this many times, with this pause. */
 const MAX_LOOKS = 10;
 const PAUSE_MS = 1_000;
 
 /**
- * Reads the database first and the chain after it, so that all that is recorded is on the chain that is read. Throws
- * `LedgerUnavailable` when the chain cannot be read, or only as it was before the last recorded payment: then nothing can
- * be concluded.
+ * Reads the database first, then the chain, so that the chain reading includes all recorded payments. Throws
+ * `LedgerUnavailable` when the chain cannot be read, or only in a state before the last recorded payment, which allows
+ * no conclusion.
  */
 export async function examineAddress(examination: Examining, id: string): Promise<Examined> {
   const { storage, ledger, clock, assets, lives } = examination;

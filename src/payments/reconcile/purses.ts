@@ -1,4 +1,7 @@
-/** Compares the service's own wallets with the chain: whether one has signed what this database does not know. */
+/**
+ * Compares the service's own wallets with the chain: finds transactions that a wallet signed and this database does not
+ * know.
+ */
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";

@@ -55,7 +55,7 @@ export async function reconcileWallet({ storage, ledger }: WalletReconciling): P
   }
 }
 
-/** One question about the landings of all of them, and one about the fates of those that should have landed. */
+/** One question about all landings, and one about the fates of transactions that should have landed. */
 async function examine(
   { storage, ledger }: WalletReconciling,
   transactions: readonly TransactionRecord[],

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { durationOption, type Duration } from "../../duration.ts";
 
-/** How long what is over is kept, by what it is; what is left out is kept as long as the database, but for the last. */
+/** How long finished rows are kept, by kind; kinds without a duration are kept forever, except the last. */
 export interface Keep {
   /**
    * Wallet transactions (send, payroll) after their last step, with recipients, signed bytes, quote, history, notices and

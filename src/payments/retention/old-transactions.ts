@@ -33,7 +33,7 @@ async function judge(
   if (isProof(transaction, parts.ownAddresses) || isGivenUp(transaction)) return "stays";
   const [ended] = (await endedRuns(parts.storage, [transaction.id], until)) ?? [];
   if (ended === undefined || !canGo(transaction)) return "later";
-  // Its notices go first, each in a commit of its own: they may have gone to many webhooks.
+  // Its notices are removed first, in separate commits: a notice may have gone to many webhooks.
   if (!(await areNoticesGone(parts, await parts.storage.notices(transaction.id), until))) return "later";
   const removal = await removalOf(parts, transaction);
   const whole = { ...removal, removes: [ended.instance], rows: [...removal.rows, ...ended.rows] };
@@ -42,8 +42,8 @@ async function judge(
 }
 
 /**
- * What the service has signed, or may have: `reconcile` looks up each of these signatures here, and a deposit address
- * gives money back however late it comes.
+ * Transactions that the service has signed, or may have signed: `reconcile` looks up their signatures here, and a
+ * deposit address refunds money however late it arrives.
  */
 function isProof({ mode, type, sender }: TransactionRecord, ownAddresses: readonly Address[]): boolean {
   return mode === "private" || type === "swap" || ownAddresses.includes(sender);

@@ -1,4 +1,4 @@
-/** The price of a pool without a market: what it gives falls as much as what it takes grows (x · y = k). */
+/** The price of a pool without a market: x · y = k, so the price rises with the amount taken. */
 
 /** What a pool holds of both assets, in base units. */
 export interface Reserves {

@@ -186,8 +186,8 @@ export class DeskAtWork {
   }
 
   /**
-   * What is promised and not paid yet is looked at as if it were paid, and what is expected as if it had come, where that
-   * makes the price worse; where it would make it better it has not happened yet.
+   * Promised payments count as paid, and expected payments as received, if that makes the price worse; changes that
+   * would make the price better do not count yet.
    */
   async #price(
     wanted: WantedSwap,

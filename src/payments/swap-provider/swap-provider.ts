@@ -126,8 +126,8 @@ export interface Swapper {
   /** Writes log lines about what it lacks. Called after `check`, once the ledger may be asked. */
   warn?(): Promise<void>;
   /**
-   * The queue of an offer: offers with the same key are made one after another, because they depend on each other. Null
-   * when offers can be made in parallel. Pure.
+   * The queue of an offer: offers with the same key depend on each other, and are made one by one. Null when offers can
+   * be made in parallel. Pure.
    */
   queueOf(wanted: Pick<WantedSwap, "give" | "get">): string | null;
   /**

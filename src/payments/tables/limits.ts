@@ -35,13 +35,13 @@ export const limitHits = defineTable("limitHits", {
 
 export interface LimitHitRecord extends Row<typeof limitHits> {}
 
-/** What purses of the service's own have spent: one row per set of signed bytes that spends it. */
+/** Spendings of the service's own purses: a row for each set of signed bytes. */
 export const spendings = defineTable("spendings", {
   columns: {
     id: "text",
-    /** Whose money of which kind it is, in the words of the reservations' `resource`. */
+    /** The purse, named like the `resource` of reservations. */
     purse: "text",
-    /** Base units that landing costs for good. They count from the signature on, whether it lands or not. */
+    /** Base units that a landing costs for good. They count from the signature on, landed or not. */
     amount: "amount",
     at: "integer",
   },

@@ -142,7 +142,7 @@ export const orderReads = (read: Read) => ({
   quote: (id: string) => read.get(quotes, id),
   async transaction(id: string): Promise<TransactionView | null> {
     const ofIt = { index: "ofTransaction", equals: { transactionId: id } } as const;
-    // All three reads are asked for in one turn, so they see the same state.
+    // All three reads are asked for in one turn, and so see the same state.
     const [transaction, paid, own] = await Promise.all([
       read.get(transactions, id),
       read.find({ table: recipients, ...ofIt }),

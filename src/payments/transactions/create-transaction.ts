@@ -26,7 +26,7 @@ import { answeredBefore } from "./answered-before.ts";
 /** The answer to POST /v1/transactions. */
 export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
 
-/** The ways to take a transaction, each of which checks what is its own. */
+/** The ways to take a transaction; every way has its own checks. */
 export interface TakingParts extends ServiceContext {
   readonly acceptTransfer: Accept<CreatedTransferBody>;
   readonly acceptSwap: Accept<CreatedTransferBody>;

@@ -34,7 +34,7 @@ export async function listTransactions(
   return { data, hasMore: found.length > filter.limit };
 }
 
-/** One more than the page holds, where there is one. */
+/** Matching transactions: one more than the page, if more exist. */
 async function matching(
   { storage }: TransactionReading,
   accountId: string,

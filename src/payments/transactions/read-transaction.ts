@@ -29,7 +29,10 @@ export interface RefundBody {
   readonly status: "pending" | "paid" | "held";
 }
 
-/** The answer to GET /v1/transactions/{id}: the five fields that every transaction has first, then what was added to them. */
+/**
+ * The answer to GET /v1/transactions/{id}: first the five original fields of every transaction, then the fields added
+ * later.
+ */
 export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, AttentionFields {
   readonly transactionId: string;
   readonly status: TransactionRecord["status"];
@@ -105,12 +108,14 @@ export async function transactionBody(
   };
 }
 
-/** That of the bytes as given, and the one under which its sender had the same message land, where there is one. */
+/**
+ * The signature of the given bytes, and the signature under which the sender had the same message land, if different.
+ */
 function signaturesOf({ signature, landedSignature }: TransactionRecord): readonly string[] {
   return [signature, landedSignature].filter((each) => each !== null);
 }
 
-/** What the service itself paid to recipients, as the chain knows it. */
+/** Signatures of the service's own payments to recipients. */
 function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
   return payments
     .filter(({ kind, status }) => (kind === "payout" || kind === "swap") && status !== "failed")

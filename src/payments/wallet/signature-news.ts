@@ -11,7 +11,8 @@ export type Standing = "landed" | "confirmed" | "expired" | "unprovable" | "abse
 /** How far a signature is by its status, and where that is null by its fate, if it was asked for. */
 export function standingOf(status: Heard<SignatureStatus> | null, fate: Agreed<Fate> | undefined): Standing {
   if (status === null) {
-    // A node may know nothing of what another one calls landed: asking for fates asks them all.
+    // A node may not know a transaction that a second node calls landed: fates ask all nodes. asking for fates asks
+    // them all.
     if (fate === "landed" || fate === "unprovable") return fate;
     if (fate === "seen") return "pending";
     return fate === "dead" ? "expired" : "absent";

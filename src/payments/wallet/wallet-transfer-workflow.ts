@@ -20,7 +20,7 @@ export interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
-  /** Has the other side of a swap sign too. Null: there is nothing to send, or it is sent by others. */
+  /** Asks the provider of a swap to sign too. Null when no bytes are left to send, or the provider sends them. */
   readonly completeSwap: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
   readonly announce: AnnounceEffect;
 }

@@ -1,4 +1,4 @@
-/** Begins deliveries: once for each notice and webhook, and again each time its owner asks for it. */
+/** Begins deliveries: once for each notice and webhook, and again when the owner asks. */
 import type { NoticeRecord } from "../tables/notices.ts";
 import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentWrite } from "../payment-storage.ts";

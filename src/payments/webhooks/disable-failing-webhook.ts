@@ -1,4 +1,4 @@
-/** Disables a webhook that receives nothing any more: decided in the commit that abandons one more of its deliveries. */
+/** Disables a webhook that no longer receives: decided in the commit that abandons a delivery. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import { webhookListChange } from "./webhook-list.ts";

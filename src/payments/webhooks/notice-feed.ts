@@ -105,7 +105,7 @@ export class NoticeFeed {
     enough.abort();
   }
 
-  /** Resolves when all that this process has committed was told. */
+  /** Resolves when all notices committed by this process were told. */
   async settled(): Promise<void> {
     while (this.#looking !== null) await this.#looking;
   }

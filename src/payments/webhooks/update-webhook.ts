@@ -34,7 +34,7 @@ export async function updateWebhook(
   await ownWebhook(storage, caller, webhookId);
   const url = request.url === undefined ? undefined : readUrl(request.url, rules);
   const events = request.events === undefined ? undefined : readEvents(request.events);
-  // One answer for every cause, so that this is no scanner of the operator's network.
+  // The same answer for every cause, so that callers cannot scan the operator's network.
   if (url !== undefined && !(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
 
   // A lost round means that a different request got through, so the loop ends.

@@ -110,8 +110,8 @@ function endedAttempt(
 type LoggedError = AttemptError | "crashed";
 
 /**
- * Attempts whose process vanished before it could record them, logged by the one that makes the attempt again. The
- * receiver may have been sent the notice each time. When an attempt began died with it: what is known is when it was due.
+ * Attempts whose process vanished before recording them, recorded by the process that repeats the attempt. The receiver
+ * may have got the notice each time. The start of such an attempt is unknown; only its due time is known.
  */
 function crashedAttempts(
   attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,

@@ -52,7 +52,7 @@ async function decideRegistration(
   const url = readUrl(request.url, rules);
   const events = readEvents(request.events);
   await refuseWhenFull(storage, caller);
-  // One answer for every cause, so that this is no scanner of the operator's network.
+  // The same answer for every cause, so that callers cannot scan the operator's network.
   if (!(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
   const createdAt = clock.now();
   const id = newId("wh", createdAt, random);

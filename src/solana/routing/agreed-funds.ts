@@ -15,15 +15,15 @@ export interface AgreedBalances<T> {
   readonly counted: readonly T[];
   readonly oldest: T;
   readonly amounts: readonly bigint[];
-  /** The most that any answer counted tells of each amount: above `amounts` where endpoints differ. */
+  /** The highest amount in any counted answer: above `amounts` when endpoints differ. */
   readonly most: readonly bigint[];
 }
 
 /**
- * Of each amount the most that `witnesses` endpoints vouch for: with two endpoints that must agree, the lower one. No
- * later block than that of any answer counted is claimed, so that what an address has spent is not taken for money that
- * is still there. Answers far behind are left out as long as enough remain: one endpoint that stands still, or claims to
- * be far ahead, stops nothing. Needs `witnesses` answers or more.
+ * For each amount, the highest value that `witnesses` endpoints confirm: with two agreeing endpoints, the lower value.
+ * The result is dated by the oldest counted answer, so that spent money is never taken for present money. Answers far
+ * behind are ignored as long as enough remain: a stuck endpoint, or an endpoint that claims to be far ahead, blocks
+ * nothing. Needs at least `witnesses` answers.
  */
 export function agreedBalances<T extends ToldBalances>(
   answers: readonly T[],

@@ -9,8 +9,7 @@ const ACCOUNT_IN_USE = 0;
 const TOO_FEW_LAMPORTS = 1;
 // What the runtime says of an account with data, or of another program, that is to give lamports.
 const GIVES_NOTHING: ReadonlySet<unknown> = new Set(["InvalidArgument", "ExternalAccountLamportSpend"]);
-// Associated-token-account program: the token account has another owner. Errors of the System program, which it calls,
-// pass through it.
+// Associated-token-account program: the token account has another owner. It passes on errors of the System program.
 const OTHER_OWNER = 0;
 // Token program.
 const TOO_FEW_TOKENS = 1;

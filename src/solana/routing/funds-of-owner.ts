@@ -1,4 +1,4 @@
-/** Reads what one owner holds over all of its token accounts, associated or not. */
+/** Reads the balances of an owner over all its token accounts, associated or not. */
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { FirmCommitment, Reading } from "../../ledger/ledger.ts";

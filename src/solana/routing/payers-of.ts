@@ -68,7 +68,7 @@ class Look {
   readonly #opened = new Set<Address>();
   /** The lists whose endpoint did not answer: its silence is no contradiction. */
   readonly #silent = new Set<ListReading>();
-  /** Signatures; a transaction is listed for each account that it names. */
+  /** Signatures that were read: a transaction may be listed for several accounts. */
   readonly #read = new Set<string>();
 
   constructor(nodes: Nodes, reading: PayerReading, of: Pick<PayersQuestion, "owner" | "mints">) {

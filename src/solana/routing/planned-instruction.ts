@@ -1,4 +1,4 @@
-/** One instruction of a plan's transaction, and which part of which move it is. */
+/** An instruction of a plan's transaction, and the move that it belongs to. */
 import type { TransactionInstruction } from "@solana/web3.js";
 
 /**

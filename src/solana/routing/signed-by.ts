@@ -61,8 +61,8 @@ export async function markedBy(
 }
 
 /**
- * The newest finalized transactions that name the address in any role, newest first. Every endpoint is asked, and what any
- * of them lists counts.
+ * The newest finalized transactions that name the address in any role, newest first. All endpoints are asked, and an
+ * entry of any endpoint counts.
  */
 async function naming(nodes: Nodes, address: Address, most: number): Promise<Agreed<NamingTransactions>> {
   return await gatherAny(nodes, namingOf(address, most), (lists) => ({

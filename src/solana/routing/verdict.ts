@@ -5,9 +5,8 @@ import type { TransactionFault } from "../../ledger/routing.ts";
 export type Verdict = Omit<TransactionFault, "error">;
 
 /**
- * What the error leaves open. `which_end`: the token account that the transfer pays from or the one that it pays to.
- * `which_payee`: an owner paid for token accounts until too little was left for itself; those of `moves` may have been
- * among them.
+ * What the error leaves open. `which_end`: the transfer's source account or destination account failed. `which_payee`:
+ * an owner paid for token accounts until too little was left for itself; those of `moves` may have been among them.
  */
 export type Doubt =
   | { readonly doubt: "which_end"; readonly move: number }

@@ -31,7 +31,7 @@ const SHARED_READS: ReadonlySet<string> = new Set([
 /**
  * Merges calls to one node into fewer calls. A caller only joins a call that has not been sent yet, so no answer was
  * read before the caller asked: proof of a death, or of a refused cancel, is as fresh as from a call of its own.
- * Accounts that one caller asks for in one call stay in one call, and so in one block.
+ * Accounts in one caller's call stay in one call, and so in one block.
  */
 export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining): RpcCall {
   const carriers = new Carriers(clock);
@@ -56,7 +56,7 @@ export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining):
 type List = readonly string[];
 type Load = Pick<Carriage<List, unknown>, "capacity" | "send">;
 
-/** The carriers that have something to do, by what they carry. */
+/** Active carriers, by the kind of their calls. */
 class Carriers {
   readonly #clock: Clock;
   readonly #carriers = new Map<string, Carrier<List, unknown>>();
@@ -75,7 +75,9 @@ class Carriers {
   }
 }
 
-/** One call for all of the lists; where the node refuses that, a call for each, so that a list fails alone. */
+/**
+ * Reads all lists in one call; if the node refuses, reads each list in its own call, so that a bad list fails alone.
+ */
 async function readTogether(
   read: (list: List) => Promise<unknown>,
   lists: readonly List[],

@@ -107,8 +107,8 @@ export function participantsOf(bytes: Uint8Array): Participants {
 }
 
 /**
- * Throws where these bytes are not what this signature names: each signature has to be that of its signer over the message.
- * A node can make up neither such bytes nor other signers under a signature: it can only be silent about them.
+ * Throws when these bytes do not belong to the signature: every signature must be valid for its signer and the message.
+ * So a node cannot invent bytes or signers for a signature; it can only hide them.
  */
 export function expectSigned(bytes: Uint8Array, signature: string): void {
   expectShape(signatureOf(bytes) === signature && isSigned(bytes), "signature");
@@ -124,7 +124,7 @@ function isSigned(bytes: Uint8Array): boolean {
   return signatures.length === keys.length && signatures.every(isGood);
 }
 
-/** The keys of those who sign a message of any version: web3.js reads none of version 1. */
+/** The signers' keys of a message of any version: web3.js cannot read version 1. */
 function signerKeys(message: Uint8Array): readonly Uint8Array[] {
   if (message[0] === VERSION_1) {
     return Array.from({ length: message[1] ?? 0 }, (_, index) => {

@@ -17,7 +17,7 @@ export interface WrittenCall {
 /** What became of one call: its `result`, or why there is none. */
 export type Outcome = PromiseSettledResult<unknown>;
 
-/** Sends these calls to one node in one HTTP request: what became of each, in their order. Never rejects. */
+/** Sends calls to a node in one HTTP request: returns their outcomes in order. Never rejects. */
 export type Post = (calls: readonly WrittenCall[]) => Promise<readonly Outcome[]>;
 
 /** Writes calls, each with an id of its own. */

@@ -13,7 +13,9 @@ import {
 import { readOwnedAccounts, type OwnedAccount } from "./owned-accounts.ts";
 import type { RpcCall } from "./rpc-call.ts";
 
-/** Versions above this one are unknown to web3.js 1.99; to a reader who names none, nodes refuse all above legacy. */
+/**
+ * The newest transaction version known to web3.js 1.99; a request that names no version gets legacy transactions only.
+ */
 const NEWEST_TRANSACTION_VERSION = 1;
 
 const count = z.int().nonnegative();

@@ -26,7 +26,7 @@ export const limitedWorkflows = `limited (workflow) as (
           order by t.workflow limit 1) n
     )`;
 
-/** Leases tasks to a holder; answers them in the order in which they are given. */
+/** Leases tasks to a holder; returns them in the given order. */
 const leaseTasks = `
 create or replace function paystate_lease_@(request jsonb, at bigint, given text[]) returns jsonb language plpgsql as $body$
 #variable_conflict use_column

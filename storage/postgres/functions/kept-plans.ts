@@ -1,5 +1,5 @@
 /**
- * How the functions that are called plan their statements, and those of the functions which they call.
+ * Planner settings for the database functions that clients call, and for the functions called within.
  *
  * A session keeps a plan. A plan made while a table was empty may scan the whole table for each of its rows, once the
  * table is large: at 10,000 tasks a claim took longer than the statement timeout. So these settings leave each
@@ -15,5 +15,5 @@ export const KEPT_PLANS =
  */
 export const sought = (column: string, value: string): string => `${column} = any(array[${value}])`;
 
-/** Ends a query within another one that is carried out for each row of that, and never joined with it the other way round. */
+/** Ends a subquery, so that the planner runs it for each outer row and never reverses the join. */
 export const FENCED = "offset 0";

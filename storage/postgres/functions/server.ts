@@ -5,8 +5,8 @@
 import { OTHER_SERVER } from "./states.ts";
 
 /**
- * The identity of the server and its timeline, which grows with each promotion; null where the role or the provider hides
- * them. Refuses what comes from a process that knows another pair.
+ * The identity of the server and its timeline, which grows with each promotion; null where the role or the provider
+ * hides them. Refuses a process that knows a different pair.
  */
 export const server = `
 create or replace function paystate_server_@(known text) returns text language plpgsql as $body$

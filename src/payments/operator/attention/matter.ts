@@ -1,4 +1,4 @@
-/** A matter is something that needs a person. Its shape, and that of the functions that find matters. */
+/** Matters: facts that need a person. Types of a matter, and of the sources that find matters. */
 
 /** Why a person is needed. */
 export type MatterKind =

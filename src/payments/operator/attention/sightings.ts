@@ -34,12 +34,12 @@ export class Sightings {
     return storageTime(this.#parts);
   }
 
-  /** Records that this process has reported the matter in this version of its row. */
+  /** Records the row version in which this process last reported the matter. */
   said(id: string, version: number): void {
     this.#said.set(id, version);
   }
 
-  /** Lists matters that `own` finds in this process, and matters that other processes report. */
+  /** Lists the matters found by `own` in this process, and the matters reported by other processes. */
   of(kind: MatterKind, own: AttentionSource): AttentionSource {
     return async (limit) => {
       const seen = (await own(limit)).map((each): FoundMatter => ({ ...each, isSighting: true }));

@@ -5,7 +5,7 @@ import type { Assets } from "../../assets/assets.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateBook } from "./gate-book.ts";
 
-/** Where the rules are kept, whose time they carry, and which assets they can name. */
+/** Dependencies of the rules: storage, clock and assets. */
 export interface GateSetting {
   readonly gates: GateBook;
   readonly clock: Clock;

@@ -112,7 +112,7 @@ function limitsIn(assets: Assets, command: WantedLimits): ReadLimits {
   return { accountId, asset, directions, perTransaction, perDay };
 }
 
-/** One limit for each direction; none where neither amount is given, which ends those before. */
+/** A limit for each direction; an empty list when both amounts are absent, which ends existing limits. */
 function limitsOf({
   asset,
   directions,

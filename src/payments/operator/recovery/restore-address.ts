@@ -50,7 +50,9 @@ export interface RestoringParts {
   readonly writeAct: WriteAct;
 }
 
-/** Restores the address and returns what it is held for: one that has paid already waits until that is explained. */
+/**
+ * Restores the address and returns the reason of its hold: an address that has already paid waits for an explanation.
+ */
 export async function restoreAddress(
   parts: RestoringParts,
   derived: DerivedAddress,
@@ -91,7 +93,7 @@ export async function restoreAddress(
   return heldReason;
 }
 
-/** What one send to one recipient may cost the sponsor. */
+/** The highest cost of a send to one recipient for the sponsor. */
 function costOfSend({ ledger, assets, routing }: RestoringParts): ReturnType<typeof routingCost> {
   const { sponsor, treasury } = routing.terms;
   const parties = { sponsor: sponsor.address, treasury };

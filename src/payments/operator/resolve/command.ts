@@ -27,7 +27,7 @@ export type ResolveCommand =
   /** A transaction is settled by what the chain shows of this signature. */
   | { readonly action: "settle"; readonly signature: string };
 
-/** What a second person confirms, as that person knows it: what another one has asked for may have been changed since. */
+/** The receiver as the confirming person knows it: the request may have changed since. */
 export interface Approval {
   /** Who gets the money. */
   readonly address: string;
@@ -40,9 +40,9 @@ export interface Resolution {
   readonly action: MatterAction | "returnTokens";
   /** `done`: decided; a service at work carries it out. `awaits_approval`: another actor has to confirm by `approve`. */
   readonly state: "done" | "awaits_approval";
-  /** Who gets the money, which the other actor has to name; of `awaits_approval` alone. */
+  /** The receiver of the money, whom the second actor has to name; only for `awaits_approval`. */
   readonly address?: Address;
-  /** What the other actor agrees to send there and no more, network costs included: whole units by mint. */
+  /** The most that the second actor agrees to send, network costs included: whole units by mint. */
   readonly allowed?: Readonly<Record<string, string>>;
   readonly transactionId?: string;
 }

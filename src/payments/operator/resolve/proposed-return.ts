@@ -1,4 +1,7 @@
-/** What one person has asked to send elsewhere of a mint that is none of the service's own, kept until another confirms it. */
+/**
+ * A proposed return: one person's request to send tokens of a foreign mint to a new receiver, kept until a second
+ * person confirms.
+ */
 import { z } from "zod";
 import type { DecisionRecord } from "../../tables/operator.ts";
 import type { ProposedReturn } from "../../private/order-return.ts";

@@ -1,4 +1,4 @@
-/** Decides about deposit addresses that are held: releases them, refunds to another address, or writes them off. */
+/** Decides about held deposit addresses: release, refund to a new receiver, or write-off. */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { DepositRecord } from "../../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";

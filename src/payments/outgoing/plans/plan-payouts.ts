@@ -8,9 +8,9 @@ import type { Leaf, StoredPlan } from "./stored-plan.ts";
 import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
 
 /**
- * The most recipients of one transaction, so that it fits 1,232 bytes with any addresses: first for a transaction that
- * pays the whole order, then for one of several that also names its plan. Changing these numbers changes how stored
- * orders are split: two versions of this software would then group recipients differently.
+ * The most recipients of a transaction that fits 1,232 bytes with any addresses: first for a transaction that pays the
+ * whole order, then for a transaction that pays a part and also names its plan. Changing these numbers changes how
+ * stored orders are split: two versions of this software would then group recipients differently.
  */
 const MAX_ORDER_LEGS = { sol: 12, token: 6 };
 const MAX_CHUNK_LEGS = { sol: 12, token: 5 };
@@ -106,7 +106,10 @@ export interface PaidTogether {
   readonly payees: readonly Payee[];
 }
 
-/** One payout: the marker first, then each payee's transfer, and nothing else, so that extra money cannot break it. */
+/**
+ * The plan of a payout: first the marker, then a transfer to each payee, and nothing else, so that extra money cannot
+ * make the payout fail.
+ */
 export function payoutPlan(
   terms: RoutingTerms,
   { asset, payees }: PaidTogether,

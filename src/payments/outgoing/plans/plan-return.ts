@@ -17,7 +17,7 @@ const MAX_ACCOUNTS = 4;
 /** What can be sent on, as one payment. */
 export interface PlannedReturn {
   readonly mark: string;
-  /** Raw units that it moves, and that the address holds in all, but for markers. */
+  /** Raw units that the return moves, and raw units that the address holds in total, without markers. */
   readonly amount: bigint;
   readonly held: bigint;
   readonly decimals: number;
@@ -25,7 +25,7 @@ export interface PlannedReturn {
   readonly slot: number;
 }
 
-/** What became of looking: a plan, or nothing that could be sent, or what stands in the way. */
+/** The result of a search: a plan, nothing to send, or the fault in the way. */
 export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 
 /** One token account of the address; the associated one has no `fromAccount`. */
@@ -136,7 +136,7 @@ const PASSING: ReadonlySet<TransactionFault["kind"]> = new Set([
   "already_processed",
 ]);
 
-/** All of it if possible, else what is not stuck: an issuer may have frozen one account and not the others. */
+/** All accounts if possible, else the accounts that can move: an issuer may have frozen only some. */
 function waysToTake(
   associated: readonly Source[],
   strays: readonly Source[],

@@ -33,7 +33,7 @@ export interface Holding {
 export interface OpenPayment extends OpenWords {
   /** What it would pay, in base units of the order's asset. */
   readonly amount: bigint;
-  /** Whether its marker stands all the same: then it was made, and the database has not concluded it. */
+  /** Whether the marker exists already: if so, the payment was made, and the database has not concluded it yet. */
   readonly isMade: boolean;
 }
 

@@ -62,7 +62,7 @@ export function faultOfSwap(
   return isPayees ? { ...fault, kind: "payee" } : fault;
 }
 
-/** Whether it is the provider, who pays last, that cannot pay: then the same again is of no use. */
+/** Whether the provider, who pays last, cannot pay: if so, repeating the swap is useless. */
 export function isProvidersFault(
   row: PlannedRow,
   plan: Pick<TransactionPlan, "moves">,
@@ -71,7 +71,7 @@ export function isProvidersFault(
   return fault.kind === "source" && lastLeg(row, plan, fault) !== null;
 }
 
-/** The provider's own leg, when it is the one at fault. */
+/** The provider's leg, when that leg is at fault. */
 function lastLeg(
   { kind }: PlannedRow,
   { moves }: Pick<TransactionPlan, "moves">,

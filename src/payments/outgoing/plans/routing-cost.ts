@@ -40,14 +40,14 @@ export interface CostedOrder {
   readonly pricedAccounts: number;
 }
 
-/** What one transaction of each kind costs, and what accounts are made with, in lamports. */
+/** Unit costs in lamports: the fee of a transaction, and the rent of accounts. */
 interface UnitCosts {
   readonly fee: bigint;
   readonly emptyRent: bigint;
   readonly tokenRent: bigint;
 }
 
-/** `pricedAccounts` of the recipients have no token account yet. Everything is counted as if it went as badly as it may. */
+/** `pricedAccounts` of the recipients have no token account yet. Computes the worst case. */
 export async function routingCost(
   ledger: RoutingLedger,
   { sponsor, treasury }: CostParties,

@@ -40,7 +40,7 @@ export interface StoredPlan {
   readonly costs?: readonly string[];
   /** The most that an attempt pays for rent of others' accounts, in lamports: of the same words one attempt succeeds. */
   readonly rent?: string;
-  /** The attempts that are presumed dead, by their signatures: they may land all the same, so their costs stand. */
+  /** Signatures of attempts that are presumed dead: they may still land, so their costs still count. */
   readonly presumed?: readonly string[];
   /** Signatures of all signed attempts, newest last: an attempt may have landed although a node denied it. */
   readonly signatures?: readonly string[];
@@ -65,7 +65,7 @@ export function proofOf({ moves }: Pick<StoredPlan, "moves">): Proof | null {
   return null;
 }
 
-/** The plan that a payment depends on, null for one that depends on none. */
+/** The plan that a payment depends on; null without a plan. */
 export function followedBy({ moves }: Pick<StoredPlan, "moves">): string | null {
   return moves.find((move) => move.does === "follow")?.planWords ?? null;
 }

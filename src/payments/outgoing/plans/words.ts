@@ -24,9 +24,7 @@ export function indexesIn(words: string): readonly number[] | null {
   return shares.map((share) => Number.parseInt(share, 10));
 }
 
-/**
- * Words of the plan that replaces a marker by payments. They name all payments, so that no two plans share a marker.
- */
+/** Words of the plan that replaces a marker by payments. All payments are named, so two plans never share a marker. */
 export function planWords(replaced: string, leaves: readonly Pick<Leaf, "words">[]): string {
   const all = createHash("sha256").update(leaves.map(({ words }) => words).join("\n"));
   return `${PLAN}${replaced} = ${all.digest("hex")}`;

@@ -33,8 +33,8 @@ export interface Reading {
 }
 
 /**
- * Takes what undici tells of one request, without the stream that its own `request` makes of each answer. A body that
- * breaks off, or is cut by the signal, gives what has come.
+ * Reads one answer from undici's dispatch events, without the stream that undici's `request` makes for each answer. A
+ * body that breaks off, or is cut by the signal, gives the bytes received so far.
  */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #reading: Reading;

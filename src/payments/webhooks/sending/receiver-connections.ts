@@ -40,8 +40,8 @@ export class ReceiverConnections {
   }
 
   /**
-   * One request and its answer, on a kept connection where there is one that has not ended. The request is sent once: where a
-   * kept connection breaks off under it, it is not known whether it has arrived.
+   * Sends a request and returns its answer, on a kept connection if one is open. The request is sent only once: when a
+   * kept connection breaks during the request, nobody knows whether the request has arrived.
    *
    * Rejects with {@link ReceiverConnectError} before a request was sent, with undici's errors after.
    */

@@ -52,8 +52,8 @@ const NEXT_ADDRESS_AFTER_MS = 1_500;
  * name that answers differently the next time gains nothing. Certificates are verified whatever
  * NODE_TLS_REJECT_UNAUTHORIZED says. The caller owns the socket.
  *
- * Through a proxy the addresses of the name are judged before the proxy is asked. It then resolves the name by itself, so
- * where it connects to is its own duty to guard. TLS is verified through it, from here to the receiver.
+ * Through a proxy the addresses of the name are judged before the proxy is asked. The proxy then resolves the name by
+ * itself, so guarding its connections is the proxy's duty. TLS is verified end to end, from here to the receiver.
  *
  * Rejects with {@link ReceiverConnectError}, also when `signal` aborts: look at the signal first.
  */
