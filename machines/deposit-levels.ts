@@ -14,7 +14,7 @@ export interface DepositLevels {
   readonly settledSlot: number;
 }
 
-/** What a finalized block shows of an address. */
+/** A finalized block's view of an address. */
 export interface Reading {
   readonly slot: number;
   readonly balances: Amounts;
@@ -43,14 +43,14 @@ function isRecent({ settledSlot }: DepositLevels, { slot }: Reading): boolean {
   return slot >= settledSlot;
 }
 
-/** What came in, by this reading. */
+/** The money received, by this reading. */
 export function received(levels: DepositLevels, reading: Reading): Amounts {
   if (!isRecent(levels, reading)) return levels.received;
   const mints = new Set([...Object.keys(reading.balances), ...Object.keys(levels.received)]);
   return Object.fromEntries([...mints].map((mint) => [mint, String(receivedOf(levels, reading, mint))]));
 }
 
-/** Whether the reading shows noticeably more than was known. */
+/** Whether the reading shows noticeably more than known. */
 export function isNews(levels: DepositLevels & Expected, reading: Reading): boolean {
   return (
     isRecent(levels, reading) &&
@@ -62,12 +62,12 @@ export function isNews(levels: DepositLevels & Expected, reading: Reading): bool
   );
 }
 
-/** Whether all that came in of the expected asset is at least this much. */
+/** Whether the money received of the expected asset is at least this much. */
 export function holds(levels: DepositLevels & Expected, reading: Reading, amount: string): boolean {
   return isRecent(levels, reading) && receivedOf(levels, reading, levels.mint) >= BigInt(amount);
 }
 
-/** Whether what came in of the expected asset counts as a deposit. */
+/** Whether the money received of the expected asset counts as a deposit. */
 export function isDeposit(levels: DepositLevels & Expected, reading: Reading): boolean {
   return holds(levels, reading, levels.smallest[levels.mint] ?? "0");
 }
@@ -87,7 +87,7 @@ export function accounted(
   return { received: all, spent: isShort ? { ...spent, [rentMint]: String(gone) } : spent };
 }
 
-/** What went out, with these movements. */
+/** The money sent out, with these movements. */
 export function spend(spent: Amounts, movements: readonly Movement[]): Amounts {
   const sums: Record<string, string> = { ...spent };
   for (const { kind, mint, amount } of movements) {

@@ -1,8 +1,10 @@
-/** One on-chain transaction that the service itself signs, followed from its plan until the chain has decided. */
+/**
+ * The chart of a payment: an on-chain transaction that the service itself signs, from its plan to the chain's decision.
+ */
 import { assign, setup } from "xstate";
 import type { Message, Movement, PaymentFault, PaymentRole, PayoutNews } from "./private-messages.ts";
 
-/** What a payment begins with. */
+/** The input of a payment. */
 export interface PaymentInput {
   readonly paymentId: string;
   /** The deposit address it is paid from, whose ledger is counted when it lands. */
@@ -21,7 +23,7 @@ export interface PaymentInput {
   readonly reservations?: readonly string[];
 }
 
-/** What a payment knows of itself: neither bytes nor keys. */
+/** The context of a payment: neither bytes nor keys. */
 export interface PaymentContext extends PaymentInput {
   /** Attempts signed so far. A new one is signed only when the last one can land no more. */
   readonly attempts: number;
@@ -50,7 +52,7 @@ export interface RivalPayment {
   readonly blockTime: number | null;
 }
 
-/** What a payment reacts to. */
+/** Events of a payment. */
 export type PaymentEvent =
   /** Bytes, signature and last valid height are stored; no byte has been sent yet. */
   | { readonly type: "SIGNED"; readonly signature: string }

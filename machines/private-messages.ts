@@ -1,6 +1,6 @@
 /** Messages between the three charts of private mode: the order, its deposit address, and its payments. */
 
-/** One line in the ledger of a deposit address. A `loan` comes in, everything else goes out. */
+/** A line in the ledger of a deposit address. A `loan` comes in, everything else goes out. */
 export interface Movement {
   readonly kind: "loan" | "payout" | "refund" | "fee" | "dust" | "repayment";
   readonly mint: string;

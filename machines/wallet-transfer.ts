@@ -1,7 +1,7 @@
 /** A payment whose transaction the caller signed: it is broadcast as it is, and followed until the chain has decided. */
 import { assign, setup } from "xstate";
 
-/** What a transfer begins with. */
+/** The input of a transfer. */
 export interface WalletTransferInput {
   /** First signature of the caller's transaction: its identity on the chain. */
   readonly signature: string;
@@ -11,7 +11,7 @@ export interface WalletTransferInput {
   readonly reservations?: readonly string[];
 }
 
-/** What a transfer knows of itself: small, and whole after a trip through JSON. */
+/** The context of a transfer: small, and whole after a trip through JSON. */
 export interface WalletTransferContext extends WalletTransferInput {
   /** Why it failed, null while it has not. */
   readonly reason: string | null;

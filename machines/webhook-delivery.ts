@@ -1,7 +1,7 @@
 /** The delivery of a notice to a webhook: attempts with growing pauses, then the delivery is abandoned. */
 import { assign, setup } from "xstate";
 
-/** What a delivery begins with. */
+/** The input of a delivery. */
 export interface WebhookDeliveryInput {
   readonly deliveryId: string;
   readonly webhookId: string;
@@ -18,7 +18,7 @@ export interface WebhookDeliveryInput {
   readonly pausesMs: readonly number[];
 }
 
-/** What a delivery knows of itself: neither the notice's body nor the webhook's secret. */
+/** The context of a delivery: neither the notice's body nor the webhook's secret. */
 export interface WebhookDeliveryContext extends WebhookDeliveryInput {
   /** Attempts that have ended. */
   readonly attempts: number;
@@ -43,7 +43,7 @@ export type WebhookDeliveryEvent =
   /** What follows from giving up was decided. */
   | { readonly type: "GIVEN_UP" };
 
-/** Which attempt of which delivery is due. */
+/** A due attempt of a delivery. */
 export interface WebhookAttempt extends Pick<
   WebhookDeliveryInput,
   "deliveryId" | "webhookId" | "noticeId" | "accountId"

@@ -66,7 +66,9 @@ export interface WebhookCalled {
   readonly durationMs: number;
 }
 
-/** One call to a node of the chain. Each call of a batch is published by itself, with the duration of the whole request. */
+/**
+ * A call to a node of the chain. The calls of a batch are published separately, with the duration of the whole request.
+ */
 export interface NodeAsked {
   /** Its host name. Paths and queries of providers carry keys, and are left out. */
   readonly endpoint: string;

@@ -1,6 +1,6 @@
 /**
- * What the host's logger gets never holds a secret. A caller need not think of it: every logger is wrapped once,
- * where it is handed over, and each line passes through here.
+ * Wraps the host's logger so that no secret reaches it. Callers need not care: each logger is wrapped once, where it is
+ * handed over, and each line passes through here.
  */
 import { types } from "node:util";
 import { silentLogger, type Logger } from "./runtime.ts";

@@ -1,4 +1,7 @@
-/** What was thrown. Anything may be: a proxy, an object without a prototype, an error whose message throws when it is read. */
+/**
+ * Reads thrown values safely. Any value may be thrown: a proxy, an object without a prototype, an error whose message
+ * throws when it is read.
+ */
 import { inspect, types } from "node:util";
 
 /** The message of an error, or what else was thrown, as a text. Never throws. */

@@ -1,4 +1,4 @@
-/** What the database decided about commits, or the error that kept it from deciding. */
+/** Reads the database's decision on commits, or throws the error that prevented a decision. */
 import type { CommitAnswer, CommitResult } from "./storage.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** What the engine's own tables hold, in one place for all adapters: the kind of each field, and what identifies a row. */
+/** The engine's own tables, in one place for all adapters: the kind of each field, and the keys. */
 import type { CommitParts, HistoryRecord, InstanceRecord, Lease, TaskKind, WatchRecord } from "./storage.ts";
 import type { Column, RowOf } from "./table.ts";
 

@@ -26,7 +26,7 @@ export interface Move {
   readonly schema?: string;
 }
 
-/** What a move has done. */
+/** The result of a move. */
 export interface Moved {
   /** Where the data is now, without a password. */
   readonly place: string;

@@ -50,13 +50,13 @@ export type TaskKind = "effect" | "timer" | "message" | "invocation";
  */
 export type QueueName = "steps" | "free" | "limited";
 
-/** At most so many tasks of one key are in hand, or ready to be claimed, at once: over all processes and workflows. */
+/** A limit on the tasks of one key that are held or claimable at once: over all processes and workflows. */
 export interface Limit {
   readonly key: string;
   readonly atMost: number;
 }
 
-/** When something is due. */
+/** A due time. */
 export interface Due {
   readonly dueAt: number;
   /**
@@ -110,7 +110,7 @@ export interface PendingTask extends TaskRecord {
   readonly deadAt: number | null;
 }
 
-/** What an instance waits for, as far as the storage knows. */
+/** The pending work of an instance, as far as the storage knows. */
 export interface PendingRecords {
   /** By name, tasks of one name as they were armed. */
   readonly tasks: readonly PendingTask[];
@@ -118,7 +118,7 @@ export interface PendingRecords {
   readonly watches: readonly WatchRecord[];
 }
 
-/** Which instances are listed, and in which order. Each list is as of the last commit, and read by an index. */
+/** A listing of instances. A list is as of the last commit, and read by an index. */
 export type InstanceListing = { readonly limit: number } & (
   | {
       /** Those of one workflow and status, ascending by id, as bytes. */
@@ -151,7 +151,7 @@ export type InstanceListing = { readonly limit: number } & (
     }
 );
 
-/** Which tasks are listed, and in which order. Each list but the first is without dead letters. */
+/** A listing of tasks. All lists except the first exclude dead letters. */
 export type TaskListing =
   /** Dead letters, newest first; at the same time, the last armed first. */
   | { readonly order: "dead"; readonly limit: number }
@@ -219,7 +219,7 @@ export interface WatchRecord {
   readonly shard: number;
 }
 
-/** One committed step, contiguous per instance from version 1. */
+/** A committed step, contiguous per instance from version 1. */
 export interface HistoryRecord {
   readonly instance: string;
   readonly version: number;
@@ -269,8 +269,8 @@ export type Insert<W> = {
 }[keyof W & string];
 
 /**
- * What must still be to come when a row is changed: an integer field that is a time. Judged by the database's own clock
- * inside the statement where the adapter has one, else by `now`.
+ * The condition that a time must still be in the future when a row is changed, by an integer field. Judged inside the
+ * statement by the database's clock if the adapter has one, else by `now`.
  */
 export interface Unexpired<F extends string = string> {
   readonly field: F;
@@ -334,7 +334,7 @@ export type AnyRemoval = Removal<Record<string, unknown>>;
 /** A write to any table. */
 export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
 
-/** What a field that rows are found by may be. */
+/** The type of a field by which rows are found. */
 export type Comparable = string | number | boolean;
 
 /** Rows of one table, found by one of its indexes. Null stands before all values, false before true, texts are ordered by their bytes. */
@@ -368,7 +368,7 @@ export interface Tally<R extends object> extends Pick<Find<R>, "table" | "index"
   readonly sum?: keyof R & string;
 }
 
-/** What a tally comes to. `total` is 0 where no field is summed. */
+/** The result of a tally. `total` is 0 without a summed field. */
 export interface Tallied {
   readonly count: number;
   readonly total: bigint;
@@ -387,7 +387,7 @@ export interface AnyCommit extends CommitParts {
   readonly writes?: readonly AnyWrite[];
 }
 
-/** What a commit does besides its writes. */
+/** The parts of a commit besides its writes. */
 export interface CommitParts {
   readonly step?: StepRecord;
   /** New instances, at version 1; their stamp is their life. Refused when the id exists. */
@@ -427,9 +427,9 @@ export interface CommitParts {
 }
 
 /**
- * How one commit of a batch ended: durable, or refused whole. Checked in this order: `token`, a task is gone, has another
- * holder, or cannot be retried or dropped; `step`, the instance is absent or has made another step, or one to remove cannot
- * be; `exists`, `starts[index]` is there already; `write`, `writes[index]` was refused.
+ * The result of one commit of a batch: durable, or refused as a whole. Checked in this order: `token`, a task is gone,
+ * has a different holder, or cannot be retried or dropped; `step`, the instance is absent or has made a different step,
+ * or an instance cannot be removed; `exists`, `starts[index]` exists already; `write`, `writes[index]` was refused.
  */
 export type CommitResult =
   /** `parked`: tasks of `arms` whose lease was not given: see `ArmLease`. */
@@ -438,8 +438,8 @@ export type CommitResult =
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
 
 /**
- * What became of one commit of a batch. Besides its result: `failed`, known not to have happened, with the reason; or
- * `unknown`, since the answer of the database was lost: the commit has happened, may still happen, or never will.
+ * The answer to one commit of a batch. Besides a result: `failed`, certainly not applied, with the reason; or
+ * `unknown`, since the answer of the database was lost: the commit was applied, may still be, or never will be.
  */
 export type CommitAnswer = CommitResult | CommitFailure;
 
@@ -450,7 +450,7 @@ export interface CommitFailure {
   readonly error: unknown;
 }
 
-/** What a worker asks for. */
+/** A worker's request for tasks. */
 export interface ClaimRequest {
   readonly holder: string;
   readonly now: number;
@@ -474,7 +474,7 @@ export interface Lease {
   readonly setBackMs?: number;
 }
 
-/** Who wants names, and for how long. */
+/** A request for named leases: holder and duration. */
 export interface LeaseRequest {
   readonly names: readonly string[];
   readonly holder: string;
@@ -485,7 +485,7 @@ export interface LeaseRequest {
   readonly highest?: number;
 }
 
-/** All that `paystate/engine` needs. `install` adds tables besides the engine's. */
+/** The storage port of `paystate/engine`. `install` adds tables to the engine's tables. */
 export interface EngineStorage {
   /**
    * Installs these tables as described: creates absent tables, and runs missing migrations. Atomic, and only once,

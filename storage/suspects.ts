@@ -9,8 +9,8 @@ import { queueOfRow } from "./task-queues.ts";
 import type { TaskRow } from "./task-rows.ts";
 
 /**
- * How long after its last crash a task is a suspect, in milliseconds. An hour: a task that ends its process does so again
- * as soon as it is tried, and a healthy one behind a long line of slow suspects must be done all the same.
+ * How long a task is a suspect after its last crash, in milliseconds. An hour: a harmful task ends the next process as
+ * soon as it is tried, and a healthy task behind a long line of slow suspects must still be done.
  */
 export const SUSPECT_MS = 3_600_000;
 
@@ -45,13 +45,13 @@ const inLine = (crashedAt: number): Pick<StoredTask, "visibleAt" | "delayMs"> =>
 });
 
 /**
- * What a heartbeat makes of a task of which the caller has the latest token; null where its lease is lost. A held one stays
- * held. One in the line of suspects was given to no other holder since: what was taken for a crash was an outage of the
- * storage or a machine that stood still, so its holder has it again and the crash is taken back. A dead letter stays one.
+ * A task after a heartbeat with its latest token; null when the lease is lost. A held task stays held. A task in the
+ * line of suspects was given to no other holder since: the supposed crash was an outage of the storage or a machine
+ * that stood still, so its holder has the task again and the crash is taken back. A dead letter stays a dead letter.
  *
- * A suspect that was given back, and that a claim has put into the line since, looks the same. A heartbeat that was
- * overtaken by both gives it to a holder which does it no longer. That lease ends by itself, and the crash then counted is
- * the one taken back: it is tried one lease later, with as many crashes as before.
+ * A suspect that was given back, and that a claim has put into the line since, looks the same. A heartbeat overtaken by
+ * both gives the task to a holder that no longer works on it. That lease ends by itself, and the crash counted then is
+ * the crash taken back now: the task is tried one lease later, with as many crashes as before.
  */
 export function extended<T extends StoredTask>(
   task: T,

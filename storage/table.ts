@@ -4,7 +4,7 @@
  */
 
 /**
- * How a field is kept: `text`, `integer` (a safe integer, times in milliseconds among them), `amount` (a bigint of any
+ * The kind of a field: `text`, `integer` (a safe integer, times in milliseconds among them), `amount` (a bigint of any
  * size), `boolean`, `bytes` (a Uint8Array) or `json` (what JSON holds, and bigints).
  */
 export type ColumnKind = "text" | "integer" | "amount" | "boolean" | "bytes" | "json";
@@ -12,11 +12,11 @@ export type ColumnKind = "text" | "integer" | "amount" | "boolean" | "bytes" | "
 /** A kind, with `?` when the field may be null. */
 export type Column = ColumnKind | `${ColumnKind}?`;
 
-/** What a field of the kind `json` holds. Bigints come back as bigints. */
+/** A value of a `json` field. Bigints come back as bigints. */
 export type Json =
   string | number | boolean | bigint | null | readonly Json[] | { readonly [field: string]: Json };
 
-/** What a field holds, by the kind of its column. */
+/** Values of fields, by the kind of their column. */
 export interface Values {
   readonly text: string;
   readonly integer: number;
@@ -32,7 +32,7 @@ declare const held: unique symbol;
 /** A column whose values have a type of their own. Made by `column`. */
 export type ColumnOf<V> = KindOf<V> & { readonly [held]: V };
 
-/** What a field of a column of this kind holds. */
+/** The value of a column's field. */
 export type FieldOf<C> = C extends { readonly [held]: infer V }
   ? V
   : C extends `${infer K extends ColumnKind}?`
@@ -91,16 +91,16 @@ export type IndexOptions<F extends string> =
     };
 
 /**
- * Which rows `atMost` counts as one group: equal in `by`, and newer than `since`, or with `open` still null. `sum` is the
- * amount that `atMost` adds up where it has a `total`.
+ * The group of rows that `atMost` counts: equal in `by`, and newer than `since`, or with `open` still null. `sum` is
+ * the amount that `atMost` adds up for a `total`.
  */
 export type Group<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
   { readonly since: F } | { readonly open: F }
 );
 
 /**
- * One change to a table that may hold rows already: columns to add, each with the value that the rows of before get, and
- * columns to drop. An empty one stands for a change of unique fields or indexes alone.
+ * One change to a table that may hold rows already: columns to add, with the value for existing rows, and columns to
+ * drop. An empty migration stands for a change of unique fields or indexes alone.
  */
 export interface Migration {
   readonly add?: { readonly [field: string]: string | number | bigint | boolean | null };
@@ -112,7 +112,7 @@ export interface Migration {
   readonly beside?: boolean;
 }
 
-/** What a table is apart from its columns. */
+/** Traits of a table besides its columns. */
 export interface TableTraits<F extends string> {
   /** The text field that identifies a row. Default `id`. */
   readonly key?: F;

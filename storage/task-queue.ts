@@ -1,6 +1,7 @@
 /**
- * What becomes of tasks: armed, claimed under a lease and a token, given back, consumed, or set aside; and admitted to their
- * keys. The rules are pure functions, in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; here they meet the rows.
+ * The queue of tasks: tasks are armed, claimed under a lease and a token, given back, consumed, or set aside; and
+ * admitted to their keys. The rules are pure functions in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; this
+ * file applies them to rows.
  */
 import { compareTexts } from "./compare-texts.ts";
 import { admitted, hasRoom, MAX_HEADS, nextAdmitted } from "./limits.ts";
@@ -36,7 +37,7 @@ import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
 /** Later than every time that a task has. */
 const EVER = Number.MAX_SAFE_INTEGER;
 
-/** So many tasks are looked at in one transaction, where all are. */
+/** The number of tasks examined in one transaction, when all tasks are examined. */
 export const PAGE = 500;
 
 /** The lines of a queue in which tasks wait for their time, and the one that a claim takes from. */

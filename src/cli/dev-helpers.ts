@@ -8,7 +8,7 @@ import { isPaymentError } from "../errors.ts";
 import { ActRefused, DEV_ACTS } from "./dev-acts.ts";
 import type { DevWorld } from "./dev-world.ts";
 
-/** Where the helpers stand, below the base URL. */
+/** The path of the helpers, below the base URL. */
 export const DEV_HELPERS_PATH = "/_dev";
 
 type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;

@@ -37,8 +37,8 @@ function endOf({ certificate }: DevReceiver): number {
 }
 
 /**
- * What deliveries of a development trust: its own receiver, and as ever Node's authorities and those of
- * NODE_EXTRA_CA_CERTS, since naming one replaces them all.
+ * Certificates that deliveries of a development service trust: its own receiver, Node's authorities and
+ * NODE_EXTRA_CA_CERTS. All are listed because an explicit list replaces Node's defaults.
  */
 export function trustedBy({ receiver }: DevSetup): readonly string[] {
   return [

@@ -1,6 +1,6 @@
 /**
- * Opens the database of a command that works beside the service: the named database, or the database of a `paystate
- * dev` folder.
+ * Opens the database of a command that works beside the service: the named database, or the database of a
+ * `paystate dev` folder.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";

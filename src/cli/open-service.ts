@@ -18,7 +18,7 @@ import { DEV_HOST, isLoopback } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What an operator asks. */
+/** The part of a service that operators use. */
 export type OperatorService = Pick<PaymentService, "reconcile"> &
   Partial<Pick<PaymentService, "operator" | "testWebhook" | "health" | "diagnose">>;
 

@@ -87,7 +87,7 @@ type ReadAs<Answer> = Answer extends string
     ? { readonly reads: "pages"; readonly id: keyof Element & `${string}Id` }
     : { readonly reads: "object" };
 
-/** What the client knows of an endpoint when it runs; the compiler compares it with the declaration. */
+/** The client's knowledge about an endpoint at run time; the compiler compares it with the declaration. */
 export type OperationOf<Name extends OperationId> = {
   readonly method: EndpointOf<Name>["method"];
   readonly path: EndpointOf<Name>["path"];

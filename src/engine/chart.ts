@@ -82,7 +82,7 @@ export interface ActionScope {
  */
 export type EventAddress = "self" | "parent" | { readonly child: string; readonly link?: ChildLink };
 
-/** One thing a step asks for, in the order in which the chart lists it. */
+/** An action that a step asks for; actions keep the chart's order. */
 export type ChartAction =
   | { readonly kind: "effect"; readonly effect: PlannedEffect; readonly scope: ActionScope }
   | {
@@ -107,7 +107,7 @@ export type ChartAction =
   | { readonly kind: "log"; readonly label: string | undefined; readonly value: unknown }
   | { readonly kind: "emit"; readonly event: EventObject };
 
-/** What follows from one event. */
+/** The result of one event. */
 export interface ChartStep {
   readonly after: ChartSnapshot;
   /** The meta of the states before, null for the first step; and of those after. */
@@ -133,8 +133,8 @@ export interface Arrival {
 }
 
 /**
- * The first step under the new version. Its actions start what the new states invoke, and stop what the left states
- * invoked.
+ * The first step under the new version. Its actions start the work that the new states ask for, and stop all other
+ * work.
  */
 export interface ArrivalStep extends ChartStep {
   /** The children that go on, by their ids. */

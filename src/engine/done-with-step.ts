@@ -36,7 +36,7 @@ export async function doneWithStep(
   return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), starts };
 }
 
-/** Whether a commit was refused by what comes behind the first `starts` and `writes` of it. */
+/** Whether a commit was refused by a part behind its first `starts` and `writes`. */
 export function isRefusedBehind(
   result: CommitResult,
   own: { readonly starts: number; readonly writes: number },

@@ -1,4 +1,4 @@
-/** What an engine is given, and how it is checked. */
+/** Options of an engine, and their checks. */
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable, TableSet } from "../../storage/table.ts";
@@ -12,7 +12,7 @@ import type { Watcher } from "./watcher.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** What `createEngine` is given. */
+/** Options of `createEngine`. */
 export interface EngineOptions<W> {
   /** Where everything is remembered. The engine does not close it. */
   readonly storage: EngineStorage;

@@ -1,4 +1,4 @@
-/** What a viewer sees of a running engine: its charts, and reads of what is stored. */
+/** The view of a running engine for the inspector: charts, and reads of the storage. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
@@ -20,7 +20,7 @@ export interface Inspected {
   readonly onCommit?: (listener: () => void) => () => void;
 }
 
-/** One thing that a viewer may do about an instance now. */
+/** An act that a viewer may do on an instance now. */
 export interface OfferedAct {
   /** Names it among the acts of its instance. */
   readonly key: string;
@@ -32,7 +32,7 @@ export interface OfferedAct {
   readonly takesEvent?: true | readonly string[];
 }
 
-/** What a viewer gives with an act. */
+/** The viewer's input for an act. */
 export interface GivenAct {
   readonly actor: string;
   readonly reason: string;

@@ -38,7 +38,7 @@ const UNWATCHED_PAUSE_MS = 3_600_000;
 /** When looks fail in a row, the warning is repeated after this time. */
 const WARN_AGAIN_MS = 60_000;
 
-/** One kind, until it is stopped. */
+/** Polls one kind of watches, until it is stopped. */
 export class KindPolling {
   readonly #kind: string;
   readonly #watcher: Watcher;

@@ -1,4 +1,7 @@
-/** One look of a watcher at a batch of watches, within its time: what was told stays told, however the look ends. */
+/**
+ * A look of a watcher at a batch of watches, within a time limit: delivered events stay delivered, however the look
+ * ends.
+ */
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import type { LookEnd } from "./watch-turns.ts";

@@ -52,7 +52,7 @@ export interface TellParams {
  * A message as a task of its target, which becomes due at `dueAt`, in milliseconds since the Unix epoch. The task names
  * the chart of the target without a version: the storage knows the present version of an instance. Messages to an
  * instance are delivered in the order of sending; only a start, for which other messages wait, and an end ordered by
- * the parent overtake messages.
+ * the parent overtake other messages.
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,

@@ -19,7 +19,7 @@ export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
   readonly now: number;
 }
 
-/** The same instance under the next version. What is left out stays as it is, as far as the chart of that version has it. */
+/** The instance under the next version. Absent fields stay unchanged, as far as the chart of that version has them. */
 export interface Migrated<Value = StateValue, Context = object, W = unknown> {
   readonly value?: Value;
   readonly context?: Context;
@@ -45,7 +45,7 @@ export type Migration<Result> = {
 /** A migration with its types laid aside. */
 export type AnyMigration = Migration<Migrated<StateValue, object, never>>;
 
-/** What leads to the newest version, from a version whose number the compiler does not know. */
+/** Migrations to the newest version, when the compiler does not know its number. */
 export type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateValue, object, W>>>>;
 
 /** Versions that the compiler can count. */
@@ -96,7 +96,10 @@ export interface MigrationStep {
   readonly cause?: unknown;
 }
 
-/** One sentence per fault of `migrate`: each version leads to the next, and the last to the present one. */
+/**
+ * Faults of `migrate`, a sentence for each: a version must lead to the next, and the last migration to the present
+ * version.
+ */
 export function migrationProblems(migrate: Readonly<Record<string, unknown>>, version: number): string[] {
   return Object.entries(migrate).flatMap(([key, migration]) => {
     const from = Number(key);

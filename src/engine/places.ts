@@ -3,7 +3,7 @@ import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.t
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
 import type { TasksInHand } from "./tasks-in-hand.ts";
 
-/** How many tasks this process may have in hand at once. */
+/** Limits on the tasks that this process holds at once. */
 export interface PlaceLimits {
   /** Effects and invocations without limits; and as many timers and messages, whose places no slow effect can take. */
   readonly slots: number;

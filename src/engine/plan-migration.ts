@@ -17,7 +17,9 @@ import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** So many timers, effects and invocations are read for a migration: a chart has a few. Messages only change their owner. */
+/**
+ * The most timers, effects and invocations read for a migration: a chart has a few. Messages only change their owner.
+ */
 export const MAX_MOVED = 10_000;
 
 /** An instance with everything that waits for it, and the version it goes on under. */

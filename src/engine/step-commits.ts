@@ -25,7 +25,7 @@ import type { TakenIds } from "./taken-ids.ts";
 import type { Hands } from "./worker.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
-/** What goes into the same commit as a step besides the step itself. */
+/** Further parts of a step's commit, besides the step itself. */
 export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
@@ -33,7 +33,7 @@ export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly expectedVersion?: number;
 };
 
-/** The same for the engine's own use. */
+/** `Companions` with fields for the engine's own use. */
 export type StepCompanions<W> = Companions<W> & {
   /** The result of the task that the commit ends, when the result deserves a row. */
   readonly ran?: RanTaskWrite;

@@ -26,7 +26,7 @@ import type { AnyWorkflow } from "./workflow.ts";
 /** A message that waits behind another one. */
 type WaitingMessage = WaitingEvent & { readonly task: string };
 
-/** How sending an event to an instance ended. */
+/** The result of sending an event. */
 export type SendResult =
   /** The event was taken in a commit that is durable. */
   | { readonly kind: "stepped"; readonly snapshot: ChartSnapshot }

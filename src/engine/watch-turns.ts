@@ -14,7 +14,7 @@ interface Turn {
   listing: number;
 }
 
-/** How a look ended for the watches that it was given. */
+/** The end of a look, for its watches. */
 export interface LookEnd {
   readonly batch: readonly WatchRecord[];
   /** Instances that took an event. */

@@ -23,7 +23,7 @@ import { migrationProblems, type AnyMigration, type Migrations } from "./migrati
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/interpreter.ts";
 
-/** What an effect handler gets besides its params. */
+/** Facts about a run that an effect handler gets besides its params. */
 export interface EffectRun {
   /** The same for every run of this effect, also after a crash: hand it as idempotency key to a service that must not act twice. */
   readonly key: string;
@@ -45,7 +45,7 @@ export interface StartRequest {
   readonly input: unknown;
 }
 
-/** What follows from an effect; it is committed together with the end of its task, or not at all. */
+/** The outcome of an effect; it is committed together with the end of its task, or not at all. */
 export interface EffectOutcome<Event, W> {
   readonly event?: Event;
   readonly starts?: readonly StartRequest[];
@@ -110,7 +110,7 @@ export type ActionOf<M extends AnyStateMachine> =
 /** Actions that the engine itself carries out: messages to other instances. */
 export type EngineAction = "start" | "tell";
 
-/** One handler per effect of the chart, params and events typed from the machine. */
+/** Handlers for all effects of the chart, with params and events typed from the machine. */
 export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
@@ -119,7 +119,7 @@ export type EffectsOf<M extends AnyStateMachine, W> = {
     | "setup";
 };
 
-/** One committed step as `project` sees it. */
+/** A committed step, as `project` sees it. */
 export interface ProjectedStep<Context, Event> {
   readonly id: string;
   /** Null for the first step of an instance. */

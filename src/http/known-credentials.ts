@@ -1,4 +1,4 @@
-/** Which API keys were good lately, so that they can be distinguished from invented ones without a look-up. */
+/** Remembers recently valid API keys, to distinguish them from invented keys without a look-up. */
 import { sha256Hex } from "../payments/ids.ts";
 
 /**

@@ -6,7 +6,7 @@ import { PaymentError } from "../errors.ts";
 import { bodyTakenFromNode } from "./body-taken.ts";
 import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
-/** What is known about a request besides the request itself. */
+/** Facts about a request besides the request itself. */
 export interface Connection {
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;

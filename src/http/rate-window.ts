@@ -2,7 +2,7 @@
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 
-/** One counted request. */
+/** A counted request. */
 export interface Hit {
   /** False when the window was full; the request was not counted, so waiting `resetSeconds` is enough. */
   readonly accepted: boolean;
@@ -11,7 +11,7 @@ export interface Hit {
   giveBack(): LimitStanding;
 }
 
-/** What the windows of one scope have in common. */
+/** Options common to the windows of one scope. */
 export interface WindowOptions {
   readonly scope: string;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** What made a step, in words: for the timeline of the pages and of the command. */
+/** Describes the cause of a step in words, for the timeline of the pages and of the command. */
 import { stepNumber, type HistoryStep, type StepCause, type TaskOrigin } from "../engine/step-cause.ts";
 
 /** The words, and the step that they link to at their end, if any. */
@@ -34,7 +34,7 @@ export function causeWords(cause: StepCause | null, instance: string): CauseWord
   }
 }
 
-/** The same as one text, with the step that it came from. */
+/** The cause as one text, with the step that it came from. */
 export function causeSentence(
   cause: StepCause | null,
   instance: string,

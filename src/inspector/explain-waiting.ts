@@ -6,7 +6,7 @@ import { eventWords, delayWords } from "./chart/words.ts";
 import { html, type Html } from "./html.ts";
 import { dueMoment, moment, type Redact } from "./show-values.ts";
 
-/** What is known of an instance. */
+/** The facts about a waiting instance. */
 export interface Standing {
   readonly status: "active" | "done";
   /** The state, in words. */

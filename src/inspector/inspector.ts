@@ -19,10 +19,10 @@ import { readableStorage } from "./readable-storage.ts";
 import { FormRefused, type FormRequest } from "./read-form.ts";
 import { ICON, STYLE } from "./pages/style.ts";
 
-/** Where the inspector stands below a handler. */
+/** The path of the inspector below a handler. */
 export const INSPECTOR_PATH = "/_inspector";
 
-/** What the inspector works with. */
+/** Dependencies of the inspector. */
 export interface InspectorParts {
   readonly inspected: InspectedParts;
   /** Charts of which nothing but their shape is here. */

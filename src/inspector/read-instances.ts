@@ -6,7 +6,7 @@ import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled
 import type { Charts } from "./charts.ts";
 import { isDamaged } from "./readable-storage.ts";
 
-/** Which instances are listed. Absent fields do not narrow it. */
+/** Filter of the list of instances. Absent fields do not filter. */
 export interface ListQuery {
   /** `name@version`. */
   readonly workflow?: string;
@@ -37,7 +37,7 @@ export interface InstanceList {
   readonly next: Pick<InstanceRecord, "createdAt" | "id"> | null;
 }
 
-/** All that is stored of one instance. */
+/** The stored data of an instance. */
 export interface FoundInstance {
   readonly instance: InstanceRecord;
   /** Some of its steps, oldest first. */

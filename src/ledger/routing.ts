@@ -46,7 +46,7 @@ export interface AssetAccount {
 export type TokenProgram = "token" | "token-2022";
 
 /**
- * One thing that a transaction does, in the order of its instructions.
+ * A move of a transaction, in the order of its instructions.
  *
  * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can
  * read: a wrapped-SOL token account at an address derived of both. Lamports sent to the address by strangers, before or
@@ -155,13 +155,14 @@ export interface TransactionFault {
 }
 
 /**
- * What stands at a marker's address, finalized. `unmade`: no marker, lamports or not. An object: it was made; `delegate` is
- * the marker of the plan that replaced it, null where none did; `lamports` is all that closing it returns. `disputed`: the
- * endpoints that answered differ, or answered what no chain can hold: then nothing may be concluded.
+ * The finalized state of a marker. `unmade`: no marker, with or without lamports. An object: the marker was made;
+ * `delegate` is the marker of the plan that replaced it, null without a replacement; `lamports` is the amount that
+ * closing returns. `disputed`: the answering endpoints differ, or report an impossible account: no conclusion is
+ * allowed.
  */
 export type Marker = "unmade" | "disputed" | { readonly delegate: Address | null; readonly lamports: bigint };
 
-/** What several endpoints answered of markers. The slot and the block time are the lowest of their answers. */
+/** Markers as several endpoints report them. The slot and the block time are the lowest of their answers. */
 export interface MarkersReading extends Reading {
   /** A finalized height that as many endpoints as must agree have reached, and that what they tell is not older than. */
   readonly blockHeight: number;
@@ -188,7 +189,7 @@ export interface OutgoingTransaction {
   readonly error: string | null;
 }
 
-/** What an address has signed, as far as the nodes list it. */
+/** The signatures of an address, as far as nodes list them. */
 export interface SignedHistory {
   /** Newest first. */
   readonly transactions: readonly OutgoingTransaction[];
@@ -226,7 +227,7 @@ export interface StrayReading extends Reading {
   readonly disputed: readonly StrayAccount[];
 }
 
-/** How much of an inflow one payer can have given. */
+/** The most that a payer can have given to an inflow. */
 export interface InflowShare {
   readonly payer: Address;
   /** Base units, at most those of the inflow; several payers may have given together. */
@@ -251,7 +252,7 @@ export interface Inflow {
   readonly feePayer: Address;
 }
 
-/** Where the payers of an address are sought, and when enough of them are found. */
+/** The accounts in which payers are searched, and the amounts that end the search. */
 export interface PayerSearch {
   /** Token accounts of the owner beside the associated ones. */
   readonly accounts: readonly Address[];
@@ -261,7 +262,7 @@ export interface PayerSearch {
   readonly isExplained: (inflows: Agreed<readonly Inflow[]>) => boolean;
 }
 
-/** Whose money came to an address, as far as the nodes list it. */
+/** The payers of an address, as far as nodes list them. */
 export interface Payers {
   /**
    * An inflow for each transaction and asset, unordered. Transfers between the owner's own accounts are not inflows.
@@ -286,14 +287,14 @@ export const TOKEN_ACCOUNT_BYTES = 165;
  */
 export const ANY_SEED = "0".repeat(32);
 
-/** One holder of one asset. */
+/** A holder of an asset. */
 export interface Holder {
   readonly owner: Address;
   /** Null for lamports. */
   readonly mint: Address | null;
 }
 
-/** What routing asks of the chain. */
+/** Reads and transactions of routing. */
 export interface RoutingLedger {
   /**
    * What each address holds, itself and in its associated token accounts (Token program) of `mints`, 100 accounts a call.

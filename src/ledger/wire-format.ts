@@ -53,7 +53,7 @@ export function isBlank(signature: Uint8Array): boolean {
   return signature.every((byte) => byte === 0);
 }
 
-/** Whether the bytes carry every signature that they need, good or not: others are never sent. */
+/** Whether the bytes carry all required signatures, valid or not: incomplete bytes are never sent. */
 export function isWhole(bytes: Uint8Array): boolean {
   return splitTransaction(bytes)?.signatures.every((signature) => !isBlank(signature)) ?? false;
 }

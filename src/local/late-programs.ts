@@ -16,7 +16,7 @@ const CODE_ADDRESS_OFFSET = 4;
 /** A program's two accounts, the code account first: litesvm looks up the code when it is given the program. */
 export type LateProgram = ReadonlyMap<string, NativeAccount>;
 
-/** What a chain begins with. */
+/** The start state of a chain. */
 export interface Genesis {
   /** For `LiteSvm.fromBytes`: everything but the late programs. */
   readonly bytes: Uint8Array;

@@ -1,4 +1,4 @@
-/** Who stands behind an act of an operator. */
+/** The person behind an act of an operator. */
 
 /**
  * A person and a reason, 1 to 200 characters each, without invisible or control characters. Both go to the audit log:

@@ -1,4 +1,4 @@
-/** What the chart of a deposit address has counted so far, as it is stored. */
+/** The stored context of a deposit address's chart. */
 import type { DepositAddressContext } from "../../machines/index.ts";
 import type { PaymentStorage } from "./payment-storage.ts";
 

@@ -16,7 +16,7 @@ export interface SilentPart {
   readonly since: number;
 }
 
-/** How long a part may take for an answer unless the host says otherwise. */
+/** The default time that a part may take for an answer. */
 export const PART_DEADLINE_MS = 10_000;
 /** Open calls of one part at once: fewer than the slots of a worker, since other orders need slots too. */
 const MOST_OPEN = 16;
@@ -124,7 +124,7 @@ export class HostParts {
   }
 }
 
-/** The same signer, asked through `ask`. */
+/** The signer, called through `ask`. */
 export function askedSigner(signer: Signer, part: string, ask: AskPart): Signer {
   return {
     address: signer.address,

@@ -1,7 +1,7 @@
 /** Lists in pages, newest first: a page names its last element to be gone on from. */
 import { PaymentError } from "../errors.ts";
 
-/** One page of a list. `hasMore` says whether another page follows; a page may be shorter than its limit. */
+/** A page of a list. `hasMore` says whether another page follows; a page may be shorter than its limit. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly hasMore: boolean;

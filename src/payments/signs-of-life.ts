@@ -7,7 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { CLOCKS_MS, GAP_MS } from "./gaps.ts";
 import { storageTime } from "./storage-time.ts";
 
-/** What signs are made with. */
+/** Dependencies of signs of life. */
 export interface SignParts {
   readonly storage: Pick<PaymentStorage, "newestLife" | "lives" | "commit" | "time">;
   readonly ledger: Pick<Ledger, "time">;

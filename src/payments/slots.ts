@@ -1,4 +1,4 @@
-/** At most so many calls of one sort at a time, in the order they were asked for. */
+/** A semaphore with a FIFO queue. */
 
 export class Slots {
   #free: number;

@@ -1,4 +1,4 @@
-/** What purses of the service's own have spent, counted from the rows that each signature leaves behind. */
+/** Spendings of the service's own purses, counted from a row for each signature. */
 import type { SpendingRecord } from "./tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 
@@ -15,7 +15,7 @@ export function deskPurse(desk: string, mint: string): string {
   return `desk ${desk} gives ${mint}`;
 }
 
-/** One set of signed bytes, and what its landing costs a purse for good, in base units. */
+/** The cost of a landing for a purse, in base units, by the signature. */
 export interface Spending {
   readonly signature: string;
   readonly purse: string;

@@ -7,7 +7,7 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 /** The secret that the webhook was registered with; while it is being replaced, the old one and the new one. */
 export type WebhookSecret = string | readonly string[];
 
-/** What may be given when verifying. */
+/** Options of a verification. */
 export interface VerifyWebhookOptions {
   /** How old, or how far ahead of this machine's clock, an attempt may be. 300,000 (five minutes) by default. */
   readonly toleranceMs?: number;

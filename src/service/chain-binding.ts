@@ -6,7 +6,7 @@ import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { bindDatabase, bindSecrets } from "../payments/secrets/bind-database.ts";
 import type { MasterSecret } from "../payments/secrets/sealing.ts";
 
-/** What a database is bound to, and what is asked for it. */
+/** The storage, ledger and secrets of a binding. */
 export interface BoundParts {
   readonly storage: PaymentStorage;
   /** Behind the gate: while a start waits for the chain, nothing else is bound to what answers. */

@@ -1,4 +1,4 @@
-/** Whether the database takes what this process commits, as its last commit found out. */
+/** Tells whether the database accepts commits of this process, by the last commit. */
 import { commitOne } from "../../storage/decided.ts";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../../storage/storage-unusable.ts";

@@ -3,7 +3,7 @@ import { followTasks, runningTask, type RunningTask } from "../engine/running-ta
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
 
-/** One call. Nothing of what was asked or answered is kept. Times are milliseconds since the Unix epoch. */
+/** A call, without its question and answer. Times are milliseconds since the Unix epoch. */
 export interface LedgerCall {
   /** Counts the calls of this process. */
   readonly number: number;

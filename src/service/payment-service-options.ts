@@ -1,4 +1,4 @@
-/** What a payment service is given, and how that is checked. */
+/** Options of a payment service, and their checks. */
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { SOL_MINT } from "../address.ts";
@@ -25,7 +25,7 @@ import { readNetwork } from "../networks.ts";
 import { denyList, readHostName } from "../payments/webhooks/sending/deny-list.ts";
 import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
 
-/** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
+/** Options of `createPaymentService`. Storage, ledger and secrets have no hidden default. */
 export interface PaymentServiceOptions {
   /** Where everything is remembered, such as `await sqliteStorage("payments.db")`. The service does not close it. */
   readonly storage: EngineStorage;

@@ -36,7 +36,10 @@ import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-body.ts";
 
-/** What the handler can do, the service can do without it. Bodies are those of the contract, ready for JSON. */
+/**
+ * The payment service: it offers everything that the HTTP handler offers, without HTTP. Bodies are as in the contract,
+ * ready for JSON.
+ */
 export interface PaymentService extends ApiKeys {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];

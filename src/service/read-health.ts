@@ -1,4 +1,4 @@
-/** How the service is, for an operator's screen; a load balancer is shown its status alone. */
+/** The health of the service, for an operator's screen; a load balancer sees only the status. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { PaymentRetentionStanding } from "../payments/retention/payment-retention.ts";
 import { contradictionOf } from "../payments/intake/chain-clock.ts";
@@ -17,13 +17,13 @@ import type { CommitStanding } from "./commit-standing.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
 import { SharedQuestion } from "./shared-question.ts";
 
-/** How many endpoints must agree and how many answer, and whether an operator has set that number. */
+/** The number of endpoints that must agree and that answer, and whether an operator has set the number. */
 export interface WitnessStanding extends WitnessCount {
   /** Until when an operator has lowered `needed`, ISO 8601 in UTC; absent while it is as configured. */
   readonly loweredUntil?: string;
 }
 
-/** Whether the clock can be gone by. */
+/** Whether the clock is trusted. */
 export interface ClockStanding {
   /**
    * `contradicted`: the time of the chain is more than a minute away from the storage's clock, and nothing new is taken.
@@ -98,7 +98,7 @@ const MAX_LEDGER_WAIT_MS = 2_000;
 
 const NO_TROUBLES: Troubles = { deadLetters: 0, failingTasks: 0, unknownInstances: 0 };
 
-/** What health is read from. */
+/** Dependencies of health. */
 export interface HealthParts {
   readonly storage: PaymentStorage;
   readonly commits: CommitStanding;

@@ -17,7 +17,7 @@ import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import { parseUrl } from "../parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
 
-/** What the acts are carried out by. */
+/** Dependencies of the acts. */
 export interface ServiceActsParts extends ServiceContext {
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
   readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "testWebhook" | "operator">;

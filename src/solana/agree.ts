@@ -61,7 +61,7 @@ export async function gather<T, R>(
   return agreed(conclude(answers.map(({ answer }) => answer)));
 }
 
-/** The same, which throws `LedgerUnavailable` where no endpoint answers. */
+/** `gather`, which also throws `LedgerUnavailable` when no endpoint answers. */
 export async function gatherAny<T, R>(
   nodes: Nodes,
   question: Question<T>,
@@ -111,7 +111,7 @@ export async function failureOf<T>(nodes: Nodes, trial: Trial<T>): Promise<Agree
   );
 }
 
-/** What needs no node to be known, such as the rent of no account. */
+/** Marks a value that is known without a node, such as the rent of no account. */
 export function unasked<T>(value: T): Agreed<T> {
   return agreed(value);
 }

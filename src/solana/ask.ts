@@ -11,7 +11,7 @@ import type { Remembered } from "./remembered.ts";
 import type { PayerReadings } from "./routing/payer-readings.ts";
 import { troubleOf, unavailable } from "./unavailable.ts";
 
-/** All that a part of the ledger needs in order to ask. */
+/** Everything that asks nodes: endpoints, rules and memories. */
 export interface Nodes extends HealthWatch {
   /** The preferred one first. */
   readonly endpoints: readonly Endpoint[];
@@ -39,7 +39,7 @@ export interface Nodes extends HealthWatch {
   readonly payers: PayerReadings;
 }
 
-/** What a node is asked: one call, or several that must be answered by the same node. */
+/** A question to a node: one call, or several that must be answered by the same node. */
 export type Question<T> = (endpoint: Endpoint) => Promise<T>;
 
 // Enough for a broken connection or a restarting proxy; anything longer is a durable timer's business, not ours.

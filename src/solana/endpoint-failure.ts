@@ -13,7 +13,7 @@ interface FailureFacts {
   readonly isTooLarge?: true;
 }
 
-/** One failed question to one endpoint. Stays inside the Solana ledger: callers see `LedgerUnavailable`. */
+/** A failed question to one endpoint. Stays inside the Solana ledger: callers see `LedgerUnavailable`. */
 export class EndpointFailure extends Error {
   override readonly name = "EndpointFailure";
   readonly kind: TroubleKind;

@@ -12,7 +12,7 @@ import { joinedCalls } from "./rpc/joined-calls.ts";
 import { singleCalls } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
-/** Where a node is asked: a URL, or a URL with how to reach it and what its provider allows. */
+/** An endpoint: a URL, or a URL with its headers and its provider's limits. */
 export type EndpointOption =
   | string
   | {
@@ -54,7 +54,7 @@ export interface Endpoint {
   genesisHash: string | null;
 }
 
-/** What endpoints are opened in. */
+/** Dependencies of endpoints. */
 export interface EndpointSurroundings {
   readonly clock: Clock;
   readonly closed: AbortSignal;

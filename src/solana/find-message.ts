@@ -18,7 +18,7 @@ const MAX_IN_WINDOW = 100;
 // Far more slots than a blockhash lives, even where many are skipped.
 const MAX_SLOTS = 5_000;
 
-/** What the lists of a node say: the landing of this very message, nothing of it, or too much to tell. */
+/** The result of searching a node's lists: the landing of exactly this message, nothing, or an unclear result. */
 export type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**

@@ -2,7 +2,7 @@
 import { elapsed, type Clock, type Logger } from "../runtime.ts";
 import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
-/** What is remembered of an endpoint. */
+/** The health of an endpoint. */
 export interface Health {
   /** Unix milliseconds before which the endpoint must not be asked at all (Retry-After, 429). */
   restsUntil: number;
@@ -37,7 +37,7 @@ export interface ToldTime {
   readonly at: number;
 }
 
-/** One look at an endpoint. */
+/** A look at an endpoint. */
 export interface Look {
   readonly slot: number;
   readonly slotsBehind: number;
@@ -52,7 +52,7 @@ export interface Patient {
   readonly health: Health;
 }
 
-/** By whose clock health is judged, and who is notified when it changes. */
+/** The clock that judges health, and the logger for changes. */
 export interface HealthWatch {
   readonly clock: Clock;
   readonly log: Logger;
@@ -109,7 +109,7 @@ function leftOf(until: number, now: number): number {
   return left > MAX_REST_MS ? 0 : Math.max(left, 0);
 }
 
-/** It answered a question: its failures are over. */
+/** Notes an answer: the endpoint's failures are over. */
 export function noteAnswer({ name, health }: Patient, { log }: HealthWatch): void {
   if (health.failuresInRow >= FAILURES_TO_AVOID) {
     log.info({ endpoint: name }, "a Solana endpoint answers again");
@@ -118,7 +118,7 @@ export function noteAnswer({ name, health }: Patient, { log }: HealthWatch): voi
   health.avoidedUntil = null;
 }
 
-/** It failed. What its own rate limit or a hard question caused is not held against it. */
+/** Notes a failure. Failures by the endpoint's rate limit, or by a hard question, do not count. */
 export function noteFailure(
   { name, health }: Patient,
   failure: EndpointFailure,

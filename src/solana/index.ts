@@ -17,7 +17,7 @@ export type { EndpointOption } from "./endpoint.ts";
 export type { Fetch } from "./rpc/bounded-fetch.ts";
 export type { EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
 
-/** Where the nodes are, by whose clock to wait for them, and who is notified of their health. */
+/** Options of the ledger on Solana: endpoints, clock and logger among them. */
 export interface SolanaLedgerOptions {
   /**
    * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all.

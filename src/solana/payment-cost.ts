@@ -32,7 +32,7 @@ export function expectFewRecipients(recipients: readonly unknown[]): void {
   if (recipients.length > MAX_RECIPIENTS) throw tooManyRecipients(recipients.length);
 }
 
-/** What a payment that does not fit is refused with. */
+/** The error for a payment that does not fit one transaction. */
 export function tooManyRecipients(recipients: number): RangeError {
   return new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
 }

@@ -4,7 +4,7 @@ import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../ledger/routing.ts";
 import { MINT_BYTES } from "./layouts.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 
-/** What a token account holds. */
+/** The content of a token account. */
 export interface TokenAccount {
   readonly mint: Address;
   readonly owner: Address;

@@ -2,7 +2,7 @@
 import { LedgerUnavailable, type EndpointTrouble } from "../ledger/ledger.ts";
 import type { EndpointFailure } from "./endpoint-failure.ts";
 
-/** What became of asking an endpoint; one without a failure was not asked, because it wants to be left alone. */
+/** The trouble of an endpoint; an endpoint without a failure was not asked, because it wants to be left alone. */
 export function troubleOf(
   { name }: { readonly name: string },
   failure: EndpointFailure | undefined,

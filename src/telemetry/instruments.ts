@@ -15,7 +15,7 @@ export interface DurationInstrument {
   readonly subscribe: (record: (seconds: number, labels: Labels) => void) => () => void;
 }
 
-/** How something is at the moment. */
+/** A gauge: the present value of a quantity. */
 export interface GaugeInstrument {
   /** Dotted, with the unit where there is one. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface GaugeInstrument {
   readonly valuesOf: (health: Health) => readonly GaugeValue[];
 }
 
-/** One value of a gauge. */
+/** A value of a gauge. */
 export interface GaugeValue {
   readonly value: number;
   readonly labels: Labels;

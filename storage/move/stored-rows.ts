@@ -34,7 +34,7 @@ export interface CopiedRows {
   readonly sums: Readonly<Record<string, bigint>>;
 }
 
-/** Whether two databases hold the same in this row. */
+/** Whether a row is equal in both databases. */
 export function isSameRow({ columns }: CopiedTable, a: StoredRow, b: StoredRow): boolean {
   return columns.every((column) => isSame(a[column] ?? null, b[column] ?? null));
 }
@@ -44,6 +44,6 @@ function isSame(a: SqlValue, b: SqlValue): boolean {
   return a === b;
 }
 
-/** Its place in the order, as a sentence names it. */
+/** The row's place in the order, for sentences. */
 export const placeOf = ({ order }: CopiedTable, row: StoredRow): string =>
   order.map((column) => String(row[column])).join(" ");

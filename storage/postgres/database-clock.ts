@@ -44,8 +44,11 @@ export function databaseClock(): DatabaseClock {
   };
 }
 
-/** What the database's clock says, in milliseconds since the Unix epoch: the moment, and not when the transaction began. */
+/**
+ * The present time of the database's clock, in milliseconds since the Unix epoch: the moment itself, not the start of
+ * the transaction.
+ */
 export const CLOCK = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
-/** In a statement: the given time, or the database's where none is given. */
+/** In a statement: the given time, or else the database's. */
 export const DATABASE_NOW = `coalesce({${valueName.now}}, ${CLOCK})`;

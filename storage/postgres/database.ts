@@ -18,7 +18,7 @@ import {
 import { functionNames } from "./functions.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
-/** What every transaction is held to. */
+/** Limits on every transaction. */
 export interface Limits {
   /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
@@ -31,7 +31,7 @@ export type Rows = readonly object[];
 /** Sends statements within one transaction that goes on. */
 export type Ask = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
-/** How a server is asked again that is away, and may be back soon. */
+/** Retries for a server that is away, and may be back soon. */
 export const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
 
 /** The server is asked again for so long after a connection was lost: about what a restart takes. */
@@ -46,7 +46,7 @@ const overdue = (statementTimeoutMs: number): number => Math.round(statementTime
 /** What changes the schema may take as long as many rows do, in milliseconds. */
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
-/** Where connections come from. */
+/** The source of connections. */
 export interface Servers {
   connect(): Promise<PostgresClient>;
   /** Whether a second server may take writes when the present server does not. */

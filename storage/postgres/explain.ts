@@ -1,4 +1,4 @@
-/** What PostgreSQL, pg and the network say, as sentences that tell what to do. */
+/** Explains errors of PostgreSQL, pg and the network, in sentences that tell what to do. */
 import { GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
@@ -45,7 +45,7 @@ export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP
 export const isAnswered = (error: unknown): boolean =>
   !isLost(error) && isAnswer(error instanceof StorageUnusable ? error.cause : error);
 
-/** What could not be sent: no connection was made. */
+/** A request that could not be sent: no connection was made. */
 export class Unsent extends Error {
   override readonly name = "Unsent";
 
@@ -54,7 +54,7 @@ export class Unsent extends Error {
   }
 }
 
-/** As a standby says it, where it is not asked to write. */
+/** The error of a standby, for reads. */
 export const readOnly = (): Error =>
   Object.assign(new Error("this server follows another one"), { code: READ_ONLY });
 

@@ -68,8 +68,8 @@ export async function assertWritten(database: Database, schema: string): Promise
 }
 
 /**
- * What is gone was there before: on the server of the same identity. An address that leads to another one by mistake would
- * begin anew there, without anyone's payments.
+ * Makes sure that lost tables were lost on the same server. An address that leads to a different server by mistake
+ * would make a new start there, without anyone's payments.
  * @param known The server that was used so far; null where it is not known.
  * @throws StorageUnusable when another server answers.
  */

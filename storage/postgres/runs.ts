@@ -69,7 +69,7 @@ export function joined(runs: readonly Run[]): Run {
   return Object.fromEntries(all);
 }
 
-/** Whether the items come to the same together as one after the other. */
+/** Whether applying the commits together gives the same result as one after the other. */
 export const areApart = (items: readonly AnyCommit[]): boolean =>
   items.length === 1 || !(items.some(isRare) || meet(items));
 

@@ -1,4 +1,4 @@
-/** One of the caller's tables in SQL: the statement for what is read or written, made from its description, with its values. */
+/** SQL for one of the caller's tables: statements for reads and writes, made from the table's description. */
 import { type AnyQuery, fieldNamed, selectionOf, type Selection } from "../query.ts";
 import { checkExpected, expectedFields } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
@@ -10,7 +10,7 @@ import { type AnyRow, assigned, type Bound, insertInto, listed, quoted, type Sql
 /** The order in which rows were inserted: a column that every table of a caller has. */
 const SEQ = "seq";
 
-/** What stands for a value that is no field of the row. No field can be called so. */
+/** Names of values that are no fields of the row. No field can have such a name. */
 export const valueName = {
   key: "$key",
   version: "$version",
@@ -235,7 +235,7 @@ function placeFields(table: AnyTable, selection: Selection): readonly PlaceField
   return isTotal ? fields : [...fields, { name: SEQ, empty: null }];
 }
 
-/** Whether rows of an index may have no value in this field. */
+/** Whether rows of an index may have null in this field. */
 export const mayBeNull = ({ name, nullable }: Field, { where: fixed, present }: Index): boolean =>
   nullable && !present.includes(name) && (fixed[name] ?? null) === null;
 

@@ -8,7 +8,7 @@ import { installing, nextBuild, standings } from "./install-statements.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { Bound, Read } from "./statement.ts";
 
-/** What differs between databases. */
+/** Acts that differ between databases. */
 export interface TableActs {
   readonly read: Read;
   readonly schema: SchemaDialect;

@@ -33,13 +33,13 @@ export const installedStatements = {
     on conflict (name) do update set definition = {definition}, migrations = {migrations}`),
 };
 
-/** What a database has of a table. */
+/** The database's state of a table. */
 export interface TableStanding {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
 }
 
-/** What the database has of these tables. */
+/** The database's state of these tables. */
 export async function standings(
   read: Read,
   tables: readonly AnyTable[],
@@ -57,8 +57,9 @@ export const foundOf = ({ name }: AnyTable, found: readonly FoundIndex[]): reado
   found.filter(({ table }) => table === name);
 
 /**
- * What installing a table takes in one transaction, and the note of it. Null where it is there as described. An index is
- * among it where a build keeps out writers anyway, where the table is new, and where a unique rule would be without one.
+ * The statements that install a table in one transaction, with its note. Null when the table exists as described. An
+ * index is included when building it locks out writers anyway, when the table is new, and when a unique rule would
+ * otherwise have no index.
  */
 export function installing(
   table: AnyTable,
@@ -94,7 +95,9 @@ const recordOf = (table: AnyTable): InstalledTable => ({
   migrations: table.migrations.length,
 });
 
-/** What is to be done next about the indexes of a table beside all work; null where nothing is, or a newer program sees to it. */
+/**
+ * The next index change of a table that runs while work goes on; null when all is done, or a newer program does it.
+ */
 export function nextBuild(
   table: AnyTable,
   { stored, found }: TableStanding,

@@ -69,7 +69,7 @@ function listingValues(listing: InstanceListing): object {
   return listing;
 }
 
-/** What is watched. */
+/** Statements on watches. */
 export const watchStatements = {
   watch: statement<WatchRecord>(`${inserting("watches")}
     on conflict (kind, key, instance) do update set life = {life}, workflow = {workflow}, shard = {shard}`),
@@ -87,7 +87,7 @@ export const watchStatements = {
   ),
 };
 
-/** Who holds which names. */
+/** Statements on named leases. */
 export const leaseStatements = {
   named: statement<{ name: string }, StoredLease>(`select * from "paystateLeases" where name = {name}`),
   put: statement<StoredLease>(`${inserting("paystateLeases")}

@@ -8,7 +8,7 @@ import { isOurs, openExisting } from "./existing.ts";
 import { codeOf, explained } from "./explain.ts";
 import { nameFile } from "./name-file.ts";
 
-/** What a copy was found to hold. */
+/** The content of a copy. */
 export interface SqliteBackup {
   /** The absolute path of the copy. */
   readonly file: string;

@@ -1,4 +1,4 @@
-/** One connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
+/** A connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
 import pRetry from "p-retry";
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";

@@ -1,4 +1,6 @@
-/** Whether a database file opens, is paystate's, has the schema of this code, and is whole. It is only read. */
+/**
+ * Checks that a database file opens, is paystate's, has the schema of this code, and is undamaged. Only reads the file.
+ */
 import { openReadOnly } from "../../../storage/sqlite/open-read-only.ts";
 import type { SqliteDatabase } from "../../../storage/sqlite/driver.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../../../storage/storage-unusable.ts";

@@ -1,4 +1,4 @@
-/** Whether the service's own wallets hold enough. */
+/** Checks that the service's own wallets hold enough. */
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { OperatorPurses, PurseBody } from "../../payments/purses/purses.ts";
 import { fine, warning, type Finding } from "./finding.ts";

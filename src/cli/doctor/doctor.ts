@@ -18,7 +18,7 @@ import { checkWitnesses } from "./check-witnesses.ts";
 import { checkWork } from "./check-work.ts";
 import { wrong, type Finding } from "./finding.ts";
 
-/** What is looked at beside this machine, and how it is printed. */
+/** Options of the doctor: the database, the service, and the format of the answer. */
 export interface DoctorWanted extends DatabasePlace, ServicePlace {
   readonly json: boolean;
 }

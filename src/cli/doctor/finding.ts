@@ -3,7 +3,7 @@
 /** `warning`: it works, and should be looked at. `wrong`: it does not work, or will not for long. */
 export type Verdict = "ok" | "warning" | "wrong";
 
-/** One line of the doctor's. */
+/** The result of one check. */
 export interface Finding {
   readonly verdict: Verdict;
   /** What was looked at, in a word or two. */

@@ -122,7 +122,7 @@ function puttingRight(name: string, act: (open: OpenDatabase, id: string) => Pro
   };
 }
 
-/** By their names. */
+/** The commands on instances, by name. */
 export const INSTANCE_COMMANDS = {
   ps,
   show,

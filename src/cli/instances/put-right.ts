@@ -20,7 +20,7 @@ import { systemClock } from "../../runtime.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import type { OpenDatabase } from "../open-database.ts";
 
-/** What a command has done, for programs and in a sentence for people. */
+/** The result of a command, for programs and in a sentence for people. */
 export interface PutRight {
   readonly done: unknown;
   readonly said: string;

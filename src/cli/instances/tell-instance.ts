@@ -1,4 +1,6 @@
-/** What `paystate show` tells of an instance in words: why it waits, its chart with the active state, its last steps. */
+/**
+ * Explains an instance in words for `paystate show`: why it waits, its chart with the active state, its last steps.
+ */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { withTables } from "../../../storage/with-tables.ts";

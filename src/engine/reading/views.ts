@@ -1,11 +1,11 @@
-/** What readers are shown of instances, of what they wait for and of how they came to be. */
+/** Views of instances, of their pending work and of their history. */
 import type { EventObject } from "xstate";
 import type { InstanceRecord, PendingTask, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../chart.ts";
 import { DamagedSnapshot, snapshotFromText } from "../snapshot-text.ts";
 import type { StepCause } from "../step-cause.ts";
 
-/** One instance as of its last commit. Times are milliseconds since the Unix epoch. */
+/** A view of an instance as of its last commit. Times are milliseconds since the Unix epoch. */
 export interface InstanceView extends ChartSnapshot {
   readonly id: string;
   /** Its chart and version, as `name@version`. */
@@ -37,7 +37,7 @@ export interface InstanceQuery {
   readonly limit?: number;
 }
 
-/** One page of a list. */
+/** A page of instances. */
 export interface InstanceList {
   readonly instances: readonly InstanceView[];
   /** What to give as `after` for the next page; null when there is none. A page may be short, or empty, and have a next. */
@@ -56,7 +56,7 @@ export interface PendingChild {
   readonly status: ChartSnapshot["status"] | null;
 }
 
-/** What an instance waits for. Up to 1,000 tasks, 1,000 watches and 1,000 children are listed. */
+/** The pending work of an instance. Up to 1,000 tasks, 1,000 watches and 1,000 children are listed. */
 export interface PendingWork {
   /** Earliest first. */
   readonly timers: readonly PendingTask[];
@@ -66,7 +66,7 @@ export interface PendingWork {
   readonly children: readonly PendingChild[];
 }
 
-/** One committed step. The first has the event `{ type: "$started", input }`. */
+/** A committed step. The first step has the event `{ type: "$started", input }`. */
 export interface HistoryEntry {
   /** Counts the steps of an instance from 1. */
   readonly version: number;
@@ -101,7 +101,7 @@ export function instanceView(
   return { ...snapshot, id, workflow, life, steps, createdAt, updatedAt };
 }
 
-/** The same in a list, which one damaged snapshot does not keep from being shown. */
+/** A view of an instance in a list; a damaged snapshot does not keep the instance out. */
 export function listedView(record: InstanceRecord): InstanceView {
   try {
     return instanceView(record);

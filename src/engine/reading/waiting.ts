@@ -6,7 +6,7 @@ import { Pause } from "../pause.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { stateMatches } from "./state-matches.ts";
 
-/** What to wait for: the end of the instance, however it ends, or a state such as `paying` or `paying.card`. */
+/** The target of a wait: the end of the instance, however it ends, or a state such as `paying` or `paying.card`. */
 export type WaitTarget = "final" | { readonly state: string };
 
 /** The instance has ended in another state than the one that was waited for. */

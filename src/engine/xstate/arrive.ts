@@ -1,4 +1,7 @@
-/** Continues an instance in a new version of its chart: starts whatever the new states invoke, and stops the rest. */
+/**
+ * Continues an instance in a new version of its chart: starts the work that its states ask for, and stops all other
+ * work.
+ */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import { CannotArrive, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
 import type { ChartShape } from "./chart-shape.ts";

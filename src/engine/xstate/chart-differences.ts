@@ -1,9 +1,9 @@
-/** What has changed between two texts of a chart, in sentences for its author. */
+/** Lists the differences between two texts of a chart, in sentences for its author. */
 import { FUNCTION } from "./chart-text.ts";
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** One short sentence for each difference, in the order of the chart; at least one where the texts differ. */
+/** Short sentences, one for each difference, in the order of the chart; at least one where the texts differ. */
 export function chartDifferences(before: string, after: string): readonly string[] {
   if (before === after) return [];
   const charts = [JSON.parse(before) as Config, JSON.parse(after) as Config] as const;

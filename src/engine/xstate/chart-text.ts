@@ -1,7 +1,7 @@
 /** A chart as text: everything in it that decides how a stored snapshot is read on, so that two can be compared. */
 import type { AnyStateMachine } from "xstate";
 
-/** How a function stands in the text: by presence, and a built-in action by its type. */
+/** The mark of a function in the text: functions count by presence, and a built-in action by its type. */
 export const FUNCTION = "function ";
 
 /**

@@ -16,7 +16,7 @@ export interface EmittedAction {
 /** Under this key the runs of a snapshot count the children that the chart has not named. */
 export const UNNAMED = "";
 
-/** What a child is called that the chart has not named, before its number. */
+/** The prefix of ids of children that the chart has not named; a number follows. */
 export const SESSION_PREFIX = "x:";
 
 interface DelayedEvent {
@@ -32,7 +32,7 @@ interface Spawned {
   readonly input: unknown;
 }
 
-/** What a step has to know of children that have ended. */
+/** A step's knowledge about ended children. */
 export interface ChildNews {
   /** The id of the child whose end makes the step. */
   readonly ended?: string | undefined;

@@ -1,4 +1,4 @@
-/** What an endpoint is: all that the router, the order of checks, the OpenAPI document and the pages know of it. */
+/** Types of an endpoint, for the router, the order of checks, the OpenAPI document and the pages. */
 import type { z } from "zod";
 import type { PaymentService } from "../../service/payment-service.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -76,7 +76,7 @@ export interface KeyedEndpoint<
   serve(call: Call<Path, Body, Query>): Promise<Answer<Immutable<z.output<Said>>>>;
 }
 
-/** What is answered without a key: a text, its media type, and the headers besides. */
+/** An answer without a key: a text, its media type, and the headers besides. */
 export interface Page {
   readonly mediaType: string;
   readonly text: string;
@@ -104,7 +104,7 @@ export interface OpenEndpoint<
   serve(reference: Reference, base: string): Page;
 }
 
-/** One endpoint. */
+/** An endpoint. */
 export type Endpoint = KeyedEndpoint | OpenEndpoint;
 
 /** The body of an endpoint that takes none. */
@@ -158,7 +158,7 @@ export function fresh<Body extends object>(body: Body): Answer<Body> {
   return { body, text: JSON.stringify(body), replayed: false };
 }
 
-/** How much of a request's body an endpoint reads: `ignored` is read for the fingerprint only. */
+/** The use of a request's body by an endpoint: `ignored` is read for the fingerprint only. */
 export function bodyUse({ method, body }: KeyedEndpoint): "json" | "ignored" | "unread" {
   if (body !== undefined) return "json";
   return method === "POST" ? "ignored" : "unread";

@@ -24,7 +24,7 @@ export const WINDOWS = {
   webhookTests: { scope: "webhook_test", perMinute: { free: 10, pro: 50, enterprise: 200 } },
 } as const satisfies Readonly<Record<string, Window>>;
 
-/** One of them. */
+/** The name of a window. */
 export type WindowName = keyof typeof WINDOWS;
 
 /** Per minute and client address: failed authentications, and reads of what needs no key. */
@@ -35,7 +35,7 @@ export function isDurable(limit: WindowName | DurableScope): limit is DurableSco
   return !Object.hasOwn(WINDOWS, limit);
 }
 
-/** What the RateLimit headers call a limit. */
+/** The name of a limit in the RateLimit headers. */
 export function scopeOf(limit: WindowName | DurableScope | "documents"): string {
   return limit === "documents" || isDurable(limit) ? limit : WINDOWS[limit].scope;
 }

@@ -50,7 +50,7 @@ const DECLARED = [
   getDocs,
 ] as const;
 
-/** In the order in which they are shown. */
+/** All endpoints, in the order in which they are shown. */
 export const ENDPOINTS: readonly Endpoint[] = DECLARED;
 
 /** A served endpoint, with the exact types of its requests and answers. */

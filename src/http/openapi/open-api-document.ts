@@ -5,7 +5,7 @@ import { describeEndpoints } from "./document.ts";
 /** An OpenAPI 3.1 document as plain JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
-/** What a document is made for. */
+/** Options of `openApiDocument`. */
 export interface OpenApiOptions {
   /** Where the endpoints stand, such as "https://pay.example/payments", without a slash at the end. Default "/". */
   readonly server?: string;

@@ -21,7 +21,7 @@ export function schemaOf(schema: z.ZodType): Json {
   return name === undefined ? plain(z.toJSONSchema(schema, AS_TAKEN)) : reference("schemas", name);
 }
 
-/** What a code's schema is called, such as `CannotCancelError`. */
+/** The name of a code's schema, such as `CannotCancelError`. */
 export function errorName(code: ErrorCode): string {
   const words = code
     .replace(/_ERROR$/, "")

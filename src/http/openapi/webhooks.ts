@@ -1,4 +1,4 @@
-/** What webhooks are sent, as the document describes it. */
+/** Describes webhooks in the OpenAPI document. */
 import { z } from "zod";
 import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
 import { eventName, noticeData } from "../endpoints/events/event-schemas.ts";

@@ -4,7 +4,7 @@ import type { ChartLayout, PlacedEdge, PlacedState, Point } from "./lay-out-char
 import { takenWay, type TakenStep } from "./taken-way.ts";
 import { LINE, NAME_LINE, PADDING } from "./text-size.ts";
 
-/** What is marked on the chart of an instance. */
+/** Marks on the chart of an instance. */
 export interface ChartMarks {
   /** The ids of the active states. */
   readonly active: readonly string[];
@@ -13,7 +13,7 @@ export interface ChartMarks {
 
 const NO_MARKS: ChartMarks = { active: [], taken: [] };
 
-/** How a chart looks. Colours are given to it by the page around it, or are those of a light page. */
+/** Styles of a chart. Colours come from the surrounding page; the default is a light page. */
 export const CHART_STYLE = `
 .chart { --ink: light-dark(#1d2433, #e6e9f0); --soft: light-dark(#5a6478, #9aa4b8); --box: light-dark(#fff, #1b2130);
   --inner: light-dark(#f4f6fa, #151a26); --line: light-dark(#8b95a8, #6c778d); --go: light-dark(#0b6e4f, #4fd1a1);

@@ -1,4 +1,4 @@
-/** Where everything of a chart stands on a page. The places are computed by ELK, which has to be installed. */
+/** Lays out a chart for a page. ELK computes the places, and has to be installed. */
 import type { ElkExtendedEdge, ElkLabel, ElkNode } from "elkjs/lib/elk.bundled.js";
 import { LayoutThread } from "./layout-thread.ts";
 import type { ChartState, ChartTransition, ReadChart } from "./read-chart.ts";

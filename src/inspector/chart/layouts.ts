@@ -107,7 +107,7 @@ export class Layouts {
   }
 }
 
-/** Those of this process. */
+/** The layouts of this process. */
 export const layouts = new Layouts();
 
 /** Whether the thread can be used for more. */

@@ -2,7 +2,7 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition as AnyTransition } from "xstate";
 import { actionWords, delayWords, eventWords, guardWords } from "./words.ts";
 
-/** What a state is. A history state gives back the states that were left. */
+/** The kind of a state. A history state restores the states that were left. */
 export type StateKind = "atomic" | "compound" | "parallel" | "final" | "history";
 
 /** A state of a chart with the states in it. */
@@ -17,7 +17,7 @@ export interface ChartState {
   readonly notes: readonly string[];
   /** Outside events that this state itself handles. */
   readonly answers: readonly string[];
-  /** The id of the state that is entered first; null for atomic and parallel states. */
+  /** The id of the state that is entered first; null for states that are not compound. */
   readonly initial: string | null;
   /** What the chart tells outsiders of this state in `meta.status`, and why it needs a person. */
   readonly status: string | null;

@@ -6,7 +6,7 @@ import type { Clock } from "../../runtime.ts";
 import { changesOf, piecesOf } from "./page-pieces.ts";
 import { WatchedPage, type MadePage, type WatchedPageParts } from "./watched-page.ts";
 
-/** Which page is followed. */
+/** The address of a followed page. */
 export interface PageAddress {
   /** Where the inspector is mounted: a page has links in it. */
   readonly base: string;

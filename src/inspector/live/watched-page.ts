@@ -12,7 +12,7 @@ export interface MadePage {
 /** Told of each state of a page that differs from the one before. */
 export type PageListener = (page: MadePage) => void;
 
-/** What keeping pages fresh needs. */
+/** Dependencies of watched pages. */
 export interface WatchedPageParts {
   readonly make: () => Promise<MadePage>;
   /** Calls back after commits of this process. Those of others are looked for. */

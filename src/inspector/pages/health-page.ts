@@ -8,7 +8,7 @@ import { dueMoment, moment, rowKey, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
-/** What the page shows; `service` is null for an engine without payments. */
+/** The data of the health page; `service` is null for an engine without payments. */
 export interface HealthPage extends QueueStanding {
   readonly service: Health | null;
 }

@@ -5,7 +5,7 @@ import { moment, stateWords, type Redact, rowKey } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
-/** What the list is made of. */
+/** The data of the list. */
 export interface ListPage {
   readonly list: InstanceList;
   readonly query: ListQuery;

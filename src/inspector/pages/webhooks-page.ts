@@ -47,7 +47,7 @@ function enabledWords({ webhook }: WebhookStanding): string {
   return webhook.disabledAt === null ? "enabled" : `off: ${webhook.disabledReason ?? "no reason"}`;
 }
 
-/** One webhook with its newest deliveries. */
+/** A webhook with its newest deliveries. */
 export interface WebhookPage {
   readonly id: string;
   readonly url: string;

@@ -1,4 +1,4 @@
-/** What an event would do to an instance. Nothing of it is stored or carried out. */
+/** The what-if page: the effect of an event on an instance, without storing or carrying out anything. */
 import type { HistoryRecord, InstanceRecord, TaskRecord } from "../../../storage/storage.ts";
 import { snapshotToText } from "../../engine/snapshot-text.ts";
 import type { KnownChart } from "../charts.ts";

@@ -3,7 +3,7 @@ import type { DeliveryAttemptRecord } from "../../payments/tables/webhooks.ts";
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
 import type { Redact } from "../show-values.ts";
 
-/** One attempt that has ended. */
+/** An ended delivery attempt. */
 export interface DeliveryLine {
   /** The delivery's id. */
   readonly id: string;

@@ -1,4 +1,4 @@
-/** What can be subscribed to, by the method that subscribes. */
+/** Topics of subscriptions, by the subscribing method. */
 import type { LandedTransaction } from "../transaction-log.ts";
 import { encodeAccountForNews } from "./account-data.ts";
 import { readFilters } from "./account-methods.ts";

@@ -24,7 +24,7 @@ function unsupportedVersion(version: number): RpcError {
   );
 }
 
-/** What `transactionDetails: "accounts"` shows of a landed transaction: who took part, and what they held. */
+/** A landed transaction with `transactionDetails: "accounts"`: its accounts, and their balances. */
 export function encodeParticipants(landed: LandedTransaction, config: CallConfig): object {
   const version = answeredVersion(landed, config);
   const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } =
@@ -171,7 +171,7 @@ function encodeInnerInstructions(groups: readonly (readonly InnerInstruction[])[
   }));
 }
 
-/** The same in words. */
+/** Inner instructions in words. */
 export function describeInnerInstructions(
   groups: readonly (readonly InnerInstruction[])[],
   keys: AccountKeys,
@@ -188,7 +188,7 @@ function groupInnerInstructions(
   );
 }
 
-/** What a program returned, as nodes write it. */
+/** The return data of a program, as nodes write it. */
 export function encodeReturnData(returned: { program: string; data: Uint8Array }): unknown {
   return { programId: returned.program, data: [Buffer.from(returned.data).toString("base64"), "base64"] };
 }

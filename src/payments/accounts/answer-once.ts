@@ -1,4 +1,4 @@
-/** One answer per Idempotency-Key, stored in the commit of the effect it answers for. */
+/** Idempotency keys: stores an answer for each key, in the commit of the answered effect. */
 import { CommitUnknown } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
@@ -7,7 +7,7 @@ import type { Caller } from "./caller.ts";
 import type { LimitStanding } from "./count-hit.ts";
 import { sha256Hex } from "../ids.ts";
 
-/** What a request may bring besides its body. */
+/** Options of a request besides its body. */
 export interface RequestOptions {
   /** 1–255 visible ASCII characters, unique per account, method and path. */
   readonly idempotencyKey?: string;
@@ -19,7 +19,7 @@ export interface RequestOptions {
   readonly onNew?: () => void;
 }
 
-/** What a POST answers: the body, its exact text, and whether it was said before. */
+/** The answer to a POST: the body, its exact text, and whether it was said before. */
 export interface Answer<Body> {
   readonly body: Body;
   readonly text: string;

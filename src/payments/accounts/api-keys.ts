@@ -14,7 +14,7 @@ import { LastUse } from "./last-use.ts";
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
 export type KeyEnvironment = "live" | "test";
 
-/** What `issueKey` is given. */
+/** Options of `issueKey`. */
 export interface IssueKey {
   readonly accountId: string;
   readonly environment: KeyEnvironment;
@@ -35,7 +35,7 @@ export interface IssuedKey {
   readonly key: string;
 }
 
-/** What `rotateKey` is told. */
+/** Options of `rotateKey`. */
 export interface KeyRotation {
   /** How long the key before goes on working, in milliseconds, 0 to 90 days; default 24 hours. It never works longer than it would have. */
   readonly overlapMs?: number;
@@ -65,7 +65,7 @@ export interface ListedKey {
   readonly lastUsedAt: number | null;
 }
 
-/** What `createAccount` is given. */
+/** Options of `createAccount`. */
 export interface NewAccount {
   readonly name: string;
   readonly tier: Tier;
@@ -112,7 +112,7 @@ const DAY_MS = 86_400_000;
 const OVERLAP_MS = DAY_MS;
 const MAX_OVERLAP_MS = 90 * DAY_MS;
 
-/** What keys are made of and checked against. */
+/** Dependencies of API keys. */
 export interface ApiKeyParts {
   readonly storage: Pick<PaymentStorage, "apiKey" | "apiKeysOf" | "commit">;
   readonly clock: Clock;

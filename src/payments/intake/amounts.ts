@@ -21,7 +21,7 @@ interface Counted {
   readonly amount: bigint;
 }
 
-/** Where the volumes of accounts are stored. */
+/** Dependencies of amount checks. */
 export interface AmountChecking {
   readonly storage: Pick<PaymentStorage, "volume">;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { contradictionOf, type ComparedClocks } from "./chain-clock.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules, type Pause } from "./rules.ts";
 
-/** What a caller asks for, as far as it is known before it was checked. */
+/** A caller's request before its checks. */
 export interface Asked {
   readonly mode: unknown;
   /** Undefined where a quote leaves open what it is for. */
@@ -29,7 +29,7 @@ export interface Admission {
   readonly rules: readonly IntakeRules[];
 }
 
-/** Where the rules are stored, which clocks are compared, and how assets are named in refusals. */
+/** Dependencies of intake: storage of the rules, compared clocks, and names of assets. */
 export interface IntakeParts extends ComparedClocks {
   readonly storage: Pick<PaymentStorage, "gates" | "time">;
   readonly assets: Assets;
@@ -82,7 +82,7 @@ export class Intake {
   }
 }
 
-/** What is asked for is refused as long as the chain contradicts the storage's clock. */
+/** The refusal of a request while the chain contradicts the storage's clock. */
 export function clockRefusal(mode: unknown): PaymentError {
   const told = { reason: "clock", retryAfter: RETRY_SECONDS } as const;
   return mode === "private"

@@ -10,7 +10,7 @@ export interface PauseScope {
   readonly type?: "send" | "swap" | "payroll";
 }
 
-/** One pause. `since` is in milliseconds. */
+/** A pause. `since` is in milliseconds. */
 export interface Pause extends PauseScope, ActedBy {
   readonly since: number;
 }

@@ -1,4 +1,4 @@
-/** What an operator sees, decides and sets: every act is one commit with its row of the audit log. */
+/** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
 import type { HostParts } from "../host-parts.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { Engine, InstanceReads, KindWatching, TaskCommands } from "../../engine/index.ts";
@@ -28,10 +28,10 @@ import { MatterResolver, type Resolver } from "./resolve/resolve.ts";
 import { TransactionActs, type TransactionActing } from "./transaction-acts.ts";
 
 /**
- * What an operator can do. Every act takes who acts and why, and is one commit with its row in the audit log. A command
- * that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes nothing. None of it
- * needs `start()`; what an act sets in motion is done by a service at work. No caller's key reaches any of it: it is the
- * host's own to guard.
+ * The operator's commands. Every act names the acting person and the reason, and is one commit with its row in the
+ * audit log. A command that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes
+ * nothing. No command needs `start()`; a running service carries out the consequences. API keys give no access: the
+ * host must guard these commands.
  */
 export interface Operator
   extends
@@ -64,7 +64,7 @@ export interface Operator
   auditLog(page?: AuditPage): Promise<readonly AuditEntry[]>;
 }
 
-/** What can be read of the service's instances. */
+/** Reads of the service's instances. */
 export interface OperatedInstances
   extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks">, Pick<Engine<never>, "waitFor"> {}
 
@@ -76,7 +76,7 @@ export interface OperatorParts {
   readonly countMatters: () => Promise<number>;
 }
 
-/** What the operator's commands are made of. */
+/** Dependencies of the operator's commands. */
 export interface OperatorDeps extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;

@@ -1,4 +1,6 @@
-/** What an operator does to a transaction by its id, whether or not it is a matter that waits for a person. */
+/**
+ * Acts of an operator on a transaction by its id, whether or not the transaction is a matter that waits for a person.
+ */
 import { z } from "zod";
 import { commitOne } from "../../../storage/decided.ts";
 import { isPaymentError } from "../../errors.ts";
@@ -18,7 +20,7 @@ import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
 import { proposedReturn, returnId, waitingReturn } from "./resolve/proposed-return.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
 
-/** What can be done to any transaction. What waits for a person is decided by `resolve`. */
+/** Acts on any transaction. Matters that wait for a person are decided by `resolve`. */
 export interface TransactionActing {
   /**
    * Releases the deposit address of an order: one that is held for any reason, at rest, closed or written off. A service
@@ -52,7 +54,7 @@ export interface TransactionActing {
   returnTokens(transactionId: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn>;
 }
 
-/** What was ordered, or waits for another person. */
+/** A return that was ordered, or that waits for a second person. */
 export interface GivenReturn extends OrderedReturn {
   readonly state: "done" | "awaits_approval";
   /** The id with which a second person confirms the return; only for `awaits_approval`. */
@@ -67,7 +69,7 @@ const released = z.strictObject({ transactionId: named });
 const landed = z.strictObject({ transactionId: named, signature: z.string().min(1).max(MAX_SIGNATURE) });
 const returned = z.strictObject({ transactionId: named, mint: named, to: named.optional() });
 
-/** What these acts need. */
+/** Dependencies of these acts. */
 export interface TransactionActsParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;

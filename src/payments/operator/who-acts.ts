@@ -1,4 +1,4 @@
-/** Who acts and why: words that people can read whole, and names that are compared as people read them. */
+/** Checks the name and the reason of an acting person: readable text, and names compared as people read them. */
 import { z } from "zod";
 
 const MAX_CHARACTERS = 200;
@@ -43,8 +43,8 @@ export const shownName = shownWords.refine(
 );
 
 /**
- * Whether two names are one person's: spelled in another case, form or spacing they still are. Names that were stored before
- * unseen characters were refused may hold some, which tell nobody apart either.
+ * Whether two names belong to one person: case, form and spacing do not matter. Names stored by older versions may
+ * contain invisible characters, which do not matter either.
  */
 export function isSamePerson(one: string, other: string): boolean {
   return asRead(one) === asRead(other);

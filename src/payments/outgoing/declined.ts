@@ -19,7 +19,7 @@ export function isToRecipients({ kind, mark }: Pick<PaymentRecord, "kind" | "mar
   return TO_RECIPIENTS.has(kind) && !isRecovery({ mark });
 }
 
-/** Whether a payment to a recipient was signed: then its bytes may land, and the order is not declined. */
+/** Whether a payment to a recipient was signed: if so, its bytes may land, and the order cannot be declined. */
 export function hasSignedForRecipients(payments: readonly PaymentRecord[]): boolean {
   return payments.some((payment) => payment.signature !== null && isToRecipients(payment));
 }
@@ -42,7 +42,7 @@ async function isDeclined(storage: Pick<PaymentStorage, "vouchings">, address: s
   return (await storage.vouchings(address)).some(({ refundTo }) => refundTo !== null);
 }
 
-/** Whether a payment is one to recipients whom an operator has declined to pay. */
+/** Whether a payment goes to recipients whom an operator has declined to pay. */
 export async function isDeclinedPayment(
   storage: Pick<PaymentStorage, "vouchings">,
   payment: Pick<PaymentRecord, "kind" | "mark" | "address">,
@@ -56,8 +56,8 @@ interface PaidByOthers {
 }
 
 /**
- * The same routing, which plans no payment to a recipient of an order that was declined meanwhile, unless another copy of
- * the database has paid the recipients: what is planned for them then meets the marker, and the order is told as paid.
+ * Routing that plans no payment to recipients of an order declined meanwhile, unless another copy of the database has
+ * paid the recipients: the planned payment then meets the marker, and the order counts as paid.
  */
 export function declinableRouting(
   storage: PaymentStorage,

@@ -1,4 +1,7 @@
-/** What another copy of this database has paid under a marker, once an operator has vouched for that copy's transaction. */
+/**
+ * Reads payments that another copy of this database has made under a marker, once an operator has vouched for the
+ * transaction.
+ */
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";

@@ -1,4 +1,4 @@
-/** What a payment does in the world: it is signed, sent, and its marker read; a plan starts the payments that it names. */
+/** Effects of a payment: signs, sends, and reads its marker; a plan starts the payments that it names. */
 import type { PaymentEvent, PaymentFault } from "../../../machines/index.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
@@ -38,7 +38,7 @@ import { followedBy, proofOf, readPlan, withSeeds, writePlan, type StoredPlan } 
 import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
-/** What signing payments takes. */
+/** Dependencies of signing payments. */
 export interface PaymentSurroundings extends ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -16,7 +16,7 @@ const RETRY_PAUSE_MS = 30_000;
 /** The registered chart of payments that the service signs. */
 export type PaymentWorkflow = Workflow<typeof payment, PaymentTables>;
 
-/** Who pays what to whom. */
+/** A planned payment: payer, recipients and amounts. */
 export interface PlannedPayment {
   readonly transactionId: string;
   readonly address: Address;

@@ -1,4 +1,4 @@
-/** What the markers on the chain say has become of a payment: the only thing that decides it. */
+/** Reads the outcome of a payment from markers on the chain, which alone decide. */
 import type { RivalPayment } from "../../../machines/index.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
@@ -25,7 +25,7 @@ export interface PaymentInQuestion {
   readonly view: TransactionView;
 }
 
-/** When and by what signature a payment landed, as far as it is known. */
+/** Time and signature of a payment's landing, as far as known. */
 export interface Landing {
   readonly signature: string | null;
   readonly slot: number;

@@ -44,7 +44,10 @@ export interface CreatedOrderBody extends DepositBody {
 
 /** Orders without a deposit that an account may have open. */
 const MAX_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
-/** How long an address is watched after its order: as closely as before, until its markers may be closed, and after that. */
+/**
+ * How long an address is watched after its order: first as closely as before, then until its markers may be closed,
+ * then slowly.
+ */
 export const LINGER_MS = 15 * 60_000;
 export const QUIET_MS = 24 * 3_600_000;
 export const SLOW_MS = 60 * 24 * 3_600_000;
@@ -53,7 +56,7 @@ export const REFUND_PAUSE_MS = 10 * 60_000;
 /** What ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
 
-/** What taking orders needs besides the context. */
+/** Dependencies of taking orders, besides the context. */
 export interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
@@ -259,7 +262,7 @@ function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWr
   };
 }
 
-/** What was answered when the order was taken; the same at every replay. */
+/** The answer to a new order; the same at every replay. */
 export function createdOrderBody(
   { id, createdAt }: Pick<TransactionRecord, "id" | "createdAt">,
   deposit: DepositRecord,

@@ -25,7 +25,7 @@ const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
 /** Where an operator has to look. */
 const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
-/** What an address does in the world. */
+/** Effects of a deposit address. */
 export interface AddressEffects {
   readonly settlement: AddressSettlement;
   readonly sendBack: ReturnTokens;

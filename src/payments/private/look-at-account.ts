@@ -5,7 +5,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 
-/** What is remembered of an address while it is watched. */
+/** The memory of a watched address. */
 export interface WatchedAddress {
   readonly address: Address;
   /** The deposit window's end, in milliseconds of the chain's clock; never, when it waits for no deposit any more. */
@@ -30,7 +30,7 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 /** A zero balance for every asset, before the first look. */
 const NOTHING: readonly bigint[] = [];
 
-/** One that was not looked at yet. */
+/** A watched address before its first look. */
 export function watchedAddress(deposit: DepositRecord, { tokens }: Assets): WatchedAddress {
   return {
     address: deposit.id,

@@ -18,7 +18,7 @@ import { findReturn } from "../outgoing/plans/plan-return.ts";
 import { ReleaseRefused } from "./release-deposit.ts";
 import { spendingDoubt } from "../outgoing/unknown-spending.ts";
 
-/** Which tokens, and to whom. */
+/** The tokens of a return, and their receiver. */
 export interface ReturnOrder {
   /** Any mint but the service's own assets; SOL's stands for wrapped SOL. */
   readonly mint: string;
@@ -26,7 +26,7 @@ export interface ReturnOrder {
   readonly to?: string | undefined;
 }
 
-/** What was ordered. Amounts are decimal strings in whole units. */
+/** An ordered return. Amounts are decimal strings in whole units. */
 export interface OrderedReturn {
   readonly transactionId: string;
   readonly address: string;
@@ -40,7 +40,7 @@ export interface OrderedReturn {
   readonly left: string;
 }
 
-/** What another person is asked to confirm. */
+/** A return that a second person is asked to confirm. */
 export interface ProposedReturn extends OrderedReturn {
   /** Raw units: no more goes there. */
   readonly units: bigint;

@@ -21,7 +21,7 @@ import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
 import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
-/** What was released. */
+/** A released deposit. */
 export interface ReleasedDeposit {
   readonly transactionId: string;
   readonly address: string;
@@ -53,7 +53,7 @@ export class ReleaseRefused extends Error {
   override readonly name = "ReleaseRefused";
 }
 
-/** How an address is let go of, and what belongs into the same commit. */
+/** The release of an address, and further writes of its commit. */
 export interface ReleaseOrder {
   /**
    * The receiver of all money, with no recipient paid; null when recipients are paid and the rest goes to the sender.
@@ -66,7 +66,7 @@ export interface ReleaseOrder {
   readonly writesFor: (released: ReleasedDeposit) => readonly PaymentWrite[];
 }
 
-/** What releasing needs. */
+/** Dependencies of a release. */
 export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;

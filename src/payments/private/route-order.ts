@@ -36,7 +36,7 @@ import { undisputed } from "../outgoing/plans/undisputed.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 
-/** What routing orders takes. */
+/** Dependencies of routing. */
 export interface RoutingSurroundings extends Sponsored {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -43,7 +43,7 @@ import { mayClose, type ClosingRules } from "../outgoing/closing.ts";
 import { wordsIn } from "../outgoing/plans/kept-accounts.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
-/** What planning the next payment of an address leads to. */
+/** The result of planning the next payment of an address. */
 export type Settled = EffectOutcome<DepositAddressEvent, PaymentTables>;
 
 /** The effects by which an address plans its own payments. */
@@ -62,7 +62,7 @@ interface AddressInHand {
   readonly view: TransactionView;
 }
 
-/** What settling addresses takes. */
+/** Dependencies of settling addresses. */
 export interface SettlementSurroundings extends Sponsored, ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -36,7 +36,7 @@ export interface Redirection {
 /** Why an address is held where money is left after a refund to another address: a person decides about it anew. */
 export const SENT_ELSEWHERE = "sent_elsewhere";
 
-/** What operators have vouched for at an address so far, null where none has. */
+/** Money that operators have vouched for at an address so far; null without a word. */
 export async function vouchedMoney(
   storage: Pick<PaymentStorage, "vouchings">,
   address: string,
@@ -61,7 +61,10 @@ function redirectionOf(word: VouchingRecord | undefined): Redirection | null {
   return { word: word.id, to: word.refundTo, allowed: word.allowed ?? {} };
 }
 
-/** What of a mint may still go to the other address: a refund that landed or may land has used its amount and its cost. */
+/**
+ * The rest of a mint that may still go to the new receiver: a refund that landed or may land has used its amount and
+ * its cost.
+ */
 export function leftOf(
   { word, allowed }: Redirection,
   payments: readonly PaymentRecord[],
@@ -88,7 +91,7 @@ export interface MoneyThere extends Pick<VouchingRecord, "step" | "slot" | "sign
   readonly there: Readonly<Record<string, string>>;
 }
 
-/** What reading the money at an address needs. */
+/** Dependencies of reading the money at an address. */
 export interface MoneyParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

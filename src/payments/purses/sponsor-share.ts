@@ -48,7 +48,7 @@ export function lateShareId(transactionId: string): string {
   return `${transactionId}:late`;
 }
 
-/** What an account's waiting and funded orders are counted under. */
+/** The resource of an account's waiting and funded orders. */
 export function boundBy(sponsor: string, accountId: string): string {
   return `${sponsorPurse(sponsor)} bound by ${accountId}`;
 }

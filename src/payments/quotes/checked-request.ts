@@ -6,7 +6,7 @@ import type { Address } from "../../address.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 
-/** What the caller says it wants to pay. */
+/** The payment that the caller declares. */
 export interface DeclaredTransaction {
   readonly accountId: string;
   readonly quoteId: string;

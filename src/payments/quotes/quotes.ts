@@ -33,7 +33,7 @@ const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
 /** How long after its expiry a quote can still be refreshed. */
 const REFRESH_GRACE_MS = 10 * 60_000;
 
-/** What quoting needs besides the context. */
+/** Dependencies of quotes, besides the context. */
 export interface QuoteParts extends ServiceContext {
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
   /** Null while private mode is off. */

@@ -1,4 +1,4 @@
-/** Whether each recipient can be paid: the chain itself takes money for addresses that no key can spend from. */
+/** Checks that recipients can be paid: the chain itself takes money for addresses that no key can spend from. */
 import { parseAddress, type Address } from "../../address.ts";
 import { parseAmount, type AmountFault } from "../../amount.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";

@@ -14,7 +14,7 @@ import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { spendingOf } from "../outgoing/unknown-spending.ts";
 import { recordedIn, tallyOf, type AddressTally } from "./tally.ts";
 
-/** What examining needs. */
+/** Dependencies of an examination. */
 export interface Examination {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -23,10 +23,10 @@ export interface Examination {
   readonly keys: DepositKeys;
 }
 
-/** One that is under way, and the lives of the database until it began. */
+/** An examination under way, with the lives of the database up to its beginning. */
 export type Examining = Examination & { readonly lives: readonly LifeRecord[] };
 
-/** What the database says of an address. */
+/** The database's facts about an address. */
 export interface AddressFacts {
   readonly deposit: DepositRecord;
   readonly orderStatus: string;
@@ -45,7 +45,7 @@ export interface Contradiction {
   readonly onChain: "landed" | "landed_with_error";
 }
 
-/** What was found. */
+/** The result of an examination. */
 export interface Examined {
   readonly facts: AddressFacts;
   readonly tallies: readonly { readonly asset: Token; readonly tally: AddressTally }[];

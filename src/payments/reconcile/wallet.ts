@@ -29,7 +29,7 @@ export interface ReconciledWallet {
   readonly findings: readonly WalletFinding[];
 }
 
-/** What it takes to look. */
+/** Dependencies of comparing wallet transactions. */
 export interface WalletReconciling {
   readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;

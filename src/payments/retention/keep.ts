@@ -1,4 +1,4 @@
-/** How long the payment service keeps what is over, as its host may set it. */
+/** Options for how long the payment service keeps finished rows. */
 import { z } from "zod";
 import { durationOption, type Duration } from "../../duration.ts";
 
@@ -24,7 +24,7 @@ export interface Keep {
   readonly idempotencyAnswers?: Duration;
 }
 
-/** The same in milliseconds; null for what is always kept. */
+/** `Keep` in milliseconds; null for kinds that are always kept. */
 export interface KeptFor {
   readonly transactions: number | null;
   readonly notices: number | null;

@@ -8,7 +8,7 @@ import { noticeRemoval } from "./old-notices.ts";
 import type { Judged, Rows } from "./oldest-first.ts";
 import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
 
-/** What removing transactions needs. */
+/** Dependencies of removing transactions. */
 export interface TransactionRemoving extends RemovingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];

@@ -25,7 +25,7 @@ import type {
   WantedReservation,
 } from "./swap-provider.ts";
 
-/** How a desk trades, checked. */
+/** Checked terms of a desk. */
 export interface DeskTerms {
   readonly desk: Signer;
   /** Null where the inventory makes the price. */

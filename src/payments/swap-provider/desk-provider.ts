@@ -10,7 +10,7 @@ import { amountsByMint } from "../assets/amounts-by-mint.ts";
 import { DeskAtWork } from "./desk-at-work.ts";
 import type { Swapper, SwapProvider } from "./swap-provider.ts";
 
-/** How a desk trades. */
+/** Options of a desk. */
 export interface DeskOptions {
   /**
    * The wallet that holds the inventory and signs, such as `keypairSigner(secretKey)`. Keep all assets to be given in

@@ -8,12 +8,13 @@ import type { Clock, Logger } from "../../runtime.ts";
 import type { Token } from "../assets/assets.ts";
 
 /**
- * Where swaps come from. `deskProvider` is one: it trades out of the operator's own inventory. Another one quotes from a
- * market and hands its transactions over, as Jupiter does: `offer` would be its price, `build` its `GET /order`, whose
+ * A source of swaps. `deskProvider` trades out of the operator's own inventory. A different provider could quote from a
+ * market and hand its transactions over, as Jupiter does: `offer` would be its price, `build` its `GET /order`, whose
  * `transaction` is passed on and whose `requestId` is the `ticket`, `complete` its `POST /execute`, answered with null
- * because Jupiter sends the transaction itself; it would have no `direct`, since a foreign transaction cannot begin with
- * our marker, so that it serves wallet mode only. Whatever a provider answers, a swap is settled by the chain alone: its
- * identity is the user's signature, and it has succeeded when that is finalized, and failed when it is proved dead.
+ * because Jupiter sends the transaction itself; it would have no `direct`, since a foreign transaction cannot begin
+ * with our marker, so that it serves wallet mode only. Whatever a provider answers, a swap is settled by the chain
+ * alone: its identity is the user's signature, and it has succeeded when that is finalized, and failed when it is
+ * proved dead.
  */
 export interface SwapProvider {
   /** In log lines. */
@@ -22,7 +23,7 @@ export interface SwapProvider {
   connect(surroundings: ProviderSurroundings): Swapper;
 }
 
-/** What a provider is lent. */
+/** Dependencies that the service lends to a provider. */
 export interface ProviderSurroundings {
   readonly ledger: Ledger;
   /** The assets that can be swapped, SOL by its wrapped mint. */
@@ -33,7 +34,7 @@ export interface ProviderSurroundings {
   readonly ask?: AskPart;
 }
 
-/** What is to be swapped for what. */
+/** The wanted swap. */
 export interface WantedSwap {
   readonly give: Token;
   readonly get: Token;
@@ -77,7 +78,7 @@ export interface OfferedSwap {
   readonly outputAmount: bigint;
 }
 
-/** How much of a resource is promised to open quotes and to swaps under way. */
+/** The amount of a resource promised to open quotes and to swaps under way. */
 export type Promised = (resource: string) => Promise<bigint>;
 
 /** A wallet's swap at an offered price. */

@@ -27,7 +27,7 @@ const PATIENCE_MS = 5 * 60_000;
 /** Why a swap was refunded without its payee being at fault. */
 type Obstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
-/** What routing swaps needs besides the context. */
+/** Dependencies of routing swaps, besides the context. */
 export interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
   readonly sponsor: Address;
   readonly startPayment: StartPayment;

@@ -1,4 +1,4 @@
-/** What is limited, and how much of it is taken: requests, volumes of a day, the sponsor's lamports, the desk's inventory. */
+/** Tables of limits: reservations, requests, spendings, the operator's rules, and daily volumes. */
 import { defineTable, type Row } from "../../../storage/table.ts";
 import { type Read, rowsOf } from "./read.ts";
 
@@ -50,7 +50,7 @@ export const spendings = defineTable("spendings", {
 
 export interface SpendingRecord extends Row<typeof spendings> {}
 
-/** What an operator has set for what is newly taken: for every account (`service`), or for one (`account <id>`). */
+/** Operators' rules for new requests: for every account (`service`), or for one (`account <id>`). */
 export const gates = defineTable("gates", {
   columns: {
     id: "text",

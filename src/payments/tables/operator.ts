@@ -28,7 +28,7 @@ export const matters = defineTable("matters", {
 
 export interface MatterRecord extends Row<typeof matters> {}
 
-/** What operators have decided about matters. `id` is the matter's; a decision expects the version that it has read. */
+/** Operators' decisions about matters. `id` is the id of the matter; a decision expects the version that was read. */
 export const decisions = defineTable("decisions", {
   columns: {
     id: "text",

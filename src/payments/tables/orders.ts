@@ -131,7 +131,7 @@ export interface TransactionView {
   readonly payments: readonly PaymentRecord[];
 }
 
-/** What narrows a list of transactions; each has an index of its own. */
+/** A filter for a list of transactions; each has an index of its own. */
 export type TransactionLookup =
   | { readonly status: TransactionStatus }
   | { readonly reference: string }

@@ -1,9 +1,9 @@
-/** What the service signs, or was given signed: payments out of deposit addresses, and every set of signed bytes. */
+/** Tables of signed bytes: payments out of deposit addresses, and all attempts, the caller's included. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import { type Read, rowsOf } from "./read.ts";
 
-/** What one recipient gets, in base units. */
+/** The share of a recipient, in base units. */
 export interface RecipientShare {
   readonly address: Address;
   readonly amount: bigint;

@@ -1,4 +1,4 @@
-/** The same request again, without an Idempotency-Key: its quote tells which transaction it became. */
+/** Recognises a repeated request without an Idempotency-Key: its quote names the transaction. */
 import type { QuoteRecord } from "../tables/orders.ts";
 import { PaymentError } from "../../errors.ts";
 import { isSameTransaction } from "../../ledger/wire-format.ts";

@@ -55,7 +55,7 @@ export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, A
   readonly landedAfterCancel?: true;
 }
 
-/** What showing transactions needs. */
+/** Dependencies of showing transactions. */
 export interface TransactionReading {
   readonly storage: PaymentStorage;
   readonly assets: Assets;

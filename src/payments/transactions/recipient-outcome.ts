@@ -1,4 +1,4 @@
-/** What became of one recipient's share, as far as it is known. */
+/** The outcome of a recipient's share, as far as known. */
 import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 

@@ -83,7 +83,7 @@ export class SignedTransactions {
   }
 }
 
-/** What was answered when the transaction was taken; the same at every replay. */
+/** The answer to a new transaction; the same at every replay. */
 export function createdTransferBody({ id, signature, createdAt }: TransactionRecord): CreatedTransferBody {
   return {
     transactionId: id,

@@ -15,7 +15,7 @@ import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 /** The registered chart of wallet mode. */
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
 
-/** What sending a caller-signed transaction needs. */
+/** Dependencies of sending caller-signed transactions. */
 export interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -91,7 +91,7 @@ function isOver(status: TransferMeta["status"]): boolean {
   return ["completed", "failed", "cancelled"].includes(status);
 }
 
-/** How a transfer begins. */
+/** The start of a transfer. */
 export interface TransferStart {
   /** How long it can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;

@@ -15,7 +15,7 @@ import { standingOf, type Standing } from "./signature-news.ts";
 import { inLanes, Slots } from "../slots.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
-/** What following signatures needs. */
+/** Dependencies of following signatures. */
 export interface SignatureWatching {
   readonly storage: Pick<PaymentStorage, "attempts">;
   readonly ledger: Ledger;

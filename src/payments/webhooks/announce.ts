@@ -21,7 +21,7 @@ import { recipientShare, transactionFee } from "../transactions/read-transaction
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
-/** What announcing needs. */
+/** Dependencies of announcing. */
 export interface Announcing {
   readonly storage: PaymentStorage;
   readonly clock: Clock;

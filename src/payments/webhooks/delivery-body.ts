@@ -4,7 +4,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import { isoTime } from "../iso-time.ts";
 import { shownError } from "./shown-error.ts";
 
-/** Where the time of one attempt went, in milliseconds. */
+/** Phases of an attempt, in milliseconds. */
 export interface AttemptPhasesBody {
   /** Looking up the name. This and the next two are null where a kept connection served, and where none was opened. */
   readonly dnsMs: number | null;
@@ -14,7 +14,7 @@ export interface AttemptPhasesBody {
   readonly firstByteMs: number | null;
 }
 
-/** One ended attempt. */
+/** An ended attempt. */
 export interface DeliveryAttemptBody {
   readonly number: number;
   readonly startedAt: string;

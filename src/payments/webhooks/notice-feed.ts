@@ -11,7 +11,7 @@ import type { NoticeRecord } from "../tables/notices.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 
-/** Which notices to be told of; every field narrows. An empty filter takes all. */
+/** A filter of notices; all given fields must match. An empty filter matches all notices. */
 export interface NoticeFilter {
   readonly accountId?: string;
   readonly transactionId?: string;
@@ -21,7 +21,7 @@ export interface NoticeFilter {
 /** Told of one notice. What it throws, or rejects with, is logged; other listeners are told all the same. */
 export type NoticeListener = (notice: Notice) => void;
 
-/** What telling needs. */
+/** Dependencies of the feed. */
 export interface NoticeTelling {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
   readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notice">;

@@ -9,7 +9,7 @@ import { pageOf } from "../page.ts";
 import { parseRequest, recovery, type Recovery } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 
-/** How many deliveries were begun again. */
+/** The number of deliveries that were begun again. */
 export interface RecoveryBody {
   readonly webhookId: string;
   readonly since: string;

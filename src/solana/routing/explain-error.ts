@@ -15,7 +15,7 @@ export function explainError(plan: TransactionPlan, error: string): TransactionF
   return { ...("doubt" in explained ? unsettled(explained) : explained), error };
 }
 
-/** What the error alone tells. `err` is the chain's transaction error in its JSON form. */
+/** Explains an error without asking a node. `err` is the chain's transaction error in its JSON form. */
 export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
   switch (err) {
     case "BlockhashNotFound":

@@ -9,7 +9,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
-/** Whose holdings of which mints are asked for, and how final they have to be. */
+/** The owner, mints and commitment of the question. */
 export interface OwnerQuestion {
   readonly owner: Address;
   readonly mints: readonly Address[];

@@ -14,7 +14,7 @@ import type { Account } from "../rpc/account.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
-/** Which holdings are asked for, and how final they have to be. */
+/** The addresses, mints and commitment of the question. */
 export interface FundsQuestion {
   readonly addresses: readonly Address[];
   readonly mints: readonly Address[];

@@ -18,7 +18,7 @@ const STATE_AT = 108;
 const IN_USE = 1;
 
 /**
- * What one endpoint tells of a marker of `base`. Lamports without data make no marker. Any other account is impossible
+ * A marker of `base` as one endpoint reports it. Lamports without data make no marker. Any other account is impossible
  * at such an address, so the endpoint is wrong: `disputed`.
  */
 export function markerIn(account: Account | null | undefined, base: Address): Marker {

@@ -13,7 +13,7 @@ import {
   type WrittenCall,
 } from "./rpc-call.ts";
 
-/** What batching calls needs to know. */
+/** Options of batching. */
 export interface Batching {
   readonly clock: Clock;
   /** Calls in one request at most. */
@@ -48,8 +48,8 @@ const HISTORY = [
 ];
 
 /**
- * The same calls of one node in fewer requests. A call only joins a request that has not left yet, so no answer is older
- * than its question. All others leave alone and at once.
+ * Batches calls to a node into fewer requests. A call only joins a request that has not left yet, so no answer is older
+ * than its question. Other calls are sent alone and at once.
  */
 export function batchedCalls(post: Post, batching: Batching): RpcCall {
   const alone = singleCalls(post);

@@ -4,7 +4,7 @@ import { asEndpointFailure, expectShape, isPassing, type EndpointFailure } from 
 import { Carrier, type Carriage } from "./carrier.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
-/** What joining calls needs to know. */
+/** Options of joining. */
 export interface Joining {
   readonly clock: Clock;
   /** Accounts in one getMultipleAccounts call at most. */

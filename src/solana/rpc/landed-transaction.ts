@@ -39,7 +39,7 @@ const metaShape = z.object({
   loadedAddresses: z.object({ writable: z.array(addressShape), readonly: z.array(addressShape) }).nullish(),
 });
 
-/** What one account held of a mint before or after a transaction. */
+/** The balance of an account in a mint, before or after a transaction. */
 export type TokenBalance = z.output<typeof tokenBalanceShape>;
 
 const bytesShape = z
@@ -81,7 +81,7 @@ export function messageHashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(taken(bytes).message).digest("hex");
 }
 
-/** Who takes part. */
+/** The participants of a transaction. */
 export interface Participants {
   /** The fee payer first. */
   readonly signers: readonly Address[];

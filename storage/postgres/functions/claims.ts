@@ -1,4 +1,4 @@
-/** In the database: tasks are claimed under leases, kept, and given back. */
+/** Database functions that claim tasks under leases, keep them, and give them back. */
 import { MAX_UNSETTLED, UNCLAIMED_MS } from "../../unsettled.ts";
 import { SUSPECT_MS } from "../../suspects.ts";
 import { IN_QUEUE } from "../../sql/task-statements.ts";

@@ -1,4 +1,4 @@
-/** In the database: a group of commits, together or each on its own, by one function. */
+/** The database function that commits a group, together or each commit on its own. */
 import { engineTables } from "../../engine-tables.ts";
 import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";

@@ -10,8 +10,8 @@ export const KEPT_PLANS =
   "set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off";
 
 /**
- * In a join with the rows that are changed: the column that is sought, and the value by which it is. An equality of two
- * columns would let the planner go through an index from its beginning to its end.
+ * A condition on a column in a join with the changed rows: the column, and the value to find. A plain equality of two
+ * columns would let the planner scan an index from beginning to end.
  */
 export const sought = (column: string, value: string): string => `${column} = any(array[${value}])`;
 

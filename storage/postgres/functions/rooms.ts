@@ -1,4 +1,4 @@
-/** In the database: locks in one order, and the rooms of limits. */
+/** Database functions for limits: locks in one order, and the rooms of keys. */
 import { MAX_HEADS } from "../../limits.ts";
 
 /** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */

@@ -1,4 +1,7 @@
-/** Where the databases differ in a schema: the types of columns, where null stands in an index, the options of tables, and how tables are listed. */
+/**
+ * Differences between the databases' schemas: types of columns, the place of null in an index, options of tables, and
+ * the listing of tables.
+ */
 import { type RawBuilder, sql } from "kysely";
 import { type Field, fieldsOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
@@ -6,7 +9,7 @@ import { listed, quoted, type Statement, statement } from "../statement.ts";
 
 type Columns = Readonly<Record<string, Column>>;
 
-/** What makes up a table besides its name. */
+/** The parts of a table besides its name. */
 export interface TableParts {
   readonly columns: Columns;
   readonly key: readonly string[];

@@ -33,7 +33,7 @@ export function chartSection(shown: ShownInstance): Html {
     ${drawn}`;
 }
 
-/** What is marked on a chart. */
+/** Marks on a chart. */
 export interface MarkedSteps {
   readonly value: unknown;
   readonly history: readonly HistoryRecord[];

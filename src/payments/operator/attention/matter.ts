@@ -29,10 +29,10 @@ export type MatterKind =
   /** A webhook did not take notices, and they are no longer sent. */
   | "abandoned_webhook";
 
-/** What an operator can do about a matter; see `Operator.resolve`. */
+/** An action on a matter; see `Operator.resolve`. */
 export type MatterAction = "retry" | "refundTo" | "writeOff" | "settle" | "release" | "drop";
 
-/** One matter as its source finds it. */
+/** A matter, as its source finds it. */
 export interface FoundMatter {
   readonly kind: MatterKind;
   /** Unique among all matters, and stable: the kind, a colon, and a key that the source chooses. */
@@ -52,7 +52,7 @@ export interface FoundMatter {
   readonly isSighting?: true;
 }
 
-/** One matter as it is listed. */
+/** A matter, as it is listed. */
 export interface Matter extends Omit<FoundMatter, "since" | "isSighting"> {
   /** ISO 8601 in UTC. */
   readonly since: string;
@@ -70,7 +70,7 @@ export function matterId(kind: MatterKind, key: string): string {
   return `${kind}:${key}`;
 }
 
-/** What a matter's id names behind its kind, such as a deposit address or a task. */
+/** The key in a matter's id, behind the kind, such as a deposit address or a task. */
 export function matterKey({ id, kind }: Pick<FoundMatter, "id" | "kind">): string {
   return id.slice(kind.length + 1);
 }

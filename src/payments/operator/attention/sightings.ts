@@ -13,7 +13,7 @@ const STANDS_MS = 100_000;
 /** More than there are at a time, among other matters that are open. */
 const MOST_OPEN = 2_000;
 
-/** Where it is stored what others see. */
+/** Dependencies of sightings. */
 export interface SightingParts {
   readonly storage: Pick<PaymentStorage, "openMatters" | "time">;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import { type DatedMatter, type Look, shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
 import type { Sightings } from "./sightings.ts";
 
-/** What the host gets. */
+/** The host's news about a matter. */
 export interface AttentionNews {
   /** `waiting`: a matter needs a person. `over`: it does not any more. */
   readonly state: "waiting" | "over";
@@ -24,7 +24,7 @@ export interface AttentionNews {
  */
 export type OnAttention = (news: AttentionNews) => void | Promise<void>;
 
-/** Where it is stored what was reported to the host, and how it is reported. */
+/** Dependencies of reports to the host. */
 export interface MatterTellingParts {
   readonly storage: Pick<PaymentStorage, "matters" | "commit">;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** What pausing, suspending and limiting need, and the two fields that their commands share. */
+/** Dependencies of pausing, suspending and limiting, and the two fields that their commands share. */
 import { z } from "zod";
 import type { Clock } from "../../../runtime.ts";
 import type { Assets } from "../../assets/assets.ts";

@@ -16,7 +16,7 @@ export interface PausedScope {
   readonly accountId?: string | undefined;
 }
 
-/** One pause as it is listed. */
+/** A pause, as it is listed. */
 export interface PausedEntry extends ActedBy {
   readonly mode?: "wallet" | "private";
   /** Its symbol. */

@@ -10,7 +10,7 @@ import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateSetting } from "./gate-setting.ts";
 
-/** Which endpoint is out of service, and for how long. */
+/** The endpoint to suspend, and the duration. */
 export interface WantedSuspension {
   /** As the ledger names it: its host, numbered where several endpoints share one. */
   readonly endpoint: string;
@@ -50,11 +50,11 @@ const wantedSuspension = z.strictObject({
   minutes: z.int().min(1).max(MAX_MINUTES),
 });
 
-/** What suspending endpoints takes. */
+/** Dependencies of suspending endpoints. */
 export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
   /**
-   * Read for the storage's clock: clocks of processes differ, and no process may end a suspension that another process
-   * has just begun.
+   * Read for the storage's clock: clocks of processes differ, and a process with a fast clock must not end the
+   * suspension of another process.
    */
   readonly storage: Pick<PaymentStorage, "time">;
   /** With all of its endpoints. */

@@ -39,7 +39,7 @@ export interface DerivedAddress {
   readonly createdAt: number;
 }
 
-/** What restoring needs. */
+/** Dependencies of restoring. */
 export interface RestoringParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -1,4 +1,4 @@
-/** What an operator decides about a matter, and what came of it. */
+/** Commands of an operator about a matter, and their results. */
 import { z } from "zod";
 import type { Address } from "../../../address.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
@@ -6,7 +6,7 @@ import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import type { SettledTransaction } from "../../wallet/settle-transaction.ts";
 
-/** What is to be done about a matter. */
+/** A command about a matter. */
 export type ResolveCommand =
   /** A task is tried again at once. */
   | { readonly action: "retry" }
@@ -33,7 +33,7 @@ export interface Approval {
   readonly address: string;
 }
 
-/** What came of a command. */
+/** The result of a command. */
 export interface Resolution {
   /** The matter's id. */
   readonly id: string;
@@ -55,7 +55,7 @@ export interface Resolving {
   readonly guard: PaymentWrite;
 }
 
-/** What `resolve` takes. */
+/** The schema of `resolve`'s command. */
 export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("retry") }),
   z.strictObject({ action: z.literal("drop") }),
@@ -83,7 +83,7 @@ export type SettleWithEvidence = (
 /** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
 export type WriteOffUnprovable = (settling: Settling) => Promise<void>;
 
-/** What can be decided about unprovable transactions. */
+/** Decisions about unprovable transactions. */
 export interface EvidenceControl {
   readonly settle: SettleWithEvidence;
   readonly writeOff: WriteOffUnprovable;

@@ -21,7 +21,7 @@ import { OperatorRefused, privateModeIsOff } from "../operator-refused.ts";
 import type { Resolving } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
 
-/** What an operator can have done with deposit addresses while private mode is on. */
+/** Decisions about deposit addresses, available while private mode is on. */
 export interface DepositControl {
   readonly screen: Screen | null;
   /** Addresses of the service itself besides its deposit addresses: no refund goes there. */
@@ -37,7 +37,7 @@ export interface DepositControl {
   readonly settle: (settling: PaymentSettling) => Promise<SettledPayment>;
 }
 
-/** What deciding about deposit addresses needs. */
+/** Dependencies of decisions about deposit addresses. */
 export interface DepositResolvingParts {
   readonly storage: Pick<PaymentStorage, "deposits" | "reservation" | "commit">;
   readonly ledger: Ledger;

@@ -71,7 +71,7 @@ interface Proposed {
   readonly before: DecisionRecord | null;
 }
 
-/** What resolving matters needs. */
+/** Dependencies of resolving matters. */
 export interface ResolverParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;

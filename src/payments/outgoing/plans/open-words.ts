@@ -1,4 +1,7 @@
-/** Which markers of an order may still be made by a payment to its recipients: they are replaced before money goes back. */
+/**
+ * Lists the open markers of an order, which a payment to recipients may still make: they are replaced before money goes
+ * back.
+ */
 import type { PaymentRecord } from "../../tables/payments.ts";
 import { proofOf, readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";

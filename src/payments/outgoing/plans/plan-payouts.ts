@@ -19,7 +19,7 @@ function legsOf(asset: Token, { sol, token }: typeof MAX_ORDER_LEGS): number {
   return ledgerMint(asset) === null ? sol : token;
 }
 
-/** In how many transactions so many recipients are paid. Depends on nothing that could change. */
+/** The number of transactions that pay this many recipients. The number never changes for a stored order. */
 export function payoutsFor(asset: Token, recipients: number): number {
   if (recipients <= legsOf(asset, MAX_ORDER_LEGS)) return 1;
   return Math.ceil(recipients / legsOf(asset, MAX_CHUNK_LEGS));
@@ -71,14 +71,14 @@ export function chunksOf({ asset, sponsor }: Payer, payees: readonly Payee[]): r
   return chunked(asset, payees).map((chunk) => leafOf(sponsor, ORDER_WORDS, chunk));
 }
 
-/** Who of an order is paid with whom. */
+/** Groups the recipients of an order by transaction. */
 export function chunked<Share>(asset: Token, shares: readonly Share[]): readonly (readonly Share[])[] {
   const most = legsOf(asset, MAX_CHUNK_LEGS);
   const starts = Array.from({ length: Math.ceil(shares.length / most) }, (_, index) => index * most);
   return starts.map((start) => shares.slice(start, start + most));
 }
 
-/** What is paid, and by whose help. */
+/** The amount, and the payers of a transfer. */
 export interface Payer {
   readonly asset: Token;
   readonly sponsor: Address;

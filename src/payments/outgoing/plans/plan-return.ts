@@ -14,7 +14,7 @@ import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";
 /** Accounts emptied and closed in one transaction: so many fit with their markers. */
 const MAX_ACCOUNTS = 4;
 
-/** What can be sent on, as one payment. */
+/** A planned return, as one payment. */
 export interface PlannedReturn {
   readonly mark: string;
   /** Raw units that the return moves, and raw units that the address holds in total, without markers. */
@@ -38,7 +38,7 @@ interface Source {
 
 const MARK = "return ";
 
-/** Whether a payment was ordered by an operator, and only the operator would order it again. */
+/** Whether an operator ordered the payment, which only an operator would order again. */
 export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(MARK);
 }

@@ -42,7 +42,7 @@ export function freshSwapMark(planned: readonly Pick<PaymentRecord, "kind">[]): 
 /** How long a price may be signed for: an older one is asked for again. As long as inventory is set aside for a quote. */
 const MAX_PRICE_MS = 2 * 60_000;
 
-/** Whether the price of a swap that is not under way is too old to be signed for. Payouts never are. */
+/** Whether the price of a waiting swap is too old to be signed. Payouts never get too old. */
 export function isOutdated({ kind, createdAt }: PaymentRecord, now: number): boolean {
   return kind === "swap" && now - createdAt > MAX_PRICE_MS;
 }
@@ -50,8 +50,8 @@ export function isOutdated({ kind, createdAt }: PaymentRecord, now: number): boo
 type PlannedRow = Pick<PaymentRecord, "kind" | "address">;
 
 /**
- * What a fault means for a swap: a payee's token account is made at the cost of the deposit address where it was not
- * priced, and that the address cannot pay for it is the payee's fault. Other payments' faults mean what they say.
+ * The meaning of a fault for a swap: the deposit address pays for a payee's unpriced token account, and if it cannot,
+ * the fault is the payee's. Faults of other payments stay unchanged.
  */
 export function faultOfSwap(
   row: PlannedRow,

@@ -1,4 +1,4 @@
-/** What routing one order can cost the sponsor at most, in lamports. */
+/** The highest cost of routing an order for the sponsor, in lamports. */
 import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
@@ -27,7 +27,7 @@ function markersFor(payouts: number, plans: number): number {
   return plans + payouts * (1 + SPLITS * MARKERS_PER_REPLACEMENT) + 1 + REFUNDS * MARKERS_PER_REPLACEMENT;
 }
 
-/** Who pays for routing, and where fees go. */
+/** The payer of routing, and the receiver of fees. */
 export interface CostParties {
   readonly sponsor: Address;
   readonly treasury: Address;
@@ -72,7 +72,7 @@ export async function routingCost(
   };
 }
 
-/** What an order still binds of the sponsor's money once nobody is paid out of it any more. */
+/** The sponsor's money that an order still binds after its last payout. */
 export interface Standing {
   /** The asset that was deposited. */
   readonly asset: Token;

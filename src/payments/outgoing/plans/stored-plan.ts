@@ -1,4 +1,4 @@
-/** What a payment does, as it is stored: the plan of its transaction with words in place of the markers' seeds. */
+/** Stored plans: the moves of a payment's transaction, with words in place of the markers' seeds. */
 import type { Movement } from "../../../../machines/index.ts";
 import type { Address } from "../../../address.ts";
 import type { Move, TransactionPlan } from "../../../ledger/routing.ts";
@@ -24,7 +24,7 @@ export interface Leaf {
   readonly sponsored: readonly number[];
 }
 
-/** One payment out of a deposit address. */
+/** A payment out of a deposit address. */
 export interface StoredPlan {
   readonly feePayer: Address;
   readonly moves: readonly StoredMove[];

@@ -56,7 +56,7 @@ export function excessWords(ordinal: number): string {
 
 const EXCESS = "excess ";
 
-/** Whether a refund was made under words that carry no amount. */
+/** Whether the words belong to a refund of excess, which names no amount. */
 export function isExcess(words: string): boolean {
   return words.startsWith(EXCESS);
 }

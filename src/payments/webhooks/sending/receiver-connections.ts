@@ -14,7 +14,7 @@ const MAX_IDLE_PER_URL = 4;
 /** In all: beyond, the one that has been idle longest is ended. */
 const MAX_IDLE = 256;
 
-/** One call, and how long it may take. */
+/** A call, and its time limit. */
 export interface Call extends Reading {
   /** The receiver's URL as it is stored. */
   readonly text: string;

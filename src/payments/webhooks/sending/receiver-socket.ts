@@ -22,7 +22,7 @@ export class ReceiverConnectError extends Error {
   }
 }
 
-/** How to connect. */
+/** Options of a connection. */
 export interface SocketOptions {
   readonly lookup: Lookup;
   readonly allowAddress: AllowAddress | undefined;

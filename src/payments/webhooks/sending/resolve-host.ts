@@ -1,7 +1,7 @@
 /** Looks up the addresses of a receiver's name. */
 import { Resolver } from "node:dns/promises";
 
-/** All addresses of a name. Rejects when there are none; should stop when `signal` aborts. */
+/** Looks up all addresses of a name. Rejects when there are none; should stop when `signal` aborts. */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** First wait for a name server's answer, in milliseconds; with the second try it leaves time to connect. */
