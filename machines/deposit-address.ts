@@ -176,7 +176,8 @@ export const depositAddress = setup({
         },
       },
     },
-    // Money that came to another token account than the associated one is brought there, where all of it is counted.
+    // Money in token accounts other than the associated one is moved to the associated account, where all money is
+    // counted.
     collecting: {
       initial: "looking",
       states: {
@@ -416,7 +417,7 @@ export const depositAddress = setup({
           meta: { watches: ["recentDeposits"] },
           after: { linger: { target: "#deposit-address.settling", actions: assign({ lane: "aging" }) } },
         },
-        // Its markers stand until the bytes that they refuse are dead.
+        // The markers stay until the bytes that they refuse are dead.
         aging: {
           meta: { watches: ["lateDeposits"] },
           after: { age: { target: "#deposit-address.settling", actions: assign({ lane: "resting" }) } },

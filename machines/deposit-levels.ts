@@ -6,15 +6,15 @@ export type Amounts = Readonly<Record<string, string>>;
 
 /** The sums of an address, by mint. */
 export interface DepositLevels {
-  /** All that ever came in from outside. */
+  /** The total received from outside. */
   readonly received: Amounts;
-  /** All that ever went out, loans that came in taken off. */
+  /** The total sent out, minus loans received. */
   readonly spent: Amounts;
   /** From this slot on, balances show everything in `spent`. */
   readonly settledSlot: number;
 }
 
-/** What a finalized block shows of an address. */
+/** A finalized block's view of an address. */
 export interface Reading {
   readonly slot: number;
   readonly balances: Amounts;
@@ -26,12 +26,12 @@ interface Expected {
 }
 
 /**
- * A tenth of the smallest deposit: sending less costs the sender more than it is worth, and it must not cost us a write.
- * It is not lost, since readings are levels: the next one that is looked at shows it, too.
+ * A tenth of the smallest deposit: sending less costs the sender more than its worth, and must not cost us a write.
+ * Such money is not lost, since readings are totals: the next reading includes it.
  */
 const NOTABLE_PART = 10n;
 
-/** All that came in by this reading: what is there, and what went out. It never shrinks. */
+/** The total received by this reading: the present balance plus the money sent out. The total never shrinks. */
 function receivedOf({ spent, received: all }: DepositLevels, { balances }: Reading, mint: string): bigint {
   const now = BigInt(balances[mint] ?? "0") + BigInt(spent[mint] ?? "0");
   const before = BigInt(all[mint] ?? "0");
@@ -43,14 +43,14 @@ function isRecent({ settledSlot }: DepositLevels, { slot }: Reading): boolean {
   return slot >= settledSlot;
 }
 
-/** What came in, by this reading. */
+/** The money received, by this reading. */
 export function received(levels: DepositLevels, reading: Reading): Amounts {
   if (!isRecent(levels, reading)) return levels.received;
   const mints = new Set([...Object.keys(reading.balances), ...Object.keys(levels.received)]);
   return Object.fromEntries([...mints].map((mint) => [mint, String(receivedOf(levels, reading, mint))]));
 }
 
-/** Whether the reading shows noticeably more than was known. */
+/** Whether the reading shows noticeably more than known. */
 export function isNews(levels: DepositLevels & Expected, reading: Reading): boolean {
   return (
     isRecent(levels, reading) &&
@@ -62,12 +62,12 @@ export function isNews(levels: DepositLevels & Expected, reading: Reading): bool
   );
 }
 
-/** Whether all that came in of the expected asset is at least this much. */
+/** Whether the money received of the expected asset is at least this much. */
 export function holds(levels: DepositLevels & Expected, reading: Reading, amount: string): boolean {
   return isRecent(levels, reading) && receivedOf(levels, reading, levels.mint) >= BigInt(amount);
 }
 
-/** Whether what came in of the expected asset counts as a deposit. */
+/** Whether the money received of the expected asset counts as a deposit. */
 export function isDeposit(levels: DepositLevels & Expected, reading: Reading): boolean {
   return holds(levels, reading, levels.smallest[levels.mint] ?? "0");
 }
@@ -87,7 +87,7 @@ export function accounted(
   return { received: all, spent: isShort ? { ...spent, [rentMint]: String(gone) } : spent };
 }
 
-/** What went out, with these movements. */
+/** The money sent out, with these movements. */
 export function spend(spent: Amounts, movements: readonly Movement[]): Amounts {
   const sums: Record<string, string> = { ...spent };
   for (const { kind, mint, amount } of movements) {

@@ -1,8 +1,10 @@
-/** One on-chain transaction that the service itself signs, followed from its plan until the chain has decided. */
+/**
+ * The chart of a payment: an on-chain transaction that the service itself signs, from its plan to the chain's decision.
+ */
 import { assign, setup } from "xstate";
 import type { Message, Movement, PaymentFault, PaymentRole, PayoutNews } from "./private-messages.ts";
 
-/** What a payment begins with. */
+/** The input of a payment. */
 export interface PaymentInput {
   readonly paymentId: string;
   /** The deposit address it is paid from, whose ledger is counted when it lands. */
@@ -21,7 +23,7 @@ export interface PaymentInput {
   readonly reservations?: readonly string[];
 }
 
-/** What a payment knows of itself: neither bytes nor keys. */
+/** The context of a payment: neither bytes nor keys. */
 export interface PaymentContext extends PaymentInput {
   /** Attempts signed so far. A new one is signed only when the last one can land no more. */
   readonly attempts: number;
@@ -50,7 +52,7 @@ export interface RivalPayment {
   readonly blockTime: number | null;
 }
 
-/** What a payment reacts to. */
+/** Events of a payment. */
 export type PaymentEvent =
   /** Bytes, signature and last valid height are stored; no byte has been sent yet. */
   | { readonly type: "SIGNED"; readonly signature: string }
@@ -71,7 +73,10 @@ export type PaymentEvent =
       readonly signature: string | null;
       readonly slot: number;
       readonly blockTime: number | null;
-      /** Where another copy of the database made it: what that one has paid, in the place of what was planned. */
+      /**
+       * The movements of another copy of the database, when that copy made the payment; they replace the planned
+       * movements.
+       */
       readonly movements?: readonly Movement[];
     }
   /**
@@ -94,9 +99,9 @@ interface ContextOnly {
   readonly context: PaymentContext;
 }
 
-/** An attempt that landed with an error cost the sponsor a fee: after so many an operator must look. */
+/** An attempt that landed with an error cost the sponsor a fee: after this many, an operator must look. */
 const MAX_ATTEMPTS = 5;
-/** One that can land no more has cost nothing, if the nodes are right: after so many they are not believed any more. */
+/** A dead attempt has cost nothing, if the nodes are right: after this many, the nodes are no longer believed. */
 const MAX_DEAD_ATTEMPTS = 20;
 
 const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED") =>
@@ -126,9 +131,9 @@ const ofAnother = {
 } as const;
 
 /**
- * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes report
- * of a signature only leads to `reading`, and the marker on the chain decides: it is made by this payment, by a rival
- * that excludes it, or not at all. Bytes of the same words exclude each other on the chain, so signing them again is
+ * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes
+ * report of a signature only leads to `reading`, and the marker on the chain decides: this payment made the marker, a
+ * rival payment did, or nobody did. Bytes of the same words exclude each other on the chain, so signing them again is
  * safe, no matter what was read. A payment that has `failed` paid nothing: who planned it decides what comes next.
  */
 export const payment = setup({
@@ -365,7 +370,7 @@ export const payment = setup({
       },
       always: [
         { guard: "isPayout", target: "failed", actions: tellOrder("PAYOUT_FAILED") },
-        // The payments of a plan that has started them are counted one by one.
+        // A plan that has started its payments leaves the counting to those payments.
         {
           guard: "needsLeaves",
           target: "failed",

@@ -1,6 +1,6 @@
-/** What the three charts of private mode say to each other: the order, its deposit address, and its payments. */
+/** Messages between the three charts of private mode: the order, its deposit address, and its payments. */
 
-/** One line in the ledger of a deposit address. A `loan` comes in, everything else goes out. */
+/** A line in the ledger of a deposit address. A `loan` comes in, everything else goes out. */
 export interface Movement {
   readonly kind: "loan" | "payout" | "refund" | "fee" | "dust" | "repayment";
   readonly mint: string;
@@ -19,7 +19,7 @@ export interface PaymentFault {
     | "blockhash"
     | "already_processed"
     | "other"
-    /** Another payment made the marker, or replaced what this one depends on. */
+    /** A second payment made the marker, or replaced a marker that this payment depends on. */
     | "superseded";
   readonly move: number | null;
 }
@@ -43,12 +43,12 @@ export type DepositNews =
 export type OrderOver = { readonly type: "OVER"; readonly fee: string };
 
 /**
- * What an order counts a payment among: `payout`, one that pays recipients; `plan`, one that says on the chain which
- * payouts take the place of another; `own`, one of the deposit address itself, for which no order waits.
+ * The role of a payment in its order. `payout`: pays recipients. `plan`: records on the chain which payouts replace a
+ * payout. `own`: belongs to the deposit address itself, and no order waits for it.
  */
 export type PaymentRole = "payout" | "plan" | "own";
 
-/** From a payment to its order: another payment of the same marker landed, so this one never will. */
+/** From a payment to its order: a rival payment with the same marker landed, so this payment never will. */
 export interface OvertakenNews {
   readonly type: "PAYOUT_OVERTAKEN";
   readonly role: PaymentRole;

@@ -10,14 +10,14 @@ import type {
 } from "./private-messages.ts";
 import type { AnnounceParams, TransferMeta } from "./wallet-transfer.ts";
 
-/** What an order begins with. */
+/** The input of an order. */
 export interface PrivateTransferInput {
   readonly depositAddress: string;
   /** What is kept of the deposit when a recipient was paid: base units of the deposited asset, as a decimal string. */
   readonly fee: string;
 }
 
-/** What an order knows of itself: counts, never the list of its recipients. */
+/** The context of an order: counts, never the list of its recipients. */
 export interface PrivateTransferContext extends PrivateTransferInput {
   /** Plans of payouts that are being made, the first one included. */
   readonly planning: number;
@@ -35,7 +35,7 @@ export interface PrivateTransferContext extends PrivateTransferInput {
   readonly charged: string | null;
 }
 
-/** What an order reacts to. */
+/** Events of an order. */
 export type PrivateTransferEvent =
   | { readonly type: "CANCEL" }
   | DepositNews
@@ -181,7 +181,7 @@ export const privateTransfer = setup({
             target: "refunding",
             actions: assign({ reason: "INCOMPLETE_DEPOSIT" }),
           },
-          // What was seen on its way vanished with the fork that it was on.
+          // The deposit that was seen has vanished with its fork.
           { target: "failed", actions: [assign({ reason: "DEPOSIT_TIMEOUT", charged: "0" }), settleAddress] },
         ],
       },

@@ -1,7 +1,7 @@
-/** One notice on its way to one webhook: attempts with growing pauses, then it is given up. */
+/** The delivery of a notice to a webhook: attempts with growing pauses, then the delivery is abandoned. */
 import { assign, setup } from "xstate";
 
-/** What a delivery begins with. */
+/** The input of a delivery. */
 export interface WebhookDeliveryInput {
   readonly deliveryId: string;
   readonly webhookId: string;
@@ -18,17 +18,17 @@ export interface WebhookDeliveryInput {
   readonly pausesMs: readonly number[];
 }
 
-/** What a delivery knows of itself: neither the notice's body nor the webhook's secret. */
+/** The context of a delivery: neither the notice's body nor the webhook's secret. */
 export interface WebhookDeliveryContext extends WebhookDeliveryInput {
   /** Attempts that have ended. */
   readonly attempts: number;
-  /** The delivery that waits for this one's first attempt, null while there is none. */
+  /** The delivery that waits for the first attempt of this delivery; null without a waiting delivery. */
   readonly follower: string | null;
-  /** What is left of the pause once the failed attempt's own time is taken off. */
+  /** The rest of the pause, after subtracting the time of the failed attempt. */
   readonly pauseLeftMs: number;
 }
 
-/** What a delivery reacts to. */
+/** Events of a delivery. */
 export type WebhookDeliveryEvent =
   /** The delivery before this one has had its first attempt, or has ended. */
   | { readonly type: "TURN_CAME" }
@@ -43,7 +43,7 @@ export type WebhookDeliveryEvent =
   /** What follows from giving up was decided. */
   | { readonly type: "GIVEN_UP" };
 
-/** Which attempt of which delivery is due. */
+/** A due attempt of a delivery. */
 export interface WebhookAttempt extends Pick<
   WebhookDeliveryInput,
   "deliveryId" | "webhookId" | "noticeId" | "accountId"
@@ -185,7 +185,7 @@ export const webhookDelivery = setup({
         { target: "givingUp" },
       ],
     },
-    // A state of its own, so that its commit can be refused and tried again without one more attempt.
+    // A separate state, so that a refused commit can be tried again without a further attempt.
     givingUp: {
       entry: {
         type: "giveUp",

@@ -22,7 +22,7 @@ export function addressOf(bytes: Uint8Array): Address {
   return bs58.encode(bytes) as Address;
 }
 
-/** The address that this text is, which was checked before it was stored. Throws `TypeError` when it is none. */
+/** Reads an address that was checked before it was stored. Throws `TypeError` when the text is not an address. */
 export function knownAddress(text: string): Address {
   const parsed = parseAddress(text);
   if ("address" in parsed) return parsed.address;

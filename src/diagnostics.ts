@@ -1,4 +1,7 @@
-/** What this process does, published on Node's diagnostics channels for those who measure or trace it. */
+/**
+ * Events of this process (requests, tasks, webhook calls, node calls) on Node's diagnostics channels, for metrics and
+ * tracing.
+ */
 import { channel, subscribe, unsubscribe, type Channel } from "node:diagnostics_channel";
 
 /** A diagnostics channel with the type of its messages. While no one has subscribed, publishing makes no message. */
@@ -63,7 +66,9 @@ export interface WebhookCalled {
   readonly durationMs: number;
 }
 
-/** One call to a node of the chain. Each call of a batch is published by itself, with the duration of the whole request. */
+/**
+ * A call to a node of the chain. The calls of a batch are published separately, with the duration of the whole request.
+ */
 export interface NodeAsked {
   /** Its host name. Paths and queries of providers carry keys, and are left out. */
   readonly endpoint: string;

@@ -1,6 +1,6 @@
 /**
- * What the host's logger gets never holds a secret. A caller need not think of it: every logger is wrapped once,
- * where it is handed over, and each line passes through here.
+ * Wraps the host's logger so that no secret reaches it. Callers need not care: each logger is wrapped once, where it is
+ * handed over, and each line passes through here.
  */
 import { types } from "node:util";
 import { silentLogger, type Logger } from "./runtime.ts";
@@ -87,7 +87,7 @@ export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = [
       try {
         host[level](redacted(fields, clean, 0) as object, clean(message));
       } catch {
-        // There is no other place to report it.
+        // The logger itself failed, so nothing can report the failure.
       }
     };
   };

@@ -1,4 +1,4 @@
-/** What a commit means: its parts in their order, and what refuses it. */
+/** Applies a commit: its parts in order, and the conditions that refuse it. */
 import { startedInstance } from "./engine-tables.ts";
 import type {
   AnyCommit,
@@ -11,7 +11,7 @@ import type {
 } from "./storage.ts";
 import type { TaskQueue } from "./task-queue.ts";
 
-/** A database within a transaction. Where an act answers false, what refuses it is there. */
+/** A database within a transaction. An act that returns false was refused. */
 export interface CommitTarget {
   readonly tasks: TaskQueue;
   /** The instance goes on from the stamp `after`; its version grows by `steps`, or by one. */

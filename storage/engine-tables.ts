@@ -1,4 +1,4 @@
-/** What the engine's own tables hold, in one place for all adapters: the kind of each field, and what identifies a row. */
+/** The engine's own tables, in one place for all adapters: the kind of each field, and the keys. */
 import type { CommitParts, HistoryRecord, InstanceRecord, Lease, TaskKind, WatchRecord } from "./storage.ts";
 import type { Column, RowOf } from "./table.ts";
 
@@ -56,7 +56,7 @@ export interface EngineTables {
 }
 
 /**
- * What the engine's own records hold. An adapter makes its schema of it, or checks what it keeps.
+ * The engine's own tables. An adapter derives its schema from this list, or checks its existing schema.
  *
  * @example
  * ```ts
@@ -68,9 +68,12 @@ export interface EngineTables {
 export const engineTables: {
   readonly [T in keyof EngineTables]: {
     readonly columns: Readonly<Record<keyof EngineTables[T] & string, Column>>;
-    /** The fields that identify a row; `id` alone unless said otherwise. Unlike a caller's table it may have several. */
+    /**
+     * The fields that identify a row; default `id`. Unlike a caller's table, an engine table may have several key
+     * fields.
+     */
     readonly key?: readonly (keyof EngineTables[T] & string)[];
-    /** The fields whose values gather rows that are read together. */
+    /** Fields by which rows are read together. */
     readonly lookups?: readonly (keyof EngineTables[T] & string)[];
   };
 } = {

@@ -1,8 +1,8 @@
 /**
- * Moves an SQLite database into PostgreSQL. The two can never be used both: the file is held from the first read on; the
- * target is one transaction, so it is empty or whole; and the file is marked, durably, before that transaction commits. A
- * process that dies leaves the file as it was, or marked beside an empty target, or marked beside a whole one: the same
- * move, run again, goes on from each of them.
+ * Moves an SQLite database into PostgreSQL. File and target can never both be in use: the file is locked from the first
+ * read on; the target is filled in one transaction, so it is empty or complete; and the file is marked, durably, before
+ * that transaction commits. A process that dies leaves an unchanged file, a marked file with an empty target, or a
+ * marked file with a complete target: running the same move again continues from any of the three.
  */
 import { Database } from "./postgres/database.ts";
 import { openConnections } from "./postgres/open.ts";
@@ -26,7 +26,7 @@ export interface Move {
   readonly schema?: string;
 }
 
-/** What a move has done. */
+/** The result of a move. */
 export interface Moved {
   /** Where the data is now, without a password. */
   readonly place: string;

@@ -24,11 +24,11 @@ export { type CopiedRows, type Move, type Moved, moveToPostgres } from "./move.t
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 
-/** How a storage uses its database. All have a default. */
+/** Options of a storage on PostgreSQL. All options have a default. */
 export interface PostgresOptions {
-  /** The schema that holds everything, made when it is absent: `paystate`. Two services in one database have one each. */
+  /** The schema with all tables, created when absent: `paystate`. Two services in one database need two schemas. */
   readonly schema?: string;
-  /** `false`: a schema in which paystate has written nothing yet is refused, where it would be made. Default true. */
+  /** `false` refuses a schema that paystate has not written to yet, which would otherwise be created. Default true. */
   readonly create?: boolean;
   /** How many connections are opened from a URL at most, besides the one that listens, and one while an index is built: 10. */
   readonly connections?: number;
@@ -122,7 +122,7 @@ export async function postgresStorage(
 /** How long a server that may not be the right one, or not yet, is tried again, in milliseconds. */
 const OPENING_MS = 10_000;
 
-/** One that cannot be reached is refused at once where it is the only one: its name may be wrong. */
+/** A single server that cannot be reached is refused at once: its name may be wrong. */
 function onServer(servers: Servers, act: () => Promise<void>): Promise<void> {
   const isAgain = (error: unknown): boolean =>
     isAway(error) && (servers.areSeveral === true || !(error instanceof Unsent));
@@ -203,7 +203,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),
     }),
     async pending(instance, limit, except) {
-      // Asked for in one turn, so of one moment.
+      // Both reads are asked for in one turn, so they see the same state.
       const ofTasks = tasks.of(instance, limit, except);
       const ofWatches = database.read(watchStatements.ofInstance, { instance, limit });
       return { tasks: await ofTasks, watches: await ofWatches };

@@ -1,4 +1,4 @@
-/** What a read asks for, checked against the table and taken apart: the same for every adapter. */
+/** Checks a read against its table and takes it apart: the same for every adapter. */
 import type { Find } from "./storage.ts";
 import { checked, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
@@ -17,8 +17,8 @@ export type Selection = ReturnType<typeof selectionOf>;
 const WHOLE: Index = { on: [], where: {}, present: [] };
 
 /**
- * Which rows a read is about and in what order, by the description of its table. Direction, `beyond` and `limit` are left
- * to the adapter.
+ * The rows of a read and their order, by the description of the table. Direction, `beyond` and `limit` are left to the
+ * adapter.
  *
  * @throws TypeError when the table has no such index, a value is not one of the fields in its turn, `anyOf` names a field that
  * no index finds, or `sum` is no amount.

@@ -1,12 +1,12 @@
 /** Rows checked and copied by the description of their table: what one adapter refuses, every adapter refuses. */
 import type { Column, ColumnKind } from "./table.ts";
 
-/** What is known of a table to check and copy its rows. */
+/** The description needed to check and copy rows. */
 export interface Described {
   readonly columns: object;
 }
 
-/** How a bigint lies in JSON: as the one field of an object of its own. */
+/** The field that marks a bigint in JSON: a bigint becomes an object with this single field. */
 export const BIGINT = "$bigint";
 
 const isString = (value: unknown): value is string => typeof value === "string";
@@ -46,7 +46,7 @@ export function fieldsOf(table: Described): readonly Field[] {
   return fields;
 }
 
-/** Their names alone. */
+/** The names of a table's columns. */
 export const columnsOf = (table: Described): readonly string[] => fieldsOf(table).map(({ name }) => name);
 
 function field([name, column]: [string, Column]): Field {
@@ -105,11 +105,11 @@ export function copyChanges<R extends object>(
   return mapped(givenFields(table, changes), changes, copied) as Partial<R>;
 }
 
-/** Those fields that are given. */
+/** The fields that are given. */
 export const givenFields = (table: Described, changes: object): readonly Field[] =>
   fieldsOf(table).filter(({ name }) => name in changes);
 
-/** What becomes of these fields of a record, each of them checked. */
+/** Checks fields of a record, and maps their values. */
 export function mapped<V>(
   fields: readonly Field[],
   record: object,

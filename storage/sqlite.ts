@@ -18,7 +18,7 @@ export { backupSqlite, type SqliteBackup } from "./sqlite/backup.ts";
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 
-/** What a test may want to hold in its hands. */
+/** Options of a storage on SQLite, for tests. */
 export interface SqliteOptions {
   /** A clock that only grows, in milliseconds; it decides when a long batch lets the event loop have a turn. */
   readonly elapsed?: () => number;

@@ -1,4 +1,4 @@
-/** A task as it is kept: with its lease, its token and its counts. */
+/** A task as stored, with lease, token and counts. */
 import type {
   ArmLease,
   ClaimedTask,
@@ -48,7 +48,7 @@ function taskRecord(task: StoredTask): TaskRecord {
   return { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
 }
 
-/** What a claim hands out. */
+/** A claimed task, from its stored form. */
 export function claimedTask(task: StoredTask): ClaimedTask {
   const { token, crashes, failures } = task;
   return { ...taskRecord(task), token, crashes, failures };
@@ -82,7 +82,7 @@ export function pendingTask(task: StoredTask): PendingTask {
   };
 }
 
-/** What a claim makes of a task that it hands out. */
+/** The task after a claim. */
 export function claimed<T extends StoredTask>(
   task: T,
   { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
@@ -91,8 +91,8 @@ export function claimed<T extends StoredTask>(
 }
 
 /**
- * What giving it back makes of a task, with the error it failed with, if it did; null when it was set aside meanwhile.
- * That the token is the latest is for the caller to check.
+ * The task after its holder gave it back, with the error of a failure; null when the task was set aside meanwhile. That
+ * the token is the latest is for the caller to check.
  */
 export function released<T extends StoredTask>(task: T, due: Due, error?: string): T | null {
   if (task.deadAt !== null) return null;
@@ -109,7 +109,7 @@ export function released<T extends StoredTask>(task: T, due: Due, error?: string
   };
 }
 
-/** What an operator's retry makes of a task; null when it cannot be retried. */
+/** The task after an operator's retry; null when the task cannot be retried. */
 export function retried<T extends StoredTask>(task: T, due: Due): T | null {
   if (task.holder !== null) return null;
   if (task.deadAt !== null) {
@@ -120,8 +120,8 @@ export function retried<T extends StoredTask>(task: T, due: Due): T | null {
 }
 
 /**
- * What becomes of a task that was given its delay at a time still to come, since the clock was set back: it waits for its
- * delay from now on, and a crash is not later than now. Null for any other.
+ * A task after the clock was set back, if its delay began at a time still to come: the delay begins again now, and a
+ * crash is not later than now. Null for any other task.
  */
 export function moved<T extends StoredTask>(task: T, now: number): T | null {
   const { visibleAt, delayMs, crashedAt } = task;
@@ -133,5 +133,5 @@ export function moved<T extends StoredTask>(task: T, now: number): T | null {
   };
 }
 
-/** By the time they may be claimed, equal ones in the order in which they were armed. */
+/** Orders tasks by claimable time, then by arming. */
 export const earliestFirst = (a: TaskRow, b: TaskRow): number => a.visibleAt - b.visibleAt || a.seq - b.seq;

@@ -1,10 +1,10 @@
 /**
- * A table as data: what its rows hold, how they are found and how it came to be. Every adapter installs, checks and reads
- * tables by these descriptions alone, so none of them knows what a row is about.
+ * A table as data: columns, indexes and migrations. Every adapter installs, checks and reads tables by these
+ * descriptions alone, so none of them knows what a row is about.
  */
 
 /**
- * How a field is kept: `text`, `integer` (a safe integer, times in milliseconds among them), `amount` (a bigint of any
+ * The kind of a field: `text`, `integer` (a safe integer, times in milliseconds among them), `amount` (a bigint of any
  * size), `boolean`, `bytes` (a Uint8Array) or `json` (what JSON holds, and bigints).
  */
 export type ColumnKind = "text" | "integer" | "amount" | "boolean" | "bytes" | "json";
@@ -12,11 +12,11 @@ export type ColumnKind = "text" | "integer" | "amount" | "boolean" | "bytes" | "
 /** A kind, with `?` when the field may be null. */
 export type Column = ColumnKind | `${ColumnKind}?`;
 
-/** What a field of the kind `json` holds. Bigints come back as bigints. */
+/** A value of a `json` field. Bigints come back as bigints. */
 export type Json =
   string | number | boolean | bigint | null | readonly Json[] | { readonly [field: string]: Json };
 
-/** What a field holds, by the kind of its column. */
+/** Values of fields, by the kind of their column. */
 export interface Values {
   readonly text: string;
   readonly integer: number;
@@ -32,7 +32,7 @@ declare const held: unique symbol;
 /** A column whose values have a type of their own. Made by `column`. */
 export type ColumnOf<V> = KindOf<V> & { readonly [held]: V };
 
-/** What a field of a column of this kind holds. */
+/** The value of a column's field. */
 export type FieldOf<C> = C extends { readonly [held]: infer V }
   ? V
   : C extends `${infer K extends ColumnKind}?`
@@ -79,8 +79,8 @@ export function column<V>(kind: KindOf<V>): ColumnOf<V> {
 }
 
 /**
- * Fields by which rows are found and ordered. With `where` or `present` only those rows are in it that have exactly these
- * values, or that have a value in these fields: an index that holds little of a large table.
+ * Fields by which rows are found and ordered. With `where` or `present` the index is partial: only rows with exactly
+ * these values, or with a value in these fields, are in the index, which stays small in a large table.
  */
 export type IndexOptions<F extends string> =
   | readonly F[]
@@ -91,16 +91,16 @@ export type IndexOptions<F extends string> =
     };
 
 /**
- * Which rows `atMost` counts as one group: equal in `by`, and newer than `since`, or with `open` still null. `sum` is the
- * amount that `atMost` adds up where it has a `total`.
+ * The group of rows that `atMost` counts: equal in `by`, and newer than `since`, or with `open` still null. `sum` is
+ * the amount that `atMost` adds up for a `total`.
  */
 export type Group<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
   { readonly since: F } | { readonly open: F }
 );
 
 /**
- * One change to a table that may hold rows already: columns to add, each with the value that the rows of before get, and
- * columns to drop. An empty one stands for a change of unique fields or indexes alone.
+ * One change to a table that may hold rows already: columns to add, with the value for existing rows, and columns to
+ * drop. An empty migration stands for a change of unique fields or indexes alone.
  */
 export interface Migration {
   readonly add?: { readonly [field: string]: string | number | bigint | boolean | null };
@@ -112,26 +112,29 @@ export interface Migration {
   readonly beside?: boolean;
 }
 
-/** What a table is apart from its columns. */
+/** Traits of a table besides its columns. */
 export interface TableTraits<F extends string> {
   /** The text field that identifies a row. Default `id`. */
   readonly key?: F;
   /** Fields that are unique besides the key. */
   readonly unique?: readonly F[];
-  /** By their names, which reads use. Every list can also be read by `key`, and in the order of its insertion. */
+  /** Indexes by name, as reads use them. Every list can also be read by `key`, and in the order of insertion. */
   readonly indexes?: { readonly [name: string]: IndexOptions<F> };
   readonly group?: Group<F>;
-  /** True when rows are only added: a commit that changes one is a mistake of its caller, and is answered `failed`. */
+  /**
+   * True when rows are only added: a commit that changes a row is a mistake of its caller, and is answered `failed`.
+   */
   readonly appendOnly?: boolean;
   /**
-   * Rows that are equal in these fields can be read in the order of their insertion while others are added: one that reads
-   * on `beyond` the last row it has seen misses none. Commits that insert such rows wait for each other; with no field all
-   * inserts of the table do. Without it a row may become visible after one that was inserted later.
+   * Rows with equal values in these fields can be read in the order of their insertion while rows are added: a reader
+   * that continues `beyond` the last row it has seen misses no row. Commits that insert equal values wait for each
+   * other; with an empty list, all inserts of the table wait. Without `ordered`, a row may become visible after a row
+   * that was inserted later.
    */
   readonly ordered?: readonly F[];
   /**
-   * Every change since the table was first installed anywhere, in order. Columns and indexes describe the table after the
-   * last; one that was released is never edited.
+   * Every change since the table was first installed anywhere, in order. Columns and indexes describe the table after
+   * the last migration; a released migration is never edited.
    */
   readonly migrations?: readonly Migration[];
 }
@@ -169,7 +172,7 @@ export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
 const RESERVED =
   /^((instances|tasks|lanes|narrowedLanes|watches|watchShards|history)(_.*)?|paystate.*|sqlite_.*|pg_.*)$/i;
 
-/** Columns that PostgreSQL gives each table, and the one that the storage adds. */
+/** Columns that PostgreSQL gives each table, and the column that the storage adds. */
 const OWN_COLUMN = /^(seq|ctid|tableoid|[cx]m(in|ax))$/;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;

@@ -1,6 +1,7 @@
 /**
- * What becomes of tasks: armed, claimed under a lease and a token, given back, consumed, or set aside; and admitted to their
- * keys. The rules are pure functions, in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; here they meet the rows.
+ * The queue of tasks: tasks are armed, claimed under a lease and a token, given back, consumed, or set aside; and
+ * admitted to their keys. The rules are pure functions in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; this
+ * file applies them to rows.
  */
 import { compareTexts } from "./compare-texts.ts";
 import { admitted, hasRoom, MAX_HEADS, nextAdmitted } from "./limits.ts";
@@ -36,7 +37,7 @@ import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
 /** Later than every time that a task has. */
 const EVER = Number.MAX_SAFE_INTEGER;
 
-/** So many tasks are looked at in one transaction, where all are. */
+/** The number of tasks examined in one transaction, when all tasks are examined. */
 export const PAGE = 500;
 
 /** The lines of a queue in which tasks wait for their time, and the one that a claim takes from. */
@@ -76,7 +77,7 @@ export class TaskQueue {
     this.#rows = rows;
   }
 
-  /** Removes the task that is done, and those behind it. False when its token is not that of the latest claim. */
+  /** Removes the finished task, and the tasks behind it. False when the token is not the token of the latest claim. */
   consume({ consumes, behind = [] }: Pick<AnyCommit, "consumes" | "behind">): boolean {
     if (consumes === undefined) return behind.length === 0;
     const consumed = this.#rows.consume(consumes.task, consumes.token);
@@ -85,7 +86,7 @@ export class TaskQueue {
     return behind.every((id) => this.#consumeBehind(consumed, id));
   }
 
-  /** What is parked has no room that it could leave to others. */
+  /** A parked message takes no room, so its removal admits no other task. */
   #consumeBehind({ firstKey }: GoneTask, id: string): boolean {
     const task = this.#rows.get(id);
     if (task === undefined || task.firstKey !== firstKey || !isParkedMessage(task)) return false;
@@ -320,7 +321,7 @@ export class TaskQueue {
     return task !== undefined && task.token > 0 && task.token === token ? task : undefined;
   }
 
-  /** False where there is no such task, or it stays as it is. */
+  /** False when the task does not exist, or does not change. */
   #change(task: TaskRow | undefined, change: (task: TaskRow) => TaskRow | null): boolean {
     const next = this.#put(task, change);
     if (next !== null) this.#touch(next);
@@ -333,7 +334,7 @@ export class TaskQueue {
     return next;
   }
 
-  /** Only a task that had room leaves some to others. */
+  /** Only an admitted task leaves room. */
   #left(task: GoneTask): void {
     if (task.admission === "admitted") this.#touch(task);
   }

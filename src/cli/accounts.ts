@@ -166,7 +166,9 @@ function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
   });
 }
 
-/** Live keys belong to mainnet and test keys to every other chain; a database says which one is its own. */
+/**
+ * Live keys belong to mainnet and test keys to every other chain; the database stores the genesis hash of its chain.
+ */
 async function environmentOf(storage: PaymentStorage): Promise<KeyEnvironment> {
   const chain = await storage.fact("genesisHash");
   if (chain !== null) return chain === MAINNET_GENESIS ? "live" : "test";

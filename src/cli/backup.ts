@@ -3,7 +3,7 @@ import { backupSqlite } from "../../storage/sqlite.ts";
 import { databaseFile, type DatabasePlace } from "./open-database.ts";
 import type { Print } from "./print.ts";
 
-/** Which database, and how the answer is printed. */
+/** Options of a backup: the database, and the format of the answer. */
 export interface BackupWanted extends DatabasePlace {
   readonly json: boolean;
 }

@@ -92,7 +92,7 @@ const fail = actOn(z.strictObject({ next: z.int().min(0).max(MAX_FAILURES) }), (
   return { next };
 });
 
-/** All of them, by the last part of their path. */
+/** All acts, by the last part of their path. */
 export const DEV_ACTS: ReadonlyMap<string, DevAct> = new Map(Object.entries({ fund, deposit, clock, fail }));
 
 function actOn<Fields>(

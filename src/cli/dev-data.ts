@@ -1,4 +1,7 @@
-/** What `paystate dev` keeps between two starts besides chain and database: its secrets, its keys, its ports, its receiver. */
+/**
+ * Settings that `paystate dev` keeps between two starts, besides chain and database: secrets, keys, ports, webhook
+ * receiver.
+ */
 import {
   accessSync,
   constants,

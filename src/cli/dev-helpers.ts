@@ -1,4 +1,4 @@
-/** `/_dev`: what a developer may do to a `paystate dev` over HTTP. It stands beside the API, and only this command has it. */
+/** `/_dev`: HTTP helpers of `paystate dev` for a developer, served beside the API by this command only. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import { readBody, parseJson } from "../http/read-json-body.ts";
@@ -8,7 +8,7 @@ import { isPaymentError } from "../errors.ts";
 import { ActRefused, DEV_ACTS } from "./dev-acts.ts";
 import type { DevWorld } from "./dev-world.ts";
 
-/** Where the helpers stand, below the base URL. */
+/** The path of the helpers, below the base URL. */
 export const DEV_HELPERS_PATH = "/_dev";
 
 type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;

@@ -1,4 +1,4 @@
-/** What `paystate dev` says once it is ready: one line for programs, or a page for people. */
+/** The output of `paystate dev` once it is ready: one line for programs, or a page for people. */
 import { styleText } from "node:util";
 import bs58 from "bs58";
 import type { Tier } from "../payments/tables/identity.ts";
@@ -21,7 +21,7 @@ export interface DevReady {
   readonly tokens: readonly { readonly symbol: string; readonly mint: string; readonly decimals: number }[];
 }
 
-/** What the parts of a development service are called and where they listen. */
+/** Names and addresses of the parts of a development service. */
 export interface DevFacts extends Pick<DevReady, "baseUrl" | "rpcUrl" | "webSocketUrl" | "apiKeys"> {
   readonly wallets: readonly LocalWallet[];
   readonly tokens: readonly Token[];

@@ -1,4 +1,4 @@
-/** Whose money moves in development: three wallets for the developer, and those that the service works with. */
+/** Wallets of `paystate dev`: three wallets for the developer, and the wallets that the service works with. */
 import { SOL_MINT } from "../address.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";

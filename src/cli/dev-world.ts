@@ -1,4 +1,4 @@
-/** What the helpers of `paystate dev` work on. */
+/** The parts that the helpers of `paystate dev` work on. */
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";
 import type { Tier } from "../payments/tables/identity.ts";

@@ -13,7 +13,7 @@ import { layOutChart } from "../inspector/chart/lay-out-chart.ts";
 import { readChart } from "../inspector/chart/read-chart.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What `--format` takes. */
+/** Formats of `--format`. */
 export const MACHINE_FORMATS: readonly string[] = ["mermaid", "svg", "json"];
 
 const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateMachine>([

@@ -73,7 +73,8 @@ async function register(
   print: Print,
 ): Promise<(() => Promise<unknown>) | null> {
   const { webhooks } = await client.listWebhooks();
-  // The port is ours, so the listen that left this one behind is dead. Taking it over counts as no registration.
+  // The port belongs to this process, so the `listen` that registered this webhook is dead. Taking it over counts as no
+  // registration.
   const left = webhooks.find((webhook) => webhook.url === url);
   try {
     const { webhookId } = await (left === undefined

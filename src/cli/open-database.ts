@@ -1,4 +1,7 @@
-/** The database that a command works on beside the service: one that is named, or that of a `paystate dev` folder. */
+/**
+ * Opens the database of a command that works beside the service: the named database, or the database of a
+ * `paystate dev` folder.
+ */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { postgresStorage } from "../../storage/postgres.ts";

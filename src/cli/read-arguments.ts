@@ -23,20 +23,20 @@ export function readArguments<O extends Options>(args: readonly string[], option
   }
 }
 
-/** Whose service a command is about. */
+/** Options that name the service of a command. */
 export const WHOSE = {
   data: { type: "string" },
   service: { type: "string" },
   debug: { type: "boolean", default: false },
 } as const;
 
-/** What a number may be, both ends included. */
+/** The bounds of a number, both inclusive. */
 export interface Bounds {
   readonly least: number;
   readonly most: number;
 }
 
-/** What a port may be; 0 is any that is free. */
+/** The bounds of a port; 0 stands for any free port. */
 export const PORTS: Bounds = { least: 0, most: 65_535 };
 
 /** The number that an option's text stands for. Throws `UsageError` outside the bounds. */
@@ -49,7 +49,7 @@ export function wholeNumber(option: string, text: string, { least, most }: Bound
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof UNITS;
 
-/** How long something may last. */
+/** The bounds of a duration. */
 export interface Durations {
   /** What the example in the error is counted in. */
   readonly unit: Unit;

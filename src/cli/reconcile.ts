@@ -34,7 +34,7 @@ const SUMS: readonly (readonly [name: keyof AssetSums, label: string])[] = [
   ["held", "still at the addresses"],
 ];
 
-/** The page for people: a line for each address that needs one, then the sums, then the verdict. */
+/** The page for people: a line for each address with a problem, then the sums, then the verdict. */
 function reconciliationPage(reconciliation: Reconciliation): string {
   const { isExplained, addresses, assets, findings, wallet, purses } = reconciliation;
   const lines = [

@@ -6,7 +6,7 @@ import { setupIn } from "./dev-data.ts";
 import type { DevReceiver } from "./dev-receiver.ts";
 import { DEV_HOST } from "./loopback-server.ts";
 
-/** One of its accounts. */
+/** An account of a running `paystate dev`. */
 export interface DevAccount {
   readonly tier: string;
   readonly client: PaymentClient;

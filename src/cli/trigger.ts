@@ -53,7 +53,7 @@ export async function triggerAt(
   return tell(event, { to: url.href, status: answer.status, isTaken: answer.status === 200 }, print);
 }
 
-/** What is sent to which webhook. */
+/** An event, and the webhook to send it to. */
 export interface WebhookTrigger {
   readonly event: NoticeEvent;
   readonly webhookId: string;

@@ -1,7 +1,7 @@
 /** The service's refusals as errors: their code gives their details a type. */
 import type { ErrorCode, ErrorDetails } from "../errors.ts";
 
-/** What an error is made of. */
+/** The parts of an `ApiError`. */
 export interface ApiErrorParts<Code extends ErrorCode> {
   readonly code: Code;
   readonly message: string;
@@ -42,7 +42,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * Whether something thrown is a refusal of the service, and of this code when one is given.
+ * Whether a thrown value is a refusal of the service, with this code if a code is given.
  *
  * @example
  * ```ts no-run: there is no service at this address

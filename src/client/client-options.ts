@@ -4,7 +4,7 @@ import { type Clock, type Random, systemClock, systemRandom } from "../runtime.t
 /** Sends a request: the platform's `fetch`, or `createHttpHandler(…).fetch` in the service's own process. */
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** What `createClient` is given. */
+/** Options of `createClient`. */
 export interface ClientOptions {
   /** Where the service stands, without `/v1`, such as "https://pay.example" or "https://shop.example/payments". */
   readonly baseUrl: string;

@@ -7,7 +7,7 @@ import type { Operation } from "./operations.ts";
 import { acceptedText, objectIn, type Attempt, type Received } from "./read-answer.ts";
 import { retrying } from "./retrying.ts";
 
-/** What is asked: an endpoint with its ids, fields and options. */
+/** A question to the API: an endpoint with its ids, fields and options. */
 export interface Question {
   readonly operation: Operation;
   /** The path with its ids, and the query. */

@@ -14,22 +14,22 @@ export type EndpointOf<Name extends OperationId> = Extract<ServedEndpoint, { rea
 /** The endpoints that need a key. */
 type Keyed = Exclude<ServedEndpoint, OpenEndpoint>;
 
-/** What an endpoint answers. */
+/** The answer of an endpoint. */
 export type AnswerOf<Name extends OperationId> = Immutable<z.output<EndpointOf<Name>["answer"]["schema"]>>;
 
-/** What every method takes beside what it sends. */
+/** Options of every method. */
 export interface CallOptions {
-  /** Ends the call. What was sent by then may still be done: the outcome is unknown. */
+  /** Ends the call. A request that was already sent may still be carried out: the outcome is unknown. */
   readonly signal?: AbortSignal;
 }
 
-/** What a method that makes something takes. */
+/** Options of a method that creates something. */
 export interface PostOptions extends CallOptions {
   /**
    * 1 to 255 visible ASCII characters. The same key and the same fields again get the same answer, and nothing is done
-   * twice; the same key with other fields is refused with `IDEMPOTENCY_KEY_REUSED`. Give one of your own, such as the
-   * number of the order: then no restart of your program pays twice. Default: a new one for each call, which the client
-   * keeps through its retries.
+   * twice; the same key with other fields is refused with `IDEMPOTENCY_KEY_REUSED`. Give a key of your own, such as the
+   * order number: then no restart of your program pays twice. Default: a new key for each call; retries of the client
+   * repeat the key.
    */
   readonly idempotencyKey?: string;
 }
@@ -60,7 +60,7 @@ type MethodOf<Endpoint extends Keyed> = (
   ...args: [...Ids<Endpoint["path"]>, ...Fields<Endpoint>, options?: OptionsOf<Endpoint>]
 ) => Answered<AnswerOf<Endpoint["operationId"]>>;
 
-/** One method for each endpoint, by its operationId. */
+/** The client's methods: for each endpoint a method named after the operationId. */
 export type EndpointMethods = {
   readonly [Name in Keyed["operationId"]]: MethodOf<Extract<Keyed, { readonly operationId: Name }>>;
 } & {
@@ -69,7 +69,7 @@ export type EndpointMethods = {
   ) => Promise<AnswerOf<Name>>;
 };
 
-/** What a method sends beside the ids of its path. */
+/** Arguments of a method after the ids of its path: the body or the query. */
 type SentBy<Endpoint> = Endpoint extends Keyed
   ? Fields<Endpoint> extends [query?: unknown]
     ? Fields<Endpoint> extends []
@@ -87,7 +87,7 @@ type ReadAs<Answer> = Answer extends string
     ? { readonly reads: "pages"; readonly id: keyof Element & `${string}Id` }
     : { readonly reads: "object" };
 
-/** What the client knows of an endpoint when it runs; the compiler compares it with the declaration. */
+/** The client's knowledge about an endpoint at run time; the compiler compares it with the declaration. */
 export type OperationOf<Name extends OperationId> = {
   readonly method: EndpointOf<Name>["method"];
   readonly path: EndpointOf<Name>["path"];

@@ -1,6 +1,6 @@
 /** The error for a request whose outcome is unknown. */
 
-/** What is known of such a request. */
+/** The facts about a request without an answer. */
 export interface NoAnswerParts {
   readonly message: string;
   readonly status: number | null;

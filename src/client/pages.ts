@@ -1,7 +1,7 @@
 /** Reads a list of the service page by page, as far as its reader goes. */
 import { NoAnswer } from "./no-answer.ts";
 
-/** One page of a list. It may be empty where `hasMore` is true. */
+/** A page of a list. A page may be empty where `hasMore` is true. */
 export interface Page<Element> {
   readonly data: readonly Element[];
   readonly hasMore: boolean;

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../errors.ts";
 import { ApiError } from "./api-error.ts";
 import { NoAnswer } from "./no-answer.ts";
 
-/** What was asked, as errors tell it. */
+/** The request, as errors name it. */
 export interface Attempt {
   /** Such as `POST /v1/quotes`. */
   readonly label: string;
@@ -47,7 +47,7 @@ export function objectIn(received: Received, attempt: Attempt): object {
   return value;
 }
 
-/** Whether the same request may be answered soon. */
+/** Whether a repetition of the request may soon succeed. */
 export function mayPass(error: unknown): boolean {
   return error instanceof ApiError ? PASSING.has(error.status) : error instanceof NoAnswer && error.mayPass;
 }

@@ -4,7 +4,7 @@ import type { Clock, Random } from "../runtime.ts";
 import { ApiError } from "./api-error.ts";
 import { mayPass } from "./read-answer.ts";
 
-/** How often and how long it is tried. */
+/** Limits on retries: number and time. */
 export interface Patience {
   /** How often a request is sent again. */
   readonly retries: number;

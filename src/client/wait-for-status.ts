@@ -8,7 +8,7 @@ export type Transaction = AnswerOf<"getTransaction">;
 /** A status of a transaction. */
 export type TransactionStatus = Transaction["status"];
 
-/** What is waited for: a status, or the end, whichever it is. */
+/** The status to wait for, or `final` for any end. */
 export type WantedStatus = TransactionStatus | "final";
 
 /** Thrown by `waitFor`: the transaction has ended in another status, and the wanted one will not come. */
@@ -34,13 +34,13 @@ export type AskForTransaction = (
   options: CallOptions,
 ) => Promise<Transaction>;
 
-/** What waiting needs. */
+/** Dependencies of a wait. */
 export interface StatusSource {
   readonly ask: AskForTransaction;
   readonly clock: Clock;
 }
 
-/** What is waited for. */
+/** The transaction and the status that are waited for. */
 export interface Awaited {
   readonly transactionId: string;
   readonly wanted: WantedStatus;

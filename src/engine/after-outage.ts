@@ -1,6 +1,9 @@
 /** After an outage of the storage the heartbeats come before the claims, which would take what living holders still do. */
 export class AfterOutage {
-  /** A shorter outage ends no lease, since a heartbeat was at most a third before it; as long after it all have sent one. */
+  /**
+   * A shorter outage ends no lease, since the last heartbeat was at most a third of a lease before the outage. Half a
+   * lease after the outage, every living process has sent a heartbeat.
+   */
   readonly #halfLeaseMs: number;
   /** When the storage first did not answer; null while it does. */
   #missedAt: number | null = null;

@@ -5,7 +5,7 @@ export interface ChartSource {
   readonly id: string;
 }
 
-/** What a promise's creator is called with. */
+/** The argument of a promise creator. */
 export interface PromiseScope {
   readonly input: unknown;
   readonly signal: AbortSignal;
@@ -52,7 +52,7 @@ export interface ReadChart<Source extends ChartSource> {
   open(): Chart;
 }
 
-/** How charts of one library are read. */
+/** An interpreter for the charts of one library. */
 export interface ChartInterpreter<Source extends ChartSource> {
   read(source: Source): ReadChart<Source>;
 }

@@ -1,4 +1,4 @@
-/** What follows from one step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
+/** Consequences of a step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
 import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
 import {
   childDone,
@@ -19,10 +19,10 @@ import { shardOf } from "./shards.ts";
 import { taskOfStep, type StepFacts } from "./step-facts.ts";
 import type { ProjectedStep } from "./workflow.ts";
 
-/** What a step logs and emits. Both happen after the step is durable. */
+/** Log lines and emitted events of a step. Both happen after the step is durable. */
 export type Voiced = Extract<ChartAction, { readonly kind: "log" | "emit" }> & { readonly instance: string };
 
-/** What follows from a step, whether it is the first of its instance or a later one. */
+/** The consequences of a step, whether it is the first of its instance or a later one. */
 export type Consequences = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
@@ -37,7 +37,7 @@ export function consequencesOf(facts: StepFacts): Consequences {
   return collector.consequences();
 }
 
-/** What follows from two steps of one instance, of which the second takes back some of what the first began. */
+/** The consequences of two steps of one instance, where the second step may take back consequences of the first. */
 export function inTurn(instance: string, first: Consequences, second: Consequences): Consequences {
   const isDisarmed = (task: TaskRecord): boolean =>
     task.instance === instance &&
@@ -51,7 +51,10 @@ export function inTurn(instance: string, first: Consequences, second: Consequenc
   return together([left, second]);
 }
 
-/** What follows from several steps whose children have begun. Nearly every commit has a single one, whose lists are handed on. */
+/**
+ * Merges the consequences of several steps whose children have begun. Nearly every commit has a single step, whose
+ * lists are returned unchanged.
+ */
 export function together(steps: readonly Consequences[]): Consequences {
   const [first] = steps;
   if (first !== undefined && steps.length === 1) return first;
@@ -116,7 +119,7 @@ class Collector {
     const ends = this.#ends();
     const { before, step } = this.#facts;
     const watched = before === null ? [] : watchesOf(this.#facts, before, step.metaBefore);
-    // What ends takes its timers along, those of its last step too.
+    // An instance that ends drops its timers, including timers of the last step.
     const hasEnded = step.after.status !== "active";
     // A final state needs nothing of the ledger any more, even if its meta names watches.
     const wanted = hasEnded ? [] : watchesOf(this.#facts, step.after, step.metaAfter);
@@ -234,7 +237,7 @@ function watchesOf(
   });
 }
 
-/** Those of the wanted watches that are not among the present ones. */
+/** The wanted watches without the present ones. */
 export function missingFrom(
   present: readonly Pick<WatchRecord, "kind" | "key">[],
   wanted: readonly WatchRecord[],

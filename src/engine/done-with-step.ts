@@ -36,7 +36,7 @@ export async function doneWithStep(
   return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), starts };
 }
 
-/** Whether a commit was refused by what comes behind the first `starts` and `writes` of it. */
+/** Whether a commit was refused by a part behind its first `starts` and `writes`. */
 export function isRefusedBehind(
   result: CommitResult,
   own: { readonly starts: number; readonly writes: number },
@@ -45,7 +45,7 @@ export function isRefusedBehind(
   return result.index >= (result.conflict === "write" ? own.writes : own.starts);
 }
 
-/** The tasks of a part that its commit can do, by what does them. */
+/** Tasks of a commit that the commit itself can carry out, by their `withStep` function. */
 function doableIn(
   workflows: RegisteredWorkflows,
   { follows }: StepCommit,

@@ -7,7 +7,7 @@ import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { StepCompanions } from "./step-commits.ts";
 import type { Steps } from "./steps.ts";
 
-/** One run of a task, and what is needed to do and to end the task. */
+/** A run of a task, with everything needed to do and to end it. */
 export interface TaskRun<W> {
   readonly steps: Steps<W>;
   readonly workflows: RegisteredWorkflows;
@@ -18,7 +18,7 @@ export interface TaskRun<W> {
   readonly beganAt: number;
 }
 
-/** What follows from the end of a task; `event` is for the instance that the task belongs to. */
+/** The parts of the commit that ends a task; `event` is for the instance that the task belongs to. */
 export type TaskEnd<W> = Omit<StepCompanions<W>, "consumes" | "ran" | "cause"> & {
   readonly event?: EventObject | undefined;
 };
@@ -56,7 +56,7 @@ export async function consumptionOf<W>(
   return { consumes: { task: task.id, token: task.token }, cause: task, ...(ran && { ran }) };
 }
 
-/** When another holder has the task now, its outcome counts and nothing is left to do here. */
+/** Null when another holder has the task now: the other holder's outcome counts, and nothing is left to do here. */
 export function unlessTaken(result: Refusal): Refusal | null {
   return result.conflict === "token" ? null : result;
 }

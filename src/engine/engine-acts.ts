@@ -1,4 +1,4 @@
-/** What a viewer may do about an instance of an engine: send it an event, have a task tried again or dropped, end it. */
+/** Acts of viewers on instances of an engine: send an event, retry or drop a task, end the instance. */
 import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
@@ -64,7 +64,7 @@ const STOP_IT: OfferedAct = {
     "The instance ends as stopped: its timers, invocations, watches and children end, and it takes no event any more. This cannot be undone.",
 };
 
-/** What can be done about a task that fails or was set aside. */
+/** Acts on a task that fails or was set aside. */
 export function repairsOf({ id, kind, name, failures, deadAt, isHeld }: PendingTask): OfferedAct[] {
   const retry: OfferedAct = {
     key: `retry ${id}`,

@@ -1,4 +1,4 @@
-/** What an engine is given, and how it is checked. */
+/** Options of an engine, and their checks. */
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable, TableSet } from "../../storage/table.ts";
@@ -12,7 +12,7 @@ import type { Watcher } from "./watcher.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** What `createEngine` is given. */
+/** Options of `createEngine`. */
 export interface EngineOptions<W> {
   /** Where everything is remembered. The engine does not close it. */
   readonly storage: EngineStorage;
@@ -34,11 +34,19 @@ export interface EngineOptions<W> {
   readonly limitedSlots?: number;
   /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
   readonly leaseMs?: number;
-  /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,500 ms. */
+  /**
+   * Interval in which this process looks for tasks that other processes made due; one read each time. Default 1,500 ms.
+   */
   readonly pollMs?: number;
-  /** A task whose holders vanished this often in a row is a dead letter. With 1, all that they had in hand is, untried. Default 5. */
+  /**
+   * A task whose holders vanished this often in a row is a dead letter. With 1, every task that a vanished process held
+   * becomes a dead letter at once, even a task that had not begun. Default 5.
+   */
   readonly maxCrashes?: number;
-  /** How long what has ended is kept, an hour or more after its last step, and until nothing needs it. Default: for good. */
+  /**
+   * How long ended instances are kept: at least an hour after the last step, and as long as another instance needs
+   * them. Default: forever.
+   */
   readonly keep?: { readonly finished: Duration };
   /**
    * Gets the instances about to be removed, at least once each, and must have put them somewhere when it resolves. While it

@@ -1,4 +1,4 @@
-/** One process at work on a storage, as the parts of its engine know it. */
+/** A process at work on a storage, as the parts of its engine see it. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 

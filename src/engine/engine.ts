@@ -50,9 +50,9 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
     companions?: Pick<Companions<W>, "writes" | "expectedVersion">,
   ): Promise<SendResult>;
   /**
-   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or `"final"`: has ended, however
-   * it ended. An instance that does not exist yet is waited for too. States that this process commits are seen even where
-   * they last for a moment; those of other processes are looked for every `pollMs`, so wait for one that lasts.
+   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
+   * (`"final"`). The instance need not exist yet. States that this process commits are always seen, however short they
+   * are. Commits of other processes are polled every `pollMs`, so shorter states may be missed.
    *
    * Rejects with `StateNotReached` when the instance has ended in another state, with the signal's reason when it aborts,
    * with `EngineStopped` at the end of `stop()`, and when the storage fails.
@@ -71,10 +71,10 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   /** What an inspector reads and does: see `createInspector`. Its acts are lines of the engine's log. */
   readonly inspected: Inspected;
   /**
-   * Begins to claim and do work, and keeps the process alive until `stop()`. Without it, commits are made but nothing
-   * they arm is done. With `only` it does the work of these workflows and polls nothing, while what the others need is not
-   * there yet: `send` makes steps of them all the same, and what these arm waits. The next `run()` begins with the rest;
-   * `only` is for the beginning and changes nothing later.
+   * Begins to claim and do work, and keeps the process alive until `stop()`. Without `run()`, commits are made but the
+   * tasks in them wait. With `only`, the engine works on the tasks of these workflows and polls no watches, while the
+   * dependencies of other workflows are not ready: `send` still commits steps of other workflows, and the tasks of such
+   * steps wait. The next `run()` begins with the rest; `only` is for the start and changes nothing later.
    */
   run(options?: { readonly only?: readonly AnyWorkflow[] }): void;
   /**
@@ -93,7 +93,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
 }
 
 const DEFAULT_STOP_MS = 5_000;
-// Longer than a storage tries to write. One that does not answer by then is not waited for: the leases end by themselves.
+// Longer than a storage tries to write. A storage that does not answer in time is no longer waited for: the leases end
+// by themselves.
 const MAX_GIVE_BACK_MS = 10_000;
 
 /**

@@ -4,7 +4,7 @@ import type { MigrationFailed, MigrationStep } from "./migrations.ts";
 
 // As long as the first backoff of a task. What a migration reads besides the snapshot (tasks, the time) may change meanwhile.
 const REMEMBERED_MS = 1_000;
-// Beyond it the oldest is forgotten, which costs another try.
+// Beyond this number the oldest failure is forgotten, at the cost of a further try.
 const MAX_REMEMBERED = 1_000;
 
 /** An instance on its way to another version of its chart, and how many steps it has made so far. */

@@ -11,7 +11,7 @@ export function reservedIn(event: unknown): string | null {
   return field === undefined ? null : `event.${field}: fields that begin with $ are the engine's own`;
 }
 
-/** The same event. @throws TypeError where it cannot be taken from outside. */
+/** Returns the event. @throws TypeError when outsiders may not send it. */
 export function givenEvent<E>(event: E): E {
   const reason = reservedIn(event);
   if (reason !== null) throw new TypeError(reason);

@@ -1,4 +1,6 @@
-/** Whether this process still holds the lease of a task in hand, and whether the chart still waits for its end. */
+/**
+ * Tracks a task in hand: whether this process still holds its lease, and whether the chart still waits for its end.
+ */
 export class Hold {
   isLost = false;
   /** Whether the chart has left the state that the task belongs to: no chart waits for its end any more. */

@@ -1,4 +1,4 @@
-/** What a viewer sees of a running engine: its charts, and reads of what is stored. */
+/** The view of a running engine for the inspector: charts, and reads of the storage. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
@@ -12,7 +12,7 @@ export type InspectedStorage = Pick<
 export interface Inspected {
   readonly workflows: readonly AnyWorkflow[];
   readonly storage: InspectedStorage;
-  /** Whether it works with real money: then only viewers whom the host admits see it. */
+  /** Whether the service handles real money: if so, only viewers whom the host admits may look. */
   isProduction(): boolean;
   /** What viewers may do; absent where they only look. */
   readonly acting?: Acting;
@@ -20,7 +20,7 @@ export interface Inspected {
   readonly onCommit?: (listener: () => void) => () => void;
 }
 
-/** One thing that a viewer may do about an instance now. */
+/** An act that a viewer may do on an instance now. */
 export interface OfferedAct {
   /** Names it among the acts of its instance. */
   readonly key: string;
@@ -32,7 +32,7 @@ export interface OfferedAct {
   readonly takesEvent?: true | readonly string[];
 }
 
-/** What a viewer gives with an act. */
+/** The viewer's input for an act. */
 export interface GivenAct {
   readonly actor: string;
   readonly reason: string;
@@ -59,7 +59,7 @@ export class ActRefused extends Error {
   override readonly name = "ActRefused";
 }
 
-/** What viewers may do. Each act leaves a record of who did it and why. */
+/** Acts of viewers. Every act is recorded, with its author and reason. */
 export interface Acting {
   offers(instance: string): Promise<readonly OfferedAct[]>;
   /** Answers with a sentence of what came of it. @throws ActRefused */

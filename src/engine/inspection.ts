@@ -6,7 +6,7 @@ import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { eventFromText } from "./values.ts";
 
-/** What XState's `createActor` takes as `inspect`, too. */
+/** The type of XState's `createActor` option `inspect`. */
 export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 
 /** As much of a running actor as inspectors read. */

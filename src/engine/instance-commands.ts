@@ -9,7 +9,10 @@ import { ranTaskRemovals } from "./ran-tasks.ts";
 /** How `stopInstance` ended: `ended` when the instance had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
 
-/** How it ended. Nothing has changed when the instance is `active`, or a task, a watch or an active child of it is `pending`. */
+/**
+ * The result of removing an instance. Nothing has changed when the instance is `active`, or a task, a watch or an
+ * active child of it is `pending`.
+ */
 export type RemoveResult = "removed" | "absent" | "active" | "pending";
 
 /** Commands about instances, for a person who puts things right. */

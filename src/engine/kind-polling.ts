@@ -35,10 +35,10 @@ const LISTING_SHARE = 20;
 const SHARING_PAUSE_MS = 300;
 /** While nothing of a kind is watched there is nothing to do: it is woken when something is. */
 const UNWATCHED_PAUSE_MS = 3_600_000;
-/** Looks that fail one after the other are warned of this often. */
+/** When looks fail in a row, the warning is repeated after this time. */
 const WARN_AGAIN_MS = 60_000;
 
-/** One kind, until it is stopped. */
+/** Polls one kind of watches, until it is stopped. */
 export class KindPolling {
   readonly #kind: string;
   readonly #watcher: Watcher;
@@ -78,7 +78,7 @@ export class KindPolling {
     }
   }
 
-  /** Whether there is any watch of this kind. Without one no process needs a share of the kind. */
+  /** Tells whether watches of this kind exist. Without a watch no process needs a share of the kind. */
   follow(isWatched: boolean): void {
     // It may rest for an hour with shards in hand, where the last watch went while it renewed them.
     if (isWatched && (!this.#isWatched || this.#share.shards.length === 0)) this.#pause.end();

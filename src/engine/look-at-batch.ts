@@ -1,4 +1,7 @@
-/** One look of a watcher at a batch of watches, within its time: what was told stays told, however the look ends. */
+/**
+ * A look of a watcher at a batch of watches, within a time limit: delivered events stay delivered, however the look
+ * ends.
+ */
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import type { LookEnd } from "./watch-turns.ts";
@@ -6,7 +9,7 @@ import type { Look, WatchEvent, Watcher } from "./watcher.ts";
 
 /** The time of one look: a new watch waits at most so long for those before it. */
 const LOOK_MS = 750;
-/** Far longer than a look that ends when it is told to; one that does not would keep its watches for good. */
+/** Far longer than a well-behaved look takes to stop; a look that never stops would keep its watches forever. */
 const GIVEN_UP_AFTER_MS = 60_000;
 
 /** A look did not end long after its time was over. */
@@ -22,7 +25,7 @@ export interface LookSurroundings {
   readonly tell: (events: readonly WatchEvent[]) => Promise<readonly WatchEvent[]>;
 }
 
-/** How a look ended, and the error that ended it, null where there was none. */
+/** The end of a look, and the error that ended the look, if any. */
 export interface EndedLook extends LookEnd {
   readonly error: unknown;
 }

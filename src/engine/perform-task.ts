@@ -1,4 +1,4 @@
-/** What doing a task means: an effect runs its handler, a timer and a message become a step of their instance. */
+/** Performs a task: an effect runs its handler; a timer or a message becomes a step of its instance. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { BORN, childDone, childFailed } from "./chart.ts";

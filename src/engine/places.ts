@@ -3,19 +3,19 @@ import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.t
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
 import type { TasksInHand } from "./tasks-in-hand.ts";
 
-/** How many tasks this process may have in hand at once. */
+/** Limits on the tasks that this process holds at once. */
 export interface PlaceLimits {
   /** Effects and invocations without limits; and as many timers and messages, whose places no slow effect can take. */
   readonly slots: number;
-  /** Those with limits, so that slow receivers never take the places of payments. */
+  /** Effects and invocations with limits, so that slow receivers never take the places of payments. */
   readonly limitedSlots: number;
 }
 
-/** Places of this process that are kept for tasks while the commit that arms them is on its way. */
+/** Places reserved for tasks until the commit that arms them is done. */
 export interface Reservation {
   /** The tasks that have a place. */
   readonly taken: readonly TaskRecord[];
-  /** The queues of the places that were free. The one task more that may be taken has the place of the task `ending`. */
+  /** The queues of the reserved free places. One further taken task may use the place of the task `ending`. */
   readonly free: readonly QueueName[];
   readonly ending: string | undefined;
 }
@@ -52,7 +52,7 @@ export class Places {
   }
 
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
-    // A task leaves its place to one of its queue that follows from it, unless something else may be waiting for one.
+    // A task leaves its place to a following task of the same queue, unless due tasks may be waiting in the storage.
     let inherited = due.length === 0 ? undefined : this.#inHand.queueOf(ending);
     const taken: TaskRecord[] = [];
     const free: QueueName[] = [];

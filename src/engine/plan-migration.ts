@@ -17,7 +17,9 @@ import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** So many timers, effects and invocations are read for a migration: a chart has a few. Messages only change their owner. */
+/**
+ * The most timers, effects and invocations read for a migration: a chart has a few. Messages only change their owner.
+ */
 export const MAX_MOVED = 10_000;
 
 /** An instance with everything that waits for it, and the version it goes on under. */
@@ -43,8 +45,8 @@ export function planMigration(migrating: MigratingInstance, plan: StepPlan): Ste
 }
 
 /**
- * The new names of effects that an ended instance has asked for: the instance stays what it is, and its effects are done by
- * the version after. Throws `MigrationFailed` where that has none of such a name.
+ * The new names of effects that an ended instance has asked for: the instance stays what it is, and its effects are
+ * done by the version after. Throws `MigrationFailed` when the new version has no effect of such a name.
  */
 export function renamedEffects(migrating: MigratingInstance, plan: StepPlan): TaskAmendment[] {
   const { instance, workflow } = migrating;

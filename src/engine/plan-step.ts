@@ -1,4 +1,4 @@
-/** From one chart step to the one commit that makes it, and everything that follows from it, durable. Pure. */
+/** Plans one commit from one chart step: the new snapshot and all its consequences. Pure. */
 import type { EventObject } from "xstate";
 import type {
   CommitParts,
@@ -63,7 +63,7 @@ export interface ArrivedEvent {
   readonly event: EventObject;
 }
 
-/** An instance that comes from another version of its chart. */
+/** An instance on its way to a new version of its chart. */
 export interface PlannedArrival {
   readonly workflow: AnyWorkflow;
   readonly instance: KnownInstance;
@@ -75,7 +75,9 @@ export interface PlannedArrival {
   readonly unwatches: readonly WatchRecord[];
 }
 
-/** An event that waits behind another one of its instance, and what its step is made by, as the history tells it. */
+/**
+ * An event queued behind another event of the same instance, and the cause that the history will record for its step.
+ */
 export interface WaitingEvent {
   readonly event: EventObject;
   readonly cause: string;
@@ -92,7 +94,7 @@ const NONE: readonly never[] = [];
 /** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
 const MAX_BORN = 256;
 
-/** What all steps of one commit are planned with. */
+/** Plans all steps of one commit. */
 export class StepPlan {
   readonly #newMoment: () => StepMoment;
   /** That of the step which is planned. */
@@ -119,7 +121,7 @@ export class StepPlan {
     return this.#moment.at;
   }
 
-  /** By the ids of its children, the runs of this instance that others have. */
+  /** Run numbers to skip, by child id: ids of children that other instances already use. */
   takenBy(instance: string): ChartSnapshot["runs"] {
     return this.#taken?.of(instance);
   }
@@ -173,7 +175,8 @@ export class StepPlan {
         const next = this.#made({ workflow, instance: standing, snapshot: after, event }, true);
         if (next !== null) made = behindOther(made, next, cause);
       } catch {
-        // What it has changed is lost with it. Alone it throws again, and is to blame then.
+        // The failed step may have changed the snapshot, so this run is planned again without the event. The event is
+        // then handled alone: it throws again, and its own message is to blame.
         const snapshot = snapshotFromText(kept);
         return this.run({ ...arrived, snapshot }, waiting.slice(0, taken));
       }
@@ -214,7 +217,7 @@ export class StepPlan {
 
   #made({ workflow, instance, snapshot: before, event: sent }: ArrivedEvent, isOwn = false): Made | null {
     const runs = this.takenBy(instance.id);
-    // The history tells them, too, so that the same step comes of it.
+    // The history stores `$runs` too, so that replaying the event gives the same step.
     const given = runs === undefined ? sent : { ...sent, $runs: runs };
     const { event, step } = isOwn
       ? { event: given, step: workflow.chart.step(before, given, true) }
@@ -226,8 +229,9 @@ export class StepPlan {
   }
 
   /**
-   * A child that throws ends with its error where its parent has an `onError` for it, as in XState. Any other error leaves the
-   * instance as it was. The event is told as the history has it: folded again, the same step comes of it.
+   * A child that throws ends with its error when its parent has an `onError` for the child, as in XState. Any other
+   * error leaves the instance unchanged. The returned event is the event of the history: replaying the event gives the
+   * same step.
    */
   #stepOrFailure(
     { chart }: AnyWorkflow,

@@ -1,7 +1,7 @@
 /** A cache of the instances that this process committed last, so that the next step of a busy one needs no read. */
 import type { InstanceRecord } from "../../storage/storage.ts";
 
-/** As much of a stored instance as a step is decided from. */
+/** The fields of a stored instance that a step depends on. */
 export type KnownInstance = Pick<
   InstanceRecord,
   "id" | "workflow" | "hash" | "version" | "stamp" | "life" | "status" | "snapshot"

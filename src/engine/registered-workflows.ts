@@ -20,7 +20,10 @@ export class UnknownWorkflow extends Error {
 
 const MAX_DIFFERENCES = 10;
 
-/** A chart was edited under an unchanged version while instances are open: this process starts none, and does nothing for them. */
+/**
+ * A chart was edited under an unchanged version while instances are open: this process neither starts instances of the
+ * chart nor works on the open ones.
+ */
 export class ChangedChart extends Error {
   override readonly name = "ChangedChart";
   /** The chart and its version, as `name@version`. */
@@ -49,13 +52,16 @@ export class RegisteredWorkflows {
   readonly #newest: ReadonlyMap<string, AnyWorkflow>;
   /** By the key of an older version: the workflow that its instances go on under. */
   readonly #successors = new Map<string, AnyWorkflow>();
-  /** As they were registered: each stands for its child machines too. */
+  /** The workflows as registered: a workflow includes its child machines. */
   readonly units: readonly AnyWorkflow[];
-  /** By key: why a workflow is refused. One that is takes its parent and its child machines along. */
+  /**
+   * Workflows that are refused, by key, with the reason. With a refused workflow its parent and its child machines are
+   * refused too.
+   */
   readonly #refused = new Map<string, ChangedChart>();
-  /** What tasks are stored under that this process can do, now or later. */
+  /** Workflow keys of the tasks that this process can do, now or later. */
   claims: readonly string[];
-  /** Those of which tasks are taken in hand; null for all. */
+  /** Workflow keys of the tasks that this process may take now; null for all. */
   #only: ReadonlySet<string> | null = null;
 
   constructor(workflows: readonly AnyWorkflow[]) {
@@ -72,24 +78,27 @@ export class RegisteredWorkflows {
     }
   }
 
-  /** From now on only tasks of these workflows are taken in hand, of all for null: no claim asks for others, no commit leases one. */
+  /**
+   * From now on this process takes only tasks of these workflows (null: of all): claims do not ask for tasks of other
+   * workflows, and commits do not lease them.
+   */
   take(only: readonly AnyWorkflow[] | null): void {
     this.#only = only === null ? null : new Set(claimsOf(only));
   }
 
-  /** What tasks are stored under that are taken in hand. */
+  /** Workflow keys of the tasks that this process may take now. */
   get taken(): readonly string[] {
     const only = this.#only;
     return only === null ? this.claims : this.claims.filter((key) => only.has(key));
   }
 
-  /** Those of these tasks that may be taken in hand. */
+  /** Filters the tasks that this process may take now. */
   takenAmong(tasks: readonly TaskRecord[]): readonly TaskRecord[] {
     const only = this.#only;
     return only === null ? tasks : tasks.filter(({ workflow }) => only.has(workflow));
   }
 
-  /** Leaves everything alone that belongs to this chart, to its parent and to its child machines. */
+  /** Stops work on this chart, on its parent and on its child machines. */
   refuse(error: ChangedChart): void {
     for (const unit of this.units) {
       const keys = withChildren(unit).map(({ key }) => key);

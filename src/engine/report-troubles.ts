@@ -43,7 +43,9 @@ export class TroubleReport {
     this.#deadLetters = new Set(dead.map(({ id }) => id));
   }
 
-  /** Nothing may be due of them: they wait for an event that this process could not hand them. */
+  /**
+   * An instance of an unknown workflow may have no due task: it waits for an event that this process cannot deliver.
+   */
   async #reportStrangers(now: number): Promise<void> {
     const { storage, log } = this.#process;
     const open = await unknownInstances(storage, this.#known());

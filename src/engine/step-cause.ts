@@ -1,15 +1,15 @@
-/** What made a step: kept as a short text beside its history row, and read back for people. */
+/** Causes of steps: stored as short texts beside the history rows, and read back for people. */
 import type { HistoryRecord, TaskRecord } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 
-/** Where a task came from: the step that armed it. Null for a task whose id does not tell. */
+/** The origin of a task: the step that armed it. Null for a task whose id does not tell. */
 export interface TaskOrigin {
   readonly instance: string;
-  /** The stamp of that step, as its history has it; of a step from before stamps the version that it led to. */
+  /** The stamp of the step, as in its history; the version after the step for steps older than stamps. */
   readonly step: string;
 }
 
-/** What made a step. */
+/** The cause of a step. */
 export type StepCause =
   /** A task that a step armed: an effect by its outcome, a timer, a promise by its end, a message from the step's instance. */
   | {
@@ -29,7 +29,7 @@ export type StepCause =
 /** The part of a task that its cause is made of. */
 export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
 
-/** What the steps of one commit are made by: a task, or a watcher of this kind. */
+/** The common cause of the steps of one commit: a task, or a watcher of this kind. */
 export type CommitCause = CausingTask | { readonly watch: string };
 
 /** The number of the step of this instance that is meant, where it is among these rows of its history; else null. */
@@ -38,7 +38,7 @@ export function stepNumber({ instance, step }: TaskOrigin, history: readonly His
   return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
 }
 
-/** Whether this step has armed the task, or another task that it came of. */
+/** Whether this step armed the task, or the origin of the task. */
 export function isOfStep(task: string, { instance, version, stamp }: HistoryStep): boolean {
   return task.startsWith(`${instance}:${stamp}:`) || task.startsWith(`${instance}:${version}:`);
 }

@@ -1,4 +1,6 @@
-/** Makes planned steps durable: one commit for a step with all that comes with it, and what this process does about it then. */
+/**
+ * Commits planned steps with all their consequences in one commit, and tells the rest of this process about the commit.
+ */
 import type {
   ClaimedTask,
   Commit,
@@ -23,23 +25,23 @@ import type { TakenIds } from "./taken-ids.ts";
 import type { Hands } from "./worker.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
-/** What goes into the same commit as a step besides the step itself. */
+/** Further parts of a step's commit, besides the step itself. */
 export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
-  /** The step must follow this version of its instance, as it was read: after any other one the event is refused. */
+  /** The instance must still be at this version: after another step the event is refused. */
   readonly expectedVersion?: number;
 };
 
-/** The same for the engine's own use. */
+/** `Companions` with fields for the engine's own use. */
 export type StepCompanions<W> = Companions<W> & {
-  /** How the task went that the commit ends, where that is worth a row. */
+  /** The result of the task that the commit ends, when the result deserves a row. */
   readonly ran?: RanTaskWrite;
-  /** The workflow that the caller has sent to: an instance of another one is refused. */
+  /** The workflow that the caller named: an instance of another workflow is refused. */
   readonly workflow?: AnyWorkflow;
-  /** What makes the steps of the commit; absent where that is a caller. */
+  /** The cause of the steps of the commit; absent when a caller caused them. */
   readonly cause?: CommitCause;
-  /** The instance that the event is for; absent where it is for whichever has this id. */
+  /** The life of the target instance; absent when any instance with this id may take the event. */
   readonly meant?: Meant;
   /** True for a message: others may wait behind it. */
   readonly isMessage?: true;

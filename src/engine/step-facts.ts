@@ -1,4 +1,4 @@
-/** One step of an instance, with everything that its consequences depend on. */
+/** A step of an instance, with all facts that its consequences depend on. */
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot, ChartStep } from "./chart.ts";
@@ -24,7 +24,10 @@ export interface StepFacts {
   readonly workflows: RegisteredWorkflows;
 }
 
-/** What every task has that the step arms; `place` is that of the action which asks for it, or a name where none does. */
+/**
+ * The common fields of tasks that a step arms; `place` is the place of the action that asks for the task, or a name for
+ * a task without an action.
+ */
 export function taskOfStep(
   { id, stamp, at, workflow }: StepFacts,
   place: number | string,

@@ -26,7 +26,7 @@ import type { AnyWorkflow } from "./workflow.ts";
 /** A message that waits behind another one. */
 type WaitingMessage = WaitingEvent & { readonly task: string };
 
-/** How sending an event to an instance ended. */
+/** The result of sending an event. */
 export type SendResult =
   /** The event was taken in a commit that is durable. */
   | { readonly kind: "stepped"; readonly snapshot: ChartSnapshot }
@@ -55,7 +55,9 @@ export interface StepsSurroundings<W> extends Pick<
   readonly random: Random;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
-  /** Whether a caller waits for a state of this instance, or `inspect` is set: then each message has a commit of its own. */
+  /**
+   * Whether a caller waits for a state of this instance, or `inspect` is set: if so, each message gets its own commit.
+   */
   readonly isFollowed: (instance: string) => boolean;
 }
 
@@ -124,7 +126,10 @@ export class Steps<W> {
     throw new TaskMoved(`${task.id} is done under another name now`);
   }
 
-  /** The instance, migrated if need be. An ended one stays what it is, and is known to a process that has its successor only. */
+  /**
+   * The instance, migrated if need be. An ended instance is not migrated, and is also known to a process that has only
+   * the successor of its workflow.
+   */
   async #present(id: string): Promise<KnownInstance | null> {
     const { storage, workflows } = this.#around;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
@@ -229,7 +234,10 @@ export class Steps<W> {
     return true;
   }
 
-  /** The messages behind this one that can be part of its step; only where the snapshot is long, whose writing they save. */
+  /**
+   * The queued messages of an instance that can share its next commit. Only long snapshots are worth a shared commit,
+   * which writes the snapshot once.
+   */
   async #waiting(
     instance: KnownInstance,
     snapshot: ChartSnapshot,
@@ -257,7 +265,7 @@ export class Steps<W> {
   }
 }
 
-/** Whether this is the instance that an event is for, and no other that has its id now. */
+/** Whether this instance is the one that an event targets, rather than a different life of the same id. */
 function isMeant(
   { life, parentLife }: Meant = {},
   instance: KnownInstance,

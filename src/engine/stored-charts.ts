@@ -1,4 +1,7 @@
-/** Which chart stands behind each version that has run on a storage: one that was edited meanwhile is refused, in words. */
+/**
+ * Compares charts with the versions stored by earlier runs: a chart edited under an unchanged version is refused, with
+ * an explanation.
+ */
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { InstanceRecord, Write } from "../../storage/storage.ts";
@@ -9,7 +12,7 @@ import { chartDifferences } from "./xstate/chart-differences.ts";
 
 const TABLE = "paystateCharts";
 
-/** One row for each workflow and version, written when it is first registered on the storage. */
+/** A row for each workflow and version, written at its first registration on the storage. */
 export const storedCharts = engineOwnTable(TABLE, {
   // `id` is `name@version`; `chart` is what `chartText` says, and `hash` is the hash of it.
   columns: { id: "text", version: "integer", hash: "text", chart: "text" },

@@ -1,4 +1,4 @@
-/** Tells the host of each durable commit: its subscribers, and on the log what its charts have logged. */
+/** Reports each durable commit to the host: calls subscribers, and writes the log actions of charts. */
 import type { Logger } from "../runtime.ts";
 import type { CommittedStep } from "./step-commits.ts";
 

@@ -1,8 +1,8 @@
-/** A child whose id another instance has, such as one of the host, begins under the next id. */
+/** Gives a child a new id when its id is taken, for example by an instance of the host. */
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 
-/** An instance that a commit begins, or another part of it. */
+/** Part of a commit: a new instance, or a step of an existing instance. */
 interface BeginningPart {
   readonly after: ChartSnapshot;
   readonly start: { readonly id: string } | null;
@@ -32,7 +32,7 @@ export class TakenIds {
     if (result.ok || result.conflict !== "exists") return false;
     const started = parts.filter(({ start }) => start !== null);
     if (started[result.index]?.after.parent === undefined) return false;
-    // All of them in one go: where a parent begins thousands of children anew, each one may have the id of an earlier one.
+    // All reads in one go: when a parent begins thousands of children anew, every child may meet a taken id.
     const there = await Promise.all(started.map(({ start }) => storage.load(start?.id ?? "")));
     started.forEach(({ after: { parent } }, index) => {
       if (parent === undefined || (index !== result.index && there[index] === null)) return;

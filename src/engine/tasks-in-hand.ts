@@ -40,9 +40,9 @@ export class TasksInHand {
   readonly #around: InHandSurroundings;
   readonly #inHand = new Map<string, InHand>();
   readonly #taken: Record<QueueName, number> = { steps: 0, free: 0, limited: 0 };
-  /** Runs that are not over, among them those whose task was claimed again meanwhile. */
+  /** Runs that are not over, including runs whose task was claimed again meanwhile. */
   #running = 0;
-  /** How many of them are invocations: most commits disarm timers only, and need not look. */
+  /** The number of running invocations: most commits disarm timers only, and need not search. */
   #invocations = 0;
   #isLettingGo = false;
   /** Leases are kept until the last task in hand has ended, which is later than the last one is taken. */
@@ -137,8 +137,8 @@ export class TasksInHand {
       await new Promise(setImmediate);
       if (hold.isLost && this.#isLettingGo) return "given_back"; // by `letGo`, and that is no failure
       if (hold.isDisarmed) return "done"; // its row is gone
-      // What a lost lease broke off is no failure: by now it is in other hands, or waits for them.
-      // Of an end whose answer was lost nothing is known: the token decides whether the task is still there.
+      // An error after a lost lease is no failure: the task is held by a different process, or waits for one. Of an end
+      // whose answer was lost nothing is known: the token decides whether the task is still there.
       if (error instanceof TaskMoved || error instanceof CommitUnknown || hold.isLost) {
         await this.giveBack(task);
         return "given_back";
@@ -151,7 +151,7 @@ export class TasksInHand {
         await this.#release(task, FIRST_BACKOFF_MS);
         return "given_back";
       }
-      // A warning once for each task: from then on it is listed, with its last error, until it is done.
+      // A warning once for each task: afterwards the task is listed with its last error until it is done.
       if (failures === 0) log.warn(fields, "a task failed and will be tried again");
       else log.debug(fields, "a task failed again");
       const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS);

@@ -1,4 +1,4 @@
-/** One after another, by key: callers that would only lose a race against each other wait for their turn. */
+/** Queues by key: callers that would only lose a race against each other wait for their turn. */
 
 /** A set of queues, one per key. A key without a caller takes no memory. */
 export class Turns {

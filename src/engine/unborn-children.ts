@@ -6,7 +6,7 @@ import { together, type Consequences } from "./consequences.ts";
 import { delayedToText, messageKey } from "./messages.ts";
 import { taskOfStep, type StepFacts } from "./step-facts.ts";
 
-/** What is left of the step before: children that are still to begin, and what was sent to them. */
+/** The rest of a step with too many children: children that still have to begin, and messages sent to them. */
 export function unborn({ id, before, step }: StepFacts): Consequences {
   const left = (before?.unborn ?? []).map(({ told = [], ...child }) => {
     // Another instance may have had the id of the run that was planned.

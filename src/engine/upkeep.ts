@@ -1,11 +1,11 @@
 /**
- * Work that one process does for all processes on a storage: after the clock was set back it moves tasks that would wait for
- * longer than their delay, and it reports parked tasks whose keys have room.
+ * Work that a single process does for all processes on a storage: after the clock was set back it moves tasks that
+ * would wait for longer than their delay, and it reports parked tasks whose keys have room.
  */
 import { elapsed } from "../runtime.ts";
 import type { EngineProcess } from "./engine-process.ts";
 
-/** How often this process looks at its own clock, and how often at that of the storage, which may be another one. */
+/** How often this process checks its own clock, and the clock of the storage, which may differ. */
 const LOOK_EVERY_MS = 1_000;
 const ASK_EVERY_MS = 60_000;
 /** Between two looks a clock that nobody sets differs from elapsed time by less than this. */

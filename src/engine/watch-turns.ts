@@ -14,7 +14,7 @@ interface Turn {
   listing: number;
 }
 
-/** How a look ended for the watches that it was given. */
+/** The end of a look, for its watches. */
 export interface LookEnd {
   readonly batch: readonly WatchRecord[];
   /** Instances that took an event. */
@@ -24,7 +24,7 @@ export interface LookEnd {
   readonly isCutOff: boolean;
 }
 
-/** The queue of one kind: watches that no look has taken yet first, then those that were taken longest ago. */
+/** The queue of one kind: new watches first, then the watches that were looked at longest ago. */
 export class WatchTurns {
   readonly #intervalMs: number;
   readonly #turns = new Map<string, Turn>();
@@ -36,7 +36,7 @@ export class WatchTurns {
     this.#intervalMs = intervalMs;
   }
 
-  /** Takes in the watches there are now: new ones and those that are due join the queue, the others leave it. */
+  /** Updates the queue from the present watches: new and due watches join, vanished watches leave. */
   list(watches: readonly WatchRecord[], now: number, isDue: (dueAt: number) => boolean): void {
     this.#listing += 1;
     const queued: { readonly watch: WatchRecord; readonly taken: number }[] = [];
@@ -106,7 +106,7 @@ export class WatchTurns {
   }
 }
 
-/** What tells a watch from the others of its kind. One string serves where the key is the instance itself. */
+/** Identifies a watch within its kind. A single string serves when the key is the instance itself. */
 function idOf({ key, instance }: WatchRecord): string {
   return key === instance ? key : `${key}\n${instance}`;
 }

@@ -1,14 +1,16 @@
-/** What a host gives the engine so that something outside is polled on behalf of instances. */
+/** Watchers: the host's code that polls the outside world on behalf of instances. */
 import type { EventObject } from "xstate";
 import type { WatchRecord } from "../../storage/storage.ts";
 
-/** What a look found out for one instance. Levels, never deltas: hearing it twice must change nothing. */
+/**
+ * The finding of a look about one instance. Report levels, never differences: a repeated event must change nothing.
+ */
 export interface WatchEvent {
   readonly instance: string;
   readonly event: EventObject;
 }
 
-/** One look at a batch of watches, as the engine hands it to a watcher. */
+/** A look at a batch of watches, as the engine hands it to a watcher. */
 export interface Look {
   /**
    * Aborts after 750 ms, and when the engine stops: ask nothing more, tell the answers that are on their way, and
@@ -42,9 +44,9 @@ export interface Watcher {
   readonly poll: (watches: readonly WatchRecord[], look: Look) => Promise<readonly WatchEvent[]>;
 }
 
-/** How one kind of watches is followed by this process. */
+/** The state of one kind of watches in this process. */
 export interface KindWatching {
-  /** Watches of this kind in the shards that this process polls. */
+  /** The number of watches in the shards that this process polls. */
   readonly watched: number;
   /** Milliseconds since the watch that has waited longest was looked at successfully, or was first seen; 0 without watches. */
   readonly oldestMs: number;

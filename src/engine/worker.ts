@@ -12,7 +12,7 @@ import { TroubleReport } from "./report-troubles.ts";
 import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
 import { Upkeep } from "./upkeep.ts";
 
-/** How a worker divides its time; every field has a default in `createEngine`. */
+/** Limits of a worker; every field has a default in `createEngine`. */
 export interface WorkerLimits extends PlaceLimits {
   /** The longest time between two looks at the storage; also how late work of another process may be seen. */
   readonly pollMs: number;

@@ -23,7 +23,7 @@ import { migrationProblems, type AnyMigration, type Migrations } from "./migrati
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/interpreter.ts";
 
-/** What an effect handler gets besides its params. */
+/** Facts about a run that an effect handler gets besides its params. */
 export interface EffectRun {
   /** The same for every run of this effect, also after a crash: hand it as idempotency key to a service that must not act twice. */
   readonly key: string;
@@ -45,7 +45,7 @@ export interface StartRequest {
   readonly input: unknown;
 }
 
-/** What follows from an effect; it is committed together with the end of its task, or not at all. */
+/** The outcome of an effect; it is committed together with the end of its task, or not at all. */
 export interface EffectOutcome<Event, W> {
   readonly event?: Event;
   readonly starts?: readonly StartRequest[];
@@ -75,12 +75,12 @@ export interface CommittingStep<Params, W> {
   readonly companions: readonly Write<W>[];
 }
 
-/** What a commit holds besides, so that an effect is done with it. */
+/** The part of a commit that carries out an effect within the commit of its step. */
 export interface DoneWithStep<W> {
   /** In place of the writes of the step. */
   readonly writes: readonly Write<W>[];
   readonly starts: readonly StartRequest[];
-  /** False where something is left to do: then the task of the effect is armed, too. */
+  /** False when the effect is not finished: then its task is armed too. */
   readonly isWhole: boolean;
 }
 
@@ -110,7 +110,7 @@ export type ActionOf<M extends AnyStateMachine> =
 /** Actions that the engine itself carries out: messages to other instances. */
 export type EngineAction = "start" | "tell";
 
-/** One handler per effect of the chart, params and events typed from the machine. */
+/** Handlers for all effects of the chart, with params and events typed from the machine. */
 export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
@@ -119,7 +119,7 @@ export type EffectsOf<M extends AnyStateMachine, W> = {
     | "setup";
 };
 
-/** One committed step as `project` sees it. */
+/** A committed step, as `project` sees it. */
 export interface ProjectedStep<Context, Event> {
   readonly id: string;
   /** Null for the first step of an instance. */
@@ -130,19 +130,21 @@ export interface ProjectedStep<Context, Event> {
   readonly effects: readonly PlannedEffect[];
 }
 
-/** What `workflow(chart)` is given. */
+/** Options of `workflow(chart)`. */
 export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number = number> {
   /** A whole number, raised whenever the chart changes in a way that stored instances would notice. */
   readonly version: V;
   /**
-   * How instances of older versions go on under this one: by version, a function that leads from it to the next. An
-   * instance is migrated by the first process that has something to do with it, in a commit of its own. Timers and promises
-   * of states that it is in before and after stay; those of other states end and begin.
+   * How instances of older versions continue under this version: by version, a function that turns an instance into one
+   * of the next version. The first process that works on an instance migrates it, in a commit of its own. Timers and
+   * promises of states that are active before and after the migration continue; timers and promises of left states end,
+   * and those of entered states begin.
    */
   readonly migrate?: Migrations<M, W, V>;
   /**
-   * A handler for each named action. Left out, the actions run the bodies that `setup({ actions })` gives them. Given, it
-   * names every action, so that none is forgotten: a body may stand there for the types alone.
+   * A handler for each named action. Without `effects`, actions run the bodies given to `setup({ actions })`. With
+   * `effects`, every action must be named, so that no action is forgotten: a body in `setup` may exist for the types
+   * alone.
    */
   readonly effects?: EffectsOf<M, W>;
   /** How actors are run: retries and limits of promises, migrations of child machines. */
@@ -274,7 +276,7 @@ export function workflowOf<Source extends ChartSource>(
   return register(source, { ...BARE, name: source.id, version }, { interpreter, within: [] });
 }
 
-/** A chart that brings all its parts along. */
+/** A chart without options: no migrations, effects, actors or watches. */
 const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {} };
 
 interface Reading<Source extends ChartSource> {
@@ -303,7 +305,7 @@ function register<Source extends ChartSource>(
       actors.set(src, { kind: "promise", create: actor.create, retries, limit });
       continue;
     }
-    // A child has the version of its parent, so it is migrated from each version that its parent is.
+    // A child has its parent's version, so a child is migrated from every version that its parent is migrated from.
     const kept = Object.fromEntries(Object.keys(migrate).map((from) => [from, null]));
     const child = { ...BARE, name: `${name}/${src}`, version, migrate: { ...kept, ...ofChild } };
     const inside = { interpreter, within: [...within, source] };

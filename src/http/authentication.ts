@@ -1,4 +1,4 @@
-/** Who asks: a key of ours or the host's own way, and a limit on how often one address may fail at it. */
+/** Authenticates requests, by API keys or in the host's own way, and limits failed attempts of one address. */
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
@@ -7,7 +7,7 @@ import type { KnownCredentials } from "./known-credentials.ts";
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
 export type Authenticate = (request: Request, address: string | null) => Promise<Caller | null>;
 
-/** How callers are found, and how failures at it are limited. */
+/** Dependencies of authentication. */
 export interface AuthenticationParts {
   readonly authenticate: Authenticate;
   readonly failures: ClientLimit;

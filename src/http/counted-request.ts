@@ -1,4 +1,4 @@
-/** One request and the limit that it counts against: once, refused or not, and as a replay where it is one. */
+/** Counts a request against its limit once, even when refused; a replay counts against the limit of replays. */
 import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
@@ -10,22 +10,23 @@ import { limitExceeded } from "./limit-exceeded.ts";
 import { writeRateLimit } from "./rate-limit-headers.ts";
 import type { Hit } from "./rate-window.ts";
 
-/** What a request is, as far as limits go. */
+/** The facts of a request that limits depend on. */
 export interface LimitedRequest {
   readonly service: PaymentService;
   readonly windows: AccountWindows;
   /** Undefined for a path or method that does not exist, which counts as a read. */
   readonly endpoint: KeyedEndpoint | undefined;
   readonly caller: Caller;
-  /** Where the standing is written. */
+  /** The headers of the answer, which show the limit. */
   readonly headers: Headers;
-  /** Whether it may turn out to be a replay: a POST with an Idempotency-Key. */
+  /** Whether the request may be a replay: a POST with an Idempotency-Key. */
   readonly mayBeReplay: boolean;
 }
 
 /**
- * A request is counted at the door, unless it may be a replay, which is answered also when the window is full: that one is
- * counted when the service has found no stored answer. What all processes count together is counted by the service.
+ * Counts a request on arrival, unless it may be a replay, which is answered even when the window is full: a possible
+ * replay is counted when the service has found no stored answer. The service itself counts limits shared by all
+ * processes.
  */
 export class CountedRequest {
   readonly #request: LimitedRequest;

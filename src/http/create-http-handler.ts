@@ -23,7 +23,7 @@ import { RateWindow } from "./rate-window.ts";
 import { Responder } from "./responder.ts";
 import { sitesOf, type Site } from "./sites.ts";
 
-/** What `createHttpHandler` is given. Only the service has no default. */
+/** Options of `createHttpHandler`. Only the service has no default. */
 export interface HttpHandlerOptions {
   readonly service: PaymentService;
   /** Where the endpoints stand, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */

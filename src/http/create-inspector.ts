@@ -11,7 +11,7 @@ import type { HttpHandler } from "./create-http-handler.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 
-/** How an inspector is opened, whatever it shows. */
+/** Access options of an inspector, for either source. */
 export interface InspectorAccess {
   /**
    * Who may look. Default: programs and people on this machine, which is for development: anyone who can open a connection
@@ -43,7 +43,7 @@ export interface InspectedStorageOptions extends InspectorAccess {
   readonly workflows: readonly AnyWorkflow[];
 }
 
-/** What `createInspector` is given: a running engine, or a storage with the charts of what is in it. */
+/** Options of `createInspector`: a running engine, or a storage with the charts of what is in it. */
 export type InspectorOptions = InspectedEngineOptions | InspectedStorageOptions;
 
 const optionsSchema = z
@@ -85,8 +85,9 @@ const optionsSchema = z
   });
 
 /**
- * Builds a handler for everything under `/_inspector`, wherever it is mounted: pages that show any registered chart and
- * any stored instance, live. They are read-only, unless viewers of an engine are let act. Throws `InvalidOptions` listing every problem.
+ * Builds a handler for everything under `/_inspector`, wherever it is mounted: live pages of every registered chart and
+ * every stored instance. Pages are read-only, unless viewers of an engine may act. Throws `InvalidOptions` listing
+ * every problem.
  *
  * @example
  * ```ts

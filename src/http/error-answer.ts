@@ -8,7 +8,7 @@ import type { Logger } from "../runtime.ts";
 import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
 import type { WholeAnswer } from "./whole-answer.ts";
 
-/** What the log says about a request that failed on our side. */
+/** Labels of a request in the log, for failures on our side. */
 export interface RequestLabel {
   readonly requestId: string;
   readonly method: string;

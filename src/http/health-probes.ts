@@ -1,4 +1,4 @@
-/** What load balancers and orchestrators ask without a key: does the process live, can it take payments. */
+/** Health probes for load balancers and orchestrators, without a key: is the process alive, can it take payments. */
 import type { RecentHealth } from "../service/recent-health.ts";
 
 /** 200 as long as this process answers at all. One that does not should be restarted. */

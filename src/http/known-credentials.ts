@@ -1,7 +1,10 @@
-/** Which API keys were good lately, so that they can be distinguished from invented ones without a look-up. */
+/** Remembers recently valid API keys, to distinguish them from invented keys without a look-up. */
 import { sha256Hex } from "../payments/ids.ts";
 
-/** Beyond this the longest unused is forgotten; it is looked up like any other, unless its client has failed too often. */
+/**
+ * Beyond this number the longest unused header is forgotten; it is then looked up like any unknown header, unless its
+ * client has failed too often.
+ */
 const MAX_KEYS = 10_000;
 
 /** Hashes of `Authorization` headers. Being known opens nothing: each request is still looked up. */

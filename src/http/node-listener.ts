@@ -6,7 +6,7 @@ import { PaymentError } from "../errors.ts";
 import { bodyTakenFromNode } from "./body-taken.ts";
 import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
-/** What is known about a request besides the request itself. */
+/** Facts about a request besides the request itself. */
 export interface Connection {
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;
@@ -16,7 +16,7 @@ export interface Connection {
   readonly mountedAt: string;
   /** Gives the body when it was read before us; null when it is still to be read. Throws `VALIDATION_ERROR`, `BodyTaken`. */
   readonly readBefore: (() => Uint8Array) | null;
-  /** Lets an answer go: the response to return, which stands for it where it is on its way already. */
+  /** Sends an answer; returns the response, or a stand-in when the answer is already on its way. */
   readonly send: (answer: WholeAnswer) => Response;
 }
 
@@ -94,7 +94,7 @@ function nothingOf({ headers }: IncomingMessage): Uint8Array {
   return new Uint8Array();
 }
 
-/** The bytes of a raw body; of a parsed one its JSON, which says the same in perhaps other bytes. */
+/** The bytes of a raw body; for a parsed body its JSON, which may differ in bytes but not in meaning. */
 function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body;
   if (typeof body === "string") return Buffer.from(body);

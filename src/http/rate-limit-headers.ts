@@ -1,4 +1,4 @@
-/** What an account has left, in the headers of the IETF's RateLimit draft 11. */
+/** Writes the remaining limit of an account into the headers of the IETF's RateLimit draft 11. */
 import type { ErrorDetails } from "../errors.ts";
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 

@@ -2,16 +2,16 @@
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 
-/** One counted request. */
+/** A counted request. */
 export interface Hit {
-  /** False when the window was full; then nothing was counted, so that waiting `resetSeconds` is enough. */
+  /** False when the window was full; the request was not counted, so waiting `resetSeconds` is enough. */
   readonly accepted: boolean;
   readonly standing: LimitStanding;
   /** Takes the hit back and returns the standing without it: a replayed answer costs nothing. */
   giveBack(): LimitStanding;
 }
 
-/** What the windows of one scope have in common. */
+/** Options common to the windows of one scope. */
 export interface WindowOptions {
   readonly scope: string;
   readonly clock: Clock;
@@ -22,10 +22,10 @@ export interface WindowOptions {
 }
 
 const MINUTE_SECONDS = 60;
-// Most hold a few numbers, none more than its limit.
+// Most windows hold a few numbers, and never more than the limit.
 const MAX_KEYS = 10_000;
 
-/** The windows of one scope, one for each key. */
+/** Sliding windows of one scope, one window for each key. */
 export class RateWindow {
   readonly #scope: string;
   readonly #clock: Clock;

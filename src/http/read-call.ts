@@ -8,7 +8,7 @@ import type { CountedRequest } from "./counted-request.ts";
 import type { Call } from "./contract/endpoint.ts";
 import type { Contents } from "./read-contents.ts";
 
-/** What a call is made of. */
+/** The parts of a call. */
 export interface CallParts {
   readonly service: PaymentService;
   readonly windows: AccountWindows;
@@ -19,7 +19,7 @@ export interface CallParts {
   readonly counted: CountedRequest;
 }
 
-/** One call. */
+/** A call of an endpoint. */
 export class ReadCall implements Call {
   readonly service: PaymentService;
   readonly caller: Caller;

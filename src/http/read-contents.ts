@@ -1,4 +1,4 @@
-/** What a request brings besides its key: the body, the query, and what its headers say about repeating it. */
+/** Reads the contents of a request: body, query, and the headers about repetition. */
 import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import { sha256Hex } from "../payments/ids.ts";
 import { bodyUse, type KeyedEndpoint } from "./contract/endpoint.ts";
@@ -6,7 +6,7 @@ import type { Connection } from "./node-listener.ts";
 import { checkLength, parseJson, readBody, requireJson } from "./read-json-body.ts";
 import { readQuery } from "./read-query.ts";
 
-/** What was read of a request. */
+/** The contents of a request. */
 export interface Contents {
   /** Undefined where no body is parsed. */
   readonly body: unknown;

@@ -1,4 +1,4 @@
-/** One request from its key to its answer, in the order of checks that every endpoint has. */
+/** Takes a request from its key to its answer, in the order of checks that all endpoints share. */
 import type { PaymentService } from "../service/payment-service.ts";
 import { requestAnswered } from "../diagnostics.ts";
 import { PaymentError } from "../errors.ts";
@@ -28,7 +28,7 @@ export interface Arrival {
   readonly connection: Connection;
 }
 
-/** What answering needs. */
+/** Dependencies of the responder. */
 export interface ResponderParts {
   readonly service: PaymentService;
   readonly authentication: Authentication;

@@ -20,7 +20,7 @@ export interface OpenSite {
   readonly methods: ReadonlyMap<string, OpenEndpoint>;
 }
 
-/** What stands at one path. */
+/** The endpoints at one path. */
 export type Site = KeyedSite | OpenSite;
 
 /** Every path once. A path takes a key for all its methods, or for none. */

@@ -1,4 +1,4 @@
-/** Acts of viewers: a page that says what will happen, and the request that carries it out. */
+/** Acts of viewers: a page announces the act, and a request carries the act out. */
 import { ActRefused, type Acting, type GivenAct } from "../engine/inspected.ts";
 import type { InspectedPayments } from "../payments/inspected-payments.ts";
 import { parseUrl } from "../parse-url.ts";
@@ -9,7 +9,7 @@ import { readForm, type FormRequest } from "./read-form.ts";
 
 const READ_ONLY = "This inspector only shows. Give inspector: { acts: true } to let its viewers act.";
 
-/** Whether a page of this very site has made the request. A browser says so; a program has to send Origin. */
+/** Whether a page of this same site has made the request. A browser says so; a program has to send Origin. */
 export function isOfThisSite({ headers, url }: Request): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") return false;
@@ -17,7 +17,7 @@ export function isOfThisSite({ headers, url }: Request): boolean {
   return origin !== null && parseUrl(origin)?.host === new URL(url).host;
 }
 
-/** What acts are carried out with. */
+/** Dependencies of acts. */
 export interface ActsParts {
   /** Null where viewers only look. */
   readonly acting: Acting | null;

@@ -1,4 +1,7 @@
-/** Who may look: programs and people on this machine while it is a development, else whom the host admits. */
+/**
+ * Decides who may use the inspector: programs and people on this machine during development, else viewers whom the host
+ * admits.
+ */
 import type { Inspected } from "../engine/inspected.ts";
 import { parseUrl } from "../parse-url.ts";
 
@@ -21,13 +24,15 @@ const LOOPBACK_PEER = /^(?:127\.|::1$|::ffff:127\.)/;
 const PROXIED =
   /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-amzn-trace-id|cf-.*|cdn-loop|fastly-client-ip|fly-client-ip)$/;
 
-/** Whether a page of another site has made the request, as browsers say. */
+/** Whether a page of a foreign site has made the request, as browsers report. */
 export function isOfAnotherSite({ headers }: Request): boolean {
   const site = headers.get("sec-fetch-site");
   return site !== null && site !== "same-origin" && site !== "none";
 }
 
-/** Whether it names this machine. A name of a stranger's that leads here is how a page elsewhere would read this one. */
+/**
+ * Whether the URL names this machine. A foreign page could read this one through a foreign host name that leads here.
+ */
 export function isUnderOwnName({ url }: Request): boolean {
   return LOOPBACK_HOST.test(new URL(url).hostname);
 }

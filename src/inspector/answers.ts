@@ -42,7 +42,7 @@ export function redirect(to: string): Response {
   return new Response(null, { status: 303, headers: { ...HEADERS, location: to } });
 }
 
-/** One sentence. */
+/** An answer of one sentence in plain text. */
 export function plain(status: number, sentence: string, headers: MoreHeaders = {}): Response {
   return new Response(`${sentence}\n`, {
     status,

@@ -1,4 +1,4 @@
-/** What made a step, in words: for the timeline of the pages and of the command. */
+/** Describes the cause of a step in words, for the timeline of the pages and of the command. */
 import { stepNumber, type HistoryStep, type StepCause, type TaskOrigin } from "../engine/step-cause.ts";
 
 /** The words, and the step that they link to at their end, if any. */
@@ -34,7 +34,7 @@ export function causeWords(cause: StepCause | null, instance: string): CauseWord
   }
 }
 
-/** The same as one text, with the step that it came from. */
+/** The cause as one text, with the step that it came from. */
 export function causeSentence(
   cause: StepCause | null,
   instance: string,
@@ -44,7 +44,10 @@ export function causeSentence(
   return from === null ? words : `${words} ${originWords(from, instance, history)}`;
 }
 
-/** The name of the step that a cause came from: its number where that is known, and its instance where that is another one. */
+/**
+ * The name of the step that a cause came from: the step's number when known, and the instance when it is a different
+ * instance.
+ */
 export function originWords(from: TaskOrigin, instance: string, history: readonly HistoryStep[]): string {
   const number = stepNumber(from, history);
   if (from.instance === instance) return number === null ? "an earlier step" : `step ${number}`;

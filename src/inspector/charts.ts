@@ -9,11 +9,11 @@ export interface KnownChart extends DrawnChart {
   readonly key: string;
   /** Of the chart that is registered here; a stored instance may be of an edited one. */
   readonly hash: string;
-  /** What computes its steps; null where only its drawing is known. */
+  /** The workflow that computes steps; null when only the drawing is known. */
   readonly workflow: AnyWorkflow | null;
-  /** Its layout as far as it is there: a page does not wait for it. */
+  /** The layout, or its progress: a page does not wait for the layout. */
   readonly drawing: () => Drawing;
-  /** Its layout once it is there. */
+  /** The finished layout. */
   readonly layout: () => Promise<Drawing>;
   /** The active states that a stored value stands for, outer ones first. */
   active(value: unknown): readonly ChartState[];
@@ -26,11 +26,11 @@ export type ChartDrawing = Pick<KnownChart, "key" | "hash" | "chart">;
 
 type KnownParts = Pick<KnownChart, "key" | "hash" | "chart" | "workflow" | "source">;
 
-/** All charts that are registered, those of invoked machines included. */
+/** All registered charts, including the charts of invoked machines. */
 export class Charts {
   readonly #charts: ReadonlyMap<string, KnownChart>;
 
-  /** `drawings` are charts of which nothing but their shape is here. */
+  /** `drawings` are charts of which only the shape is known. */
   constructor(workflows: readonly AnyWorkflow[], drawings: readonly ChartDrawing[] = []) {
     const all = workflows.flatMap(withChildren);
     this.#charts = new Map([
@@ -46,7 +46,7 @@ export class Charts {
     ]);
   }
 
-  /** Has all of them laid out beside, so that each is there before it is looked at. */
+  /** Lays out every chart in a worker thread before its page is opened. */
   layOut(): void {
     layouts.begin(this.all());
   }

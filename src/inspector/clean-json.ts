@@ -40,7 +40,7 @@ class Cleaner {
     return this.clean(isList ? this.#withoutHidden(value) : value, depth + 1);
   }
 
-  /** Whether what stands under this name is a secret, no matter what it looks like. */
+  /** Whether a field of this name holds a secret, regardless of its value. */
   #isTelling(name: string): boolean {
     const known = this.#told.get(name);
     if (known !== undefined) return known;

@@ -1,31 +1,33 @@
-/** Why an instance stands where it stands, in a few sentences: what it waits for, since when, and what happens next. */
+/**
+ * Explains in a few sentences why an instance waits: for whom or for which event, since when, and what happens next.
+ */
 import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
 import { eventWords, delayWords } from "./chart/words.ts";
 import { html, type Html } from "./html.ts";
 import { dueMoment, moment, type Redact } from "./show-values.ts";
 
-/** What is known of an instance. */
+/** The facts about a waiting instance. */
 export interface Standing {
   readonly status: "active" | "done";
-  /** Where it stands, in words. */
+  /** The state, in words. */
   readonly state: string;
   /** When its last step was. */
   readonly since: number;
   /** The events from outside that its chart answers now; null where the chart is not registered here. */
   readonly events: readonly string[] | null;
   readonly pending: PendingRecords;
-  /** Why it needs a person, beside its tasks. */
+  /** Why the instance needs a person, apart from its tasks. */
   readonly trouble?: string | null;
-  /** Active instances that will tell it when they are done. */
+  /** Active instances whose end the instance waits for. */
   readonly others?: readonly WaitedFor[];
 }
 
-/** An instance that another one waits for. */
+/** An instance that the shown instance waits for. */
 export interface WaitedFor {
   readonly id: string;
-  /** What it is to the other, such as `child`. */
+  /** The relation to the waiting instance, such as `child`. */
   readonly is: string;
-  /** Where it stands, in words. */
+  /** The state, in words. */
   readonly state: string;
 }
 

@@ -24,7 +24,7 @@ import { Folding, type Fold } from "./recount/fold-history.ts";
 import { imagine } from "./recount/what-if.ts";
 import type { Redact } from "./show-values.ts";
 
-/** What is inspected: an engine, and of a payment service its payments too. */
+/** The inspected parts: an engine, and the payments of a payment service. */
 export interface InspectedParts extends Inspected {
   readonly payments?: InspectedPayments;
   /** Absent where no service runs. */
@@ -33,7 +33,7 @@ export interface InspectedParts extends Inspected {
   readonly calls?: SeenLedgerCalls;
 }
 
-/** What these pages are made of. */
+/** Dependencies of the pages of instances. */
 export interface InstancePagesParts {
   readonly inspected: InspectedParts;
   readonly charts: Charts;
@@ -153,7 +153,10 @@ export class InstancePages {
     return troubles.find(([instance]) => instance === id)?.[1] ?? null;
   }
 
-  /** On an order's own axis all attempts for it, on a delivery's its own; none on those of its payments and addresses. */
+  /**
+   * The delivery attempts on an instance's timeline: an order shows all its attempts, a delivery its own, payments and
+   * addresses show no attempts.
+   */
   async #deliveries(
     payments: InspectedPayments,
     id: string,

@@ -1,4 +1,4 @@
-/** Which page stands at a path: each is a function from what is stored to HTML. */
+/** Routes paths to pages: a page is a function from stored data to HTML. */
 import type { Clock } from "../runtime.ts";
 import type { Charts } from "./charts.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
@@ -16,7 +16,7 @@ import type { Links, PageParts } from "./pages/page.ts";
 import { InstanceReads, type ListQuery } from "./read-instances.ts";
 import type { Redact } from "./show-values.ts";
 
-/** What pages are made of. */
+/** Dependencies of the pages. */
 export interface PagesParts {
   readonly inspected: InspectedParts;
   readonly clock: Clock;

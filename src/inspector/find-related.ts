@@ -1,4 +1,7 @@
-/** The instances around one: its parent, its children, whom its chart has started or told, and those of the same payment. */
+/**
+ * Finds related instances: parent, children, instances that the chart has started or told, and instances of the same
+ * payment.
+ */
 import type { ChartAction, ChartSnapshot } from "../engine/chart.ts";
 import { childInstance } from "../engine/child-instances.ts";
 import type { InspectedStorage } from "../engine/inspected.ts";
@@ -7,22 +10,22 @@ import { stateWords } from "./show-values.ts";
 import { valueOf, type FoundInstance } from "./read-instances.ts";
 import type { Fold } from "./recount/fold-history.ts";
 
-/** An instance that has to do with another. */
+/** An instance that is related to the shown instance. */
 export interface RelatedInstance {
   readonly id: string;
-  /** What it is to the other, such as `parent`. */
+  /** The relation, such as `parent`. */
   readonly is: string;
   readonly workflow: string;
   readonly value: unknown;
   readonly status: "active" | "done";
 }
 
-/** An id with what it is. */
+/** An id and its relation. */
 export type Relation = readonly [id: string, is: string];
 
 const MAX_RELATED = 60;
 
-/** Those that exist, each once, the nearest first. */
+/** Loads the related instances that exist, without duplicates, nearest first. */
 export async function findRelated(
   storage: Pick<InspectedStorage, "load">,
   { instance }: FoundInstance,
@@ -43,14 +46,14 @@ export async function findRelated(
 /** Deliveries tell an order nothing, and its parent waits for it. */
 const NEVER_WAITED_FOR: ReadonlySet<string> = new Set(["parent", "order", "delivery", "told by it"]);
 
-/** Those that tell it something when they are done. */
+/** Related instances whose end the shown instance waits for. */
 export function waitedFor(related: readonly RelatedInstance[]): WaitedFor[] {
   return related
     .filter(({ is, status }) => status === "active" && !NEVER_WAITED_FOR.has(is))
     .map(({ id, is, value }) => ({ id, is, state: stateWords(value) }));
 }
 
-/** The relations that stand in the snapshot and in what the steps asked for. */
+/** Relations found in the snapshot and in the effects of the steps. */
 export function relationsOf({ instance }: FoundInstance, fold: Fold | null): Relation[] {
   const { parent, children = {} } = JSON.parse(instance.snapshot) as ChartSnapshot;
   const above: Relation[] = parent === undefined ? [] : [[parent.instance, "parent"]];

@@ -2,7 +2,7 @@
 import { html } from "./html.ts";
 import type { Links, PageParts } from "./pages/page.ts";
 
-/** What stands at a path. */
+/** The page at a path. */
 export interface FoundPage {
   readonly status: number;
   readonly parts: PageParts;
@@ -15,7 +15,7 @@ export function present(parts: PageParts): FoundPage {
   return { status: 200, parts };
 }
 
-/** One sentence instead of a page. */
+/** A sentence instead of a page. */
 export function absent(links: Links, sentence: string): FoundPage {
   const main = html`<h1>Not found</h1>
     <p class="empty">${sentence} <a href="${links.list()}">All instances</a></p>`;

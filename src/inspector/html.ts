@@ -38,7 +38,7 @@ export function textOf({ text }: Html): string {
   return signs.reduce((left, [sign, name]) => left.replaceAll(name, sign), plain);
 }
 
-/** What may stand in a template: texts and numbers are escaped, lists are joined, null is nothing. */
+/** Values in a template: texts and numbers are escaped, lists are joined, null is nothing. */
 export type Part = string | number | Html | null | readonly Part[];
 
 /** HTML with every value escaped: `` html`<td>${name}</td>` ``. Attributes are written in double quotes. */

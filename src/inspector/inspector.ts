@@ -19,10 +19,10 @@ import { readableStorage } from "./readable-storage.ts";
 import { FormRefused, type FormRequest } from "./read-form.ts";
 import { ICON, STYLE } from "./pages/style.ts";
 
-/** Where the inspector stands below a handler. */
+/** The path of the inspector below a handler. */
 export const INSPECTOR_PATH = "/_inspector";
 
-/** What the inspector works with. */
+/** Dependencies of the inspector. */
 export interface InspectorParts {
   readonly inspected: InspectedParts;
   /** Charts of which nothing but their shape is here. */
@@ -139,7 +139,10 @@ export class Inspector {
     return page(links, parts, { tag: tagOf(parts.main.text), now: clock.now(), hasWebhooks });
   }
 
-  /** A browser names the page that it shows, and by its tag what it has of it; after a break, by that of the last event. */
+  /**
+   * Streams a page to a browser. The browser names the page, and sends the tag of the version that it shows; after a
+   * broken connection, the tag of the last event.
+   */
   #stream({ request, base }: InspectorRequest, query: URLSearchParams): Response {
     const tag = request.headers.get("last-event-id") ?? query.get("tag");
     if (request.method === "HEAD") return typed(null, "text/event-stream");

@@ -1,4 +1,4 @@
-/** The one place where the inspector reads the storage: instances for a list, and all that is known of one of them. */
+/** The only place where the inspector reads the storage: lists of instances, and every detail of a single instance. */
 import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
 import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
@@ -6,7 +6,7 @@ import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled
 import type { Charts } from "./charts.ts";
 import { isDamaged } from "./readable-storage.ts";
 
-/** Which instances are listed. Absent fields do not narrow it. */
+/** Filter of the list of instances. Absent fields do not filter. */
 export interface ListQuery {
   /** `name@version`. */
   readonly workflow?: string;
@@ -37,7 +37,7 @@ export interface InstanceList {
   readonly next: Pick<InstanceRecord, "createdAt" | "id"> | null;
 }
 
-/** All that is stored of one instance. */
+/** The stored data of an instance. */
 export interface FoundInstance {
   readonly instance: InstanceRecord;
   /** Some of its steps, oldest first. */

@@ -7,7 +7,7 @@ import type { Relation } from "./find-related.ts";
 const MAX_HITS = 50;
 const MAX_ACCOUNTS = 1_000;
 
-/** What was found, each with the reason. Ids of instances, the likeliest first. */
+/** Searches instances; returns each id with the reason. The likeliest instance comes first. */
 export async function search({ storage, payments }: InspectedParts, text: string): Promise<Relation[]> {
   const own = (await storage.load(text)) === null ? [] : [[text, "its id"] as const];
   const others = payments === undefined ? [] : await searchPayments(payments, text);

@@ -1,9 +1,9 @@
-/** How a task went that has ended, in words: for the timeline of the pages and of the command. */
+/** Describes in words how an ended task went, for the timeline of the pages and of the command. */
 import type { RanTask } from "../engine/ran-tasks.ts";
 import { durationWords } from "./chart/words.ts";
 import type { Redact } from "./show-values.ts";
 
-/** How a task went that has ended: all but those that succeeded at once. */
+/** Describes an ended task, unless the task succeeded at once. */
 export function wentWords({ tookMs, failures, crashes, error }: RanTask, redact: Redact): string {
   const attempts = failures + crashes + 1;
   return [

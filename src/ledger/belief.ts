@@ -1,18 +1,18 @@
 /**
- * What the compiler knows of an answer of the chain: whether one node said it, or as many as must agree. The marks exist
- * in types alone; a marked value is used like a bare one, and a bare one never becomes a marked one by itself.
+ * Marks answers of the chain for the compiler: said by one node, or by as many as must agree. Marks exist in types
+ * alone: a marked value is used like an unmarked value, and an unmarked value never gets a mark by itself.
  */
 import type { Address } from "../address.ts";
 
 /** Names the mark; no value has such a property. */
 declare const believed: unique symbol;
 
-/** What at least one endpoint said. */
+/** The mark of an answer from at least one endpoint. */
 export interface SaidByOne {
   readonly [believed]: "one" | "enough";
 }
 
-/** What enough endpoints said. */
+/** The mark of an answer from enough endpoints. */
 export interface SaidByEnough extends SaidByOne {
   readonly [believed]: "enough";
 }

@@ -1,4 +1,4 @@
-/** Remembers what endpoints tell differently, until they tell it alike again. */
+/** Remembers disagreements between endpoints until the endpoints agree again. */
 import type { EndpointDispute } from "./ledger.ts";
 import type { Clock } from "../runtime.ts";
 

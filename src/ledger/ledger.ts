@@ -12,14 +12,14 @@ import type { RoutingLedger } from "./routing.ts";
 
 export type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
-/** What one owner holds of one mint, summed over all of its token accounts. */
+/** The balance of one owner in one mint, summed over all token accounts of the owner. */
 export interface Holding {
   readonly mint: Address;
   /** Raw units, exactly as the chain counts them. */
   readonly amount: bigint;
   readonly decimals: number;
   readonly program: "token" | "token-2022";
-  /** The symbol written on the mint itself (Token-2022 metadata), null where there is none that can be read. */
+  /** The symbol in the mint's metadata (Token-2022); null without readable metadata. */
   readonly symbol: string | null;
 }
 
@@ -29,22 +29,25 @@ export interface Balances extends Reading {
   readonly holdings: readonly Holding[];
 }
 
-/** What stands at an address. `wallet`: owned by the System program without data, so money sent there can be moved. */
+/**
+ * The kind of an account at an address. `wallet`: owned by the System program without data, so money sent there can be
+ * moved.
+ */
 export type AccountKind = "absent" | "wallet" | "token_account" | "mint" | "program" | "other";
 
-/** What a mint says of itself. */
+/** Mint metadata: decimals, authorities, extensions. */
 export interface MintFacts {
   readonly program: "token" | "token-2022";
   readonly decimals: number;
 }
 
 /**
- * In which state an owner's associated token account (Token program) is. `handed_over`: another owner has it by now.
+ * The state of an owner's associated token account (Token program). `handed_over`: another owner has it by now.
  * `frozen`: the issuer of the mint has frozen it, so that nothing moves in or out.
  */
 export type TokenAccountState = "absent" | "usable" | "frozen" | "handed_over";
 
-/** One leg of a payment: this much, to this owner (never to a token account). */
+/** A leg of a payment: this much, to this owner (never to a token account). */
 export interface Transfer {
   readonly recipient: Address;
   /** Base units, 1 … 2^64 − 1. */
@@ -59,7 +62,7 @@ export interface DeclaredPayment {
   readonly transfers: readonly Transfer[];
 }
 
-/** What a payment costs in lamports on top of its amount; estimates for a quote are worst case. */
+/** The cost of a payment in lamports, besides its amount; estimates for a quote are worst case. */
 export interface PaymentCost {
   readonly networkFee: Agreed<bigint>;
   /** Rent for token accounts that the payment has to create. */
@@ -89,29 +92,35 @@ export const SIGNATURE_FAULTS = [
   "unknown_lookup_table",
 ] as const;
 
-/** One of them. */
+/** The reason why a signed transaction is refused. */
 export type SignatureFault = (typeof SIGNATURE_FAULTS)[number];
 
-/** When a transaction over a blockhash can land. */
+/** The window in which a transaction over a blockhash can land. */
 export interface LandingWindow {
-  /** No block of an earlier slot can hold it: a node whose ledger begins later cannot tell that it never landed. */
+  /**
+   * No block before this slot can contain the transaction: a node whose ledger begins later cannot tell that the
+   * transaction never landed.
+   */
   readonly firstSlot: number;
-  /** The block after this height is the last one that takes it. For bytes of others the true height is unknown, and this one is not lower. */
+  /**
+   * The block after this height is the last block that accepts the transaction. For foreign bytes the true height is
+   * unknown, and this value is at least as high.
+   */
   readonly lastValidBlockHeight: number;
 }
 
 /** Caller-signed bytes that were proved to be exactly the declared payment. */
 export interface VerifiedPayment extends LandingWindow {
-  /** The bytes as received; these and no re-serialisation are broadcast. */
+  /** The bytes as received, broadcast without re-serialisation. */
   readonly bytes: Uint8Array;
   /** First signature, base58: the transaction's identity. */
   readonly signature: string;
-  /** SHA-256 of the message, hex: what the chain itself dedupes by. */
+  /** SHA-256 of the message, hex: the chain's own key for duplicates. */
   readonly messageHash: string;
   readonly blockhash: string;
 }
 
-/** What simulation says would happen. */
+/** A failure predicted by simulation. */
 export type SimulationFault =
   | {
       readonly kind: "insufficient_balance";
@@ -136,7 +145,7 @@ export type SimulationFault =
   | { readonly kind: "already_processed" }
   | { readonly kind: "blockhash_expired" };
 
-/** What is known of a signature at this moment. A status below `finalized` may vanish on a fork. */
+/** The present status of a signature. A status below `finalized` may vanish on a fork. */
 export interface SignatureStatus {
   readonly commitment: Commitment;
   readonly slot: number;
@@ -144,7 +153,7 @@ export interface SignatureStatus {
   readonly error: string | null;
 }
 
-/** What a landed, finalized transaction was charged and when. */
+/** Fee and time of a landed, finalized transaction. */
 export interface Receipt {
   readonly slot: number;
   /** Unix seconds; null while the node does not know it. */
@@ -154,7 +163,7 @@ export interface Receipt {
   readonly error: string | null;
 }
 
-/** One set of signed bytes whose fate is asked for, as it was when it was taken. */
+/** A set of signed bytes whose fate is asked for, with the facts at the time of its acceptance. */
 export interface Attempt extends LandingWindow {
   /** First signature, base58. */
   readonly signature: string;
@@ -168,15 +177,15 @@ export interface Attempt extends LandingWindow {
 }
 
 /**
- * `landed`: finalized, with or without an error, as enough endpoints say (`WitnessCount`). `dead`: enough endpoints give
- * all the evidence that it can never land any more. `unprovable`: past its last height and without a trace, but evidence
- * is missing or contradicts itself, such as that of an endpoint whose ledger does not reach back that far. `seen`: each of
- * enough endpoints that answer shows it in a block, so it need not be sent again now; that block may still vanish. `open`:
- * it may still land, or too few endpoints answer.
+ * `landed`: finalized, with or without an error, as enough endpoints report (`WitnessCount`). `dead`: enough endpoints
+ * prove that the transaction can never land. `unprovable`: past the last valid height and without a trace, but evidence
+ * is missing or contradictory, for example from an endpoint whose ledger begins too late. `seen`: all answering
+ * endpoints, and enough of them, show the transaction in a block, so no resend is needed now; the block may still
+ * vanish. `open`: the transaction may still land, or too few endpoints answer.
  */
 export type Fate = "open" | "seen" | "landed" | "dead" | "unprovable";
 
-/** How an attempt landed, finalized. */
+/** A finalized landing of an attempt. */
 export interface Landing extends Receipt {
   /** The attempt's own signature, unless its sender signed the same message again. */
   readonly signature: string;
@@ -190,14 +199,14 @@ export interface Landing extends Receipt {
  */
 export type LandingRefusal = "unknown" | "another_message" | "contradicted" | "failed_alone";
 
-/** How many endpoints must agree before something final is believed, and how many can be asked now. */
+/** The number of endpoints that must agree before a final fact is believed, and the number that can be asked now. */
 export interface WitnessCount {
   readonly needed: number;
   /** Those that answer and are not far behind the best of them. */
   readonly answering: number;
 }
 
-/** What one endpoint tells of itself, for a person who looks for a fault. */
+/** The status of an endpoint, for a person who looks for a fault. */
 export interface EndpointStanding {
   /** Safe to log, as in `Reading`. */
   readonly endpoint: string;
@@ -223,7 +232,7 @@ export interface EndpointDispute {
   readonly endpoints: readonly string[];
 }
 
-/** How an operator restricts whom the ledger believes, for a time. */
+/** A temporary restriction by an operator on the endpoints that the ledger believes. */
 export interface Restriction {
   /**
    * So many endpoints are enough for evidence, and never more than are configured; null for the ledger's own number. What
@@ -308,8 +317,8 @@ export interface Ledger extends RoutingLedger {
    */
   broadcast(bytes: Uint8Array): Promise<void>;
   /**
-   * What one endpoint knows of each signature, history included. `null` is its ignorance and proves nothing; a status
-   * below `finalized` may be gone at the next look.
+   * The status of each signature at one endpoint, history included. `null` only means that the endpoint does not know
+   * the signature; a status below `finalized` may be gone at the next look.
    */
   statuses(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>>;
   /**
@@ -336,9 +345,9 @@ export interface Ledger extends RoutingLedger {
    */
   landings(attempts: readonly Attempt[]): Promise<Agreed<readonly (Landing | null)[]>>;
   /**
-   * The same for one attempt whose landing an operator vouches for by naming its signature: there the word of one
-   * endpoint that shows the very message, finalized, is enough, unless another one contradicts it. That it failed takes
-   * as many as must agree, or an archive: else one endpoint could have a payment made again that has landed.
+   * Like `landings`, for one attempt whose landing an operator vouches for with a signature: one endpoint that shows
+   * exactly this message, finalized, is enough, unless another endpoint contradicts. A failure needs the usual number
+   * of agreeing endpoints, or an archive: otherwise one endpoint could make a landed payment be paid again.
    */
   namedLanding(
     attempt: Attempt,
@@ -347,8 +356,8 @@ export interface Ledger extends RoutingLedger {
   /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
   witnesses(): Promise<Agreed<WitnessCount>>;
   /**
-   * What each endpoint tells of itself, in the order configured: also one that serves another chain. For diagnosis:
-   * nothing is concluded from it. Never rejects because endpoints are silent.
+   * The status of each endpoint, in the order configured, including endpoints of a wrong chain. For diagnosis only; no
+   * decision uses the answer. Never rejects because endpoints are silent.
    */
   endpoints(): Promise<Heard<readonly EndpointStanding[]>>;
   /**
@@ -356,7 +365,7 @@ export interface Ledger extends RoutingLedger {
    * the last hour. Null while the time is unknown. Asks no node.
    */
   time(): Promise<Agreed<number> | null>;
-  /** Lists what endpoints tell differently at the moment: nothing that depends on it goes on until they agree. */
+  /** Lists present disagreements between endpoints: decisions that depend on a disputed fact wait for agreement. */
   disputes(): Promise<Agreed<readonly EndpointDispute[]>>;
   /**
    * The reads as an operator has restricted them; see `Restriction`. Asks nothing by itself. Rejects with `RangeError` unless
@@ -368,11 +377,11 @@ export interface Ledger extends RoutingLedger {
 }
 
 /**
- * How an endpoint failed. `unreachable`: no connection, or it broke. `timeout`: no whole answer in time. `http`: a status
- * other than 2xx. `rpc`: an error in the node's own protocol. `busy`: our own calls fill its rate limit. `resting`: it
- * asked to be left alone, and was. `behind`: it does not know yet what the question is about. `garbled`: an answer of the
- * wrong shape or size. `other_chain`: it serves another chain than the rest. `differs`: it answered, and another endpoint
- * answered something else.
+ * The kind of an endpoint's failure. `unreachable`: no connection, or it broke. `timeout`: no whole answer in time.
+ * `http`: a status other than 2xx. `rpc`: an error in the node's own protocol. `busy`: our own calls fill its rate
+ * limit. `resting`: the endpoint asked to be left alone, and was. `behind`: the endpoint does not know the subject of
+ * the question yet. `garbled`: an answer of the wrong shape or size. `other_chain`: the endpoint serves a different
+ * chain. `differs`: the endpoint's answer contradicts another endpoint.
  */
 export type TroubleKind =
   | "unreachable"

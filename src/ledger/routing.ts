@@ -7,13 +7,13 @@ import type { Address } from "../address.ts";
 import type { Agreed, Heard } from "./belief.ts";
 import type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
-/** What one address can call its own: its lamports, and of each mint asked for, its raw units. */
+/** The balances of an address: lamports, and raw units of each mint asked for. */
 export interface Funds {
-  /** 0 where a plain transfer could not move them: an account with data, or of another program. */
+  /** 0 when a plain transfer could not move the lamports: an account with data, or of a program other than System. */
   readonly lamports: bigint;
   /**
-   * In the order of the mints asked for. 0 where there is no account, and where it was handed over to another owner; what
-   * is in a frozen account counts, though it cannot move.
+   * In the order of the mints asked for. 0 for an absent account, and for an account given to a new owner; a frozen
+   * balance counts, although it cannot move.
    */
   readonly tokens: readonly bigint[];
 }
@@ -21,36 +21,36 @@ export interface Funds {
 /** Funds that several endpoints were asked for. */
 export interface ClaimedFunds extends Funds {
   /**
-   * The most that any endpoint tells of each amount: the lamports, then the tokens in their order. Left out where no
-   * endpoint tells more than the amounts. Else the absence of that money is not proved, and no window may close because of
-   * it.
+   * The highest amount that any endpoint reports: lamports first, then the tokens in their order. Absent when no
+   * endpoint reports more than `lamports` and `tokens`. If present, the extra money may exist, and no deposit window
+   * may close.
    */
   readonly claimed?: readonly bigint[];
 }
 
-/** What many addresses held in one block. */
+/** Balances of many addresses in one block. */
 export interface FundsReading extends Reading {
-  /** Unix seconds of that very block. */
+  /** Unix seconds of the block. */
   readonly blockTime: number;
   readonly funds: readonly ClaimedFunds[];
 }
 
-/** One account, and what is looked for in it. */
+/** An account, and the asset to look for in the account. */
 export interface AssetAccount {
   readonly address: Address;
   /** Null for lamports. */
   readonly mint: Address | null;
 }
 
-/** Under which token program a mint is: the first one, or Token-2022. */
+/** The token program of a mint: the original one, or Token-2022. */
 export type TokenProgram = "token" | "token-2022";
 
 /**
- * One thing that a transaction does, in the order of its instructions.
+ * A move of a transaction, in the order of its instructions.
  *
- * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can read:
- * a wrapped-SOL token account at an address derived of both. Lamports that others send there, before or after, hinder
- * nothing. Nobody but `base` can change or close it.
+ * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can
+ * read: a wrapped-SOL token account at an address derived of both. Lamports sent to the address by strangers, before or
+ * after, do no harm. Nobody but `base` can change or close it.
  *
  * `mark` makes a marker at the rent of a token account, so of two transactions with the same mark at most one succeeds.
  * `replace` makes the marker of `seed`, names the marker of `plan` in it as its delegate, and makes the marker of `plan`:
@@ -68,9 +68,9 @@ export type Move =
   | {
       readonly does: "replace";
       readonly base: Address;
-      /** Of the marker that stands for what is replaced. */
+      /** The seed of the replaced marker. */
       readonly seed: string;
-      /** The seed of the marker that stands for what replaces it; another one than `seed`. */
+      /** The seed of the replacing plan's marker; differs from `seed`. */
       readonly plan: string;
       /** Pays the rent of both markers. */
       readonly payer: Address;
@@ -83,7 +83,7 @@ export type Move =
       readonly mint: Address | null;
       readonly decimals: number;
       readonly from: Address;
-      /** A token account of `from` that is not its associated one. */
+      /** A token account of `from` other than the associated one. */
       readonly fromAccount?: Address;
       readonly program?: TokenProgram;
       readonly to: Address;
@@ -91,7 +91,7 @@ export type Move =
       readonly amount: bigint;
       /** Null when no account needs to be created: for SOL always. */
       readonly accountPayer: Address | null;
-      /** A key that the programs ignore: it makes a message unlike any other (Solana Pay's reference). */
+      /** A key that programs ignore, which makes the message unique (Solana Pay's reference). */
       readonly reference?: Address;
     }
   | {
@@ -99,7 +99,7 @@ export type Move =
       readonly mint: Address;
       readonly owner: Address;
       readonly to: Address;
-      /** A token account of `owner` that is not its associated one. */
+      /** A token account of `owner` other than the associated one. */
       readonly account?: Address;
       readonly program?: TokenProgram;
     };
@@ -155,13 +155,14 @@ export interface TransactionFault {
 }
 
 /**
- * What stands at a marker's address, finalized. `unmade`: no marker, lamports or not. An object: it was made; `delegate` is
- * the marker of the plan that replaced it, null where none did; `lamports` is all that closing it returns. `disputed`: the
- * endpoints that answered differ, or answered what no chain can hold: then nothing may be concluded.
+ * The finalized state of a marker. `unmade`: no marker, with or without lamports. An object: the marker was made;
+ * `delegate` is the marker of the plan that replaced it, null without a replacement; `lamports` is the amount that
+ * closing returns. `disputed`: the answering endpoints differ, or report an impossible account: no conclusion is
+ * allowed.
  */
 export type Marker = "unmade" | "disputed" | { readonly delegate: Address | null; readonly lamports: bigint };
 
-/** What several endpoints answered of markers. The slot and the block time are the lowest of their answers. */
+/** Markers as several endpoints report them. The slot and the block time are the lowest of their answers. */
 export interface MarkersReading extends Reading {
   /** A finalized height that as many endpoints as must agree have reached, and that what they tell is not older than. */
   readonly blockHeight: number;
@@ -188,7 +189,7 @@ export interface OutgoingTransaction {
   readonly error: string | null;
 }
 
-/** What an address has signed, as far as the nodes list it. */
+/** The signatures of an address, as far as nodes list them. */
 export interface SignedHistory {
   /** Newest first. */
   readonly transactions: readonly OutgoingTransaction[];
@@ -202,13 +203,16 @@ export interface Period {
   readonly to: number;
 }
 
-/** What an address has signed, and what follows from there being no more. */
+/** The signatures of an address, and whether the list is complete. */
 export interface WitnessedHistory extends SignedHistory {
-  /** Whether enough endpoints have the whole history of the period: then what none of them lists did not happen in it. */
+  /**
+   * Whether enough endpoints have the complete history of the period: if so, a transaction that no endpoint lists did
+   * not happen in the period.
+   */
   readonly isProven: boolean;
 }
 
-/** A token account beside an owner's associated one, and what is in it. */
+/** A token account of an owner that is not the associated one, and its balance. */
 export interface StrayAccount {
   readonly address: Address;
   readonly mint: Address;
@@ -216,28 +220,28 @@ export interface StrayAccount {
   readonly amount: bigint;
 }
 
-/** The token accounts beside the associated ones. */
+/** Token accounts other than the associated ones. */
 export interface StrayReading extends Reading {
   readonly accounts: readonly StrayAccount[];
   /** The accounts of which an endpoint tells more than enough endpoints vouch for, with the difference as the amount. */
   readonly disputed: readonly StrayAccount[];
 }
 
-/** How much of an inflow one payer can have given. */
+/** The most that a payer can have given to an inflow. */
 export interface InflowShare {
   readonly payer: Address;
   /** Base units, at most those of the inflow; several payers may have given together. */
   readonly amount: bigint;
 }
 
-/** What one transaction brought to an owner of one asset. */
+/** The money that one transaction brought to an owner, for one asset. */
 export interface Inflow {
   readonly signature: string;
   /** Null for lamports. */
   readonly mint: Address | null;
-  /** Base units by which the owner has more than before, over all of its accounts. */
+  /** Increase of the owner's balance over all accounts, in base units. */
   readonly amount: bigint;
-  /** Whose balance of this asset fell, as far as they are known by name. */
+  /** Known owners whose balance of this asset fell. */
   readonly from: readonly InflowShare[];
   /**
    * Base units that may have come from a payer without a name: newly minted, out of a program's account, or
@@ -248,7 +252,7 @@ export interface Inflow {
   readonly feePayer: Address;
 }
 
-/** Where the payers of an address are sought, and when enough of them are found. */
+/** The accounts in which payers are searched, and the amounts that end the search. */
 export interface PayerSearch {
   /** Token accounts of the owner beside the associated ones. */
   readonly accounts: readonly Address[];
@@ -258,13 +262,15 @@ export interface PayerSearch {
   readonly isExplained: (inflows: Agreed<readonly Inflow[]>) => boolean;
 }
 
-/** Whose money came to an address, as far as the nodes list it. */
+/** The payers of an address, as far as nodes list them. */
 export interface Payers {
-  /** One for each transaction and asset, in no order. What the owner moved between its own accounts is none. */
+  /**
+   * An inflow for each transaction and asset, unordered. Transfers between the owner's own accounts are not inflows.
+   */
   readonly inflows: readonly Inflow[];
   /**
-   * True when the money is explained, or every transaction that is listed was read. False when the look came to its bound
-   * before: then the next one goes on where this one stopped.
+   * True when the money is explained, or every listed transaction was read. False when the look reached its limit: the
+   * next look continues from there.
    */
   readonly isWhole: boolean;
 }
@@ -275,19 +281,20 @@ export interface Payers {
  */
 export const TOKEN_ACCOUNT_BYTES = 165;
 /**
- * As long as the seed of every marker, for plans that are only measured or priced: which one it is changes neither. Where a
- * transaction has several markers, each needs a seed of its own, or it is measured too short.
+ * A seed as long as the seed of any marker, for plans that are only measured or priced: the value of the seed changes
+ * neither size nor price. In a transaction with several markers each marker needs a different seed, or the measured
+ * size is too small.
  */
 export const ANY_SEED = "0".repeat(32);
 
-/** One holder of one asset. */
+/** A holder of an asset. */
 export interface Holder {
   readonly owner: Address;
   /** Null for lamports. */
   readonly mint: Address | null;
 }
 
-/** What routing asks of the chain. */
+/** Reads and transactions of routing. */
 export interface RoutingLedger {
   /**
    * What each address holds, itself and in its associated token accounts (Token program) of `mints`, 100 accounts a call.
@@ -303,14 +310,14 @@ export interface RoutingLedger {
     commitment: FirmCommitment,
   ): Promise<Agreed<FundsReading>>;
   /**
-   * The same at processed, in blocks that may still vanish: of each amount the most that any endpoint shows. Throws
-   * `LedgerUnavailable` where fewer answer than must agree, since absence has to be told by as many.
+   * Like `funds`, at processed, in blocks that may still vanish: the highest balance that any endpoint shows. Throws
+   * `LedgerUnavailable` when fewer endpoints answer than must agree, since absence needs as many witnesses.
    */
   seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Agreed<FundsReading>>;
   /**
-   * What each account holds by itself, in the order asked: the lamports of a wallet, or the raw units of a mint in an
-   * account of the Token program; 0 where the account is none of that kind. 100 accounts a call. It says of no block, and
-   * whose a token account is by now it does not ask: a hint where to look; what decides asks `funds`.
+   * The balance of each single account, in the order asked: the lamports of a wallet, or the raw units of a mint in an
+   * account of the Token program; 0 for an account of any other kind. 100 accounts a call. The answer names no block
+   * and does not check the present owner of a token account: it is a hint where to look. Decisions read `funds`.
    */
   amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Heard<readonly bigint[]>>;
   /** Where `owner` keeps `mint` by convention: its associated account of the Token program. Pure. */
@@ -386,7 +393,7 @@ export interface RoutingLedger {
   changesOf(signature: string, holders: readonly Holder[]): Promise<Agreed<readonly bigint[]> | null>;
   /**
    * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
-   * ones, and are not frozen; the fullest first. One call per mint, which must be one. Agreed on as in `funds`.
+   * ones, and are not frozen; the fullest first. One call per mint; pass exactly one mint. Agreed on as in `funds`.
    */
   strayAccounts(
     owner: Address,

@@ -1,4 +1,4 @@
-/** The wire format of a transaction around its message: how many signatures, each of them, then what they sign. */
+/** The wire format of a transaction: the number of signatures, the signatures, then the signed message. */
 
 const SIGNATURE_BYTES = 64;
 /** Up to here a count is one byte; 1,232 bytes hold no more than 19 signatures. */
@@ -53,7 +53,7 @@ export function isBlank(signature: Uint8Array): boolean {
   return signature.every((byte) => byte === 0);
 }
 
-/** Whether the bytes carry every signature that they need, good or not: others are never sent. */
+/** Whether the bytes carry all required signatures, valid or not: incomplete bytes are never sent. */
 export function isWhole(bytes: Uint8Array): boolean {
   return splitTransaction(bytes)?.signatures.every((signature) => !isBlank(signature)) ?? false;
 }

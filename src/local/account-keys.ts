@@ -3,7 +3,7 @@ import { AddressLookupTableAccount } from "@solana/web3.js";
 import type { AccountState } from "./account-state.ts";
 import type { DecodedTransaction } from "./transaction-bytes.ts";
 
-/** One account of a transaction. */
+/** An account of a transaction. */
 export interface AccountKey {
   readonly address: string;
   readonly isWritable: boolean;

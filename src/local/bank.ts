@@ -20,7 +20,7 @@ export interface SlotEnvironment {
   slotHashes(): { slot: bigint; hash: string }[];
 }
 
-/** What a run reports, landed or not. */
+/** The report of a run, landed or not. */
 export interface RunReport {
   readonly err: TransactionErrorJson | null;
   readonly logs: readonly string[];
@@ -30,7 +30,7 @@ export interface RunReport {
   readonly returnData: { readonly program: string; readonly data: Uint8Array } | null;
 }
 
-/** One instruction that a program called; accounts are named by their indices. */
+/** An instruction called by a program; accounts are named by their indices. */
 export interface InnerInstruction {
   readonly programIdIndex: number;
   readonly accounts: Uint8Array;

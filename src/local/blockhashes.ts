@@ -29,7 +29,7 @@ export class Blockhashes {
   readonly #forks: number[] = [];
   readonly #slotByHash = new Map<string, number>();
   #cached = { from: 0, to: -1 };
-  /** The hashes that were asked for last, by slot: nearly every blockhash that comes back is one of them. */
+  /** The hashes asked for last, by slot: nearly every blockhash that a client sends back is found here. */
   readonly #known = new Map<number, string>();
 
   constructor(genesisHash: string) {
@@ -52,14 +52,14 @@ export class Blockhashes {
     return blockHeightOf(slot) + BLOCKHASH_LIFETIME;
   }
 
-  /** Whether the block in `slot` counts the hash as valid: its own or one of the 150 before it. */
+  /** Whether the block in `slot` accepts the blockhash: the block's own hash or one of the 150 hashes before. */
   isValid(blockhash: string, slot: number): boolean {
     return this.#ageAt(blockhash, slot) <= BLOCKHASH_LIFETIME;
   }
 
   /**
-   * Whether a transaction with this blockhash may be executed in the block of `slot`. That block looks at its
-   * parent's list, so it accepts one block more than `lastValidBlockHeight` says, as on mainnet.
+   * Whether a transaction with this blockhash may be executed in the block of `slot`. The block uses its parent's list,
+   * and so accepts one block more than `lastValidBlockHeight` says, as on mainnet.
    */
   isAccepted(blockhash: string, slot: number): boolean {
     return this.#ageAt(blockhash, slot) <= BLOCKHASH_LIFETIME + 1;

@@ -17,7 +17,7 @@ import { TransactionLog, type LandedTransaction } from "./transaction-log.ts";
 /** Solana's three degrees of certainty. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
-/** How many slots after its own a block counts as confirmed and as finalized. */
+/** The number of slots after which a block counts as confirmed and as finalized. */
 export interface CommitmentDepths {
   readonly confirmedAfter: number;
   readonly finalizedAfter: number;
@@ -29,7 +29,7 @@ export interface View {
   account(address: string): AccountState | null;
 }
 
-/** What became of submitted bytes: they landed now, had landed before, or never will. */
+/** The result of a submission: the bytes landed now, had landed before, or never will land. */
 export type Submission = "landed" | "duplicate" | "dropped";
 
 /** How far behind the finalized slot a view may lie: a node that lags that much has long been declared unhealthy. */
@@ -38,7 +38,7 @@ const HISTORY_SLOTS = 300;
 /** One SOL a byte: the rent minimum of the largest account still fits an unsigned 64-bit number. */
 const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n;
 
-/** What a chain is made of. */
+/** Options of a chain's state. */
 export interface ChainStateOptions extends JournaledSlotsOptions {
   readonly litesvm: Litesvm;
   readonly depths: CommitmentDepths;
@@ -168,7 +168,7 @@ export class ChainState {
     return "landed";
   }
 
-  /** Names of the wallets founded so far; one whose transaction was rolled back is not among them. */
+  /** Names of the wallets founded so far; wallets whose founding transaction was rolled back are left out. */
   walletNames(): string[] {
     const founded = [...this.#wallets].filter(
       ([, founding]) => this.log.withSignature(founding) !== undefined,

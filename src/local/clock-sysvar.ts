@@ -4,7 +4,7 @@ import { SYSVAR_OWNER } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 
-/** What the sysvar is made of. */
+/** The times in the clock sysvar. */
 export interface SlotTimes {
   /** When a slot began, in Unix milliseconds. */
   timeOf(slot: number): number;

@@ -43,9 +43,9 @@ const optionsSchema = z
   });
 
 /**
- * Starts a chain, from its journal if that has one. Throws `InvalidOptions` listing every wrong option, and
- * one sentence that says what to do when litesvm's native
- * package is missing, the journal is damaged, or it belongs to another seed.
+ * Starts a chain, from its journal if the journal has entries. Throws `InvalidOptions` listing every wrong option, and
+ * one sentence that says what to do when litesvm's native package is missing, the journal is damaged, or it belongs to
+ * another seed.
  *
  * @example
  * ```ts

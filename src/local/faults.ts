@@ -12,9 +12,9 @@ export interface RpcRequest {
 }
 
 /**
- * What goes wrong with one call. Over a websocket, where there is no HTTP status, `refuse` and `lose-answer` end the
- * connection. A notification is lost by `drop` and `hang`, late by `delay`, untrue by `lie`, and ends the connection
- * by `refuse` and `lose-answer`. The opening of a websocket knows `refuse` only.
+ * A fault of one call. Over a websocket, where there is no HTTP status, `refuse` and `lose-answer` end the connection.
+ * A notification is lost by `drop` and `hang`, late by `delay`, untrue by `lie`, and ends the connection by `refuse`
+ * and `lose-answer`. The opening of a websocket knows `refuse` only.
  */
 export type Fault =
   /** `sendTransaction` answers the signature, but the transaction is never executed. */

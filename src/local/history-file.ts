@@ -1,4 +1,4 @@
-/** What is told of old transactions, on disk: memory would not hold it, and the journal can rebuild it. */
+/** Keeps details of old transactions on disk: memory would be too small, and the journal can rebuild the file. */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -33,14 +33,14 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Where to listen. */
+/** Host and port of a listener. */
 export interface Place {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
 }
 
-/** What a listener leads to. */
+/** The parts behind a listener. */
 export interface Listening {
   /** Answers one request body; rejects when `signal` aborts. */
   readonly answer: (body: string, signal: AbortSignal) => Promise<RpcAnswer>;

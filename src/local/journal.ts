@@ -10,7 +10,7 @@ export interface GenesisEntry extends SlotMark {
   readonly seed: string;
 }
 
-/** What a journal line after the first says. */
+/** A journal entry after the first line. */
 export type JournalEntry =
   /** From here slots run on (the chain was restarted, or advanced by hand). */
   | ({ readonly kind: "mark" } & SlotMark)
@@ -23,7 +23,7 @@ export type JournalEntry =
   /** The price of storage changed. */
   | { readonly kind: "rent"; readonly slot: number; readonly lamportsPerByte: string };
 
-/** Where a chain remembers. `append` returns once the entry survives the death of the process, or throws. */
+/** The journal of a chain. `append` returns once the entry survives the death of the process, or throws. */
 export interface Journal {
   readonly genesis: GenesisEntry | undefined;
   /** The entries after the genesis, to be read once, before the first `append`. Throws at a damaged line. */
@@ -41,8 +41,8 @@ export const noJournal: Journal = {
 };
 
 /**
- * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a
- * killed process left of a write that was never acknowledged: it is cut off. Any other damage throws when it is read.
+ * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a killed
+ * process left of a write that was never acknowledged: it is cut off. Any other damage throws an error on reading.
  */
 export function openJournal(path: string): Journal {
   try {

@@ -5,7 +5,7 @@ import { SlotClock, type SlotMark } from "./slot-clock.ts";
 /** While slots follow the clock, seen ones are written ahead in steps of so many: one line per 13 s at 400 ms. */
 const SEEN_STEP = 32;
 
-/** Where slots begin, how long they last, and where they are written down. */
+/** Start and length of slots, and their journal. */
 export interface JournaledSlotsOptions {
   readonly journal: Journal;
   readonly genesis: GenesisEntry;

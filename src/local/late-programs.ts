@@ -13,10 +13,10 @@ const LATE = [TOKEN_2022_PROGRAM, LOOKUP_TABLE_PROGRAM, STAKE_PROGRAM];
 /** An account of an upgradeable program holds a tag of four bytes, then the address of the account with the code. */
 const CODE_ADDRESS_OFFSET = 4;
 
-/** A program's two accounts, that with the code first: litesvm looks for it when it is given the other. */
+/** A program's two accounts, the code account first: litesvm looks up the code when it is given the program. */
 export type LateProgram = ReadonlyMap<string, NativeAccount>;
 
-/** What a chain begins with. */
+/** The start state of a chain. */
 export interface Genesis {
   /** For `LiteSvm.fromBytes`: everything but the late programs. */
   readonly bytes: Uint8Array;

@@ -12,13 +12,13 @@ export interface NativeAccount {
   executable(): boolean;
 }
 
-/** One instruction that a program called. */
+/** An instruction called by a program. */
 export interface NativeInnerInstruction {
   instruction(): { programIdIndex(): number; accounts(): Uint8Array; data(): Uint8Array };
   stackHeight(): number;
 }
 
-/** What a transaction left behind besides account changes. */
+/** The metadata of a transaction besides account changes. */
 export interface NativeMetadata {
   logs(): string[];
   innerInstructions(): NativeInnerInstruction[][];
@@ -78,7 +78,7 @@ export interface NativeSvm {
   toBytes(): Uint8Array;
 }
 
-/** What the native package exports. */
+/** Exports of the native package. */
 export interface Litesvm {
   readonly LiteSvm: { new (): NativeSvm; fromBytes(bytes: Uint8Array): NativeSvm };
   readonly Account: new (

@@ -4,7 +4,7 @@ import type { Faults } from "./faults.ts";
 import type { Funds } from "./funding.ts";
 import type { Listener } from "./http-listener.ts";
 
-/** How a local chain is made. */
+/** Options of a local chain. */
 export interface LocalChainOptions {
   /** Tells the time; `sleep` is needed for delay faults, and for subscriptions while slots follow the clock. */
   readonly clock: Pick<Clock, "now"> & Partial<Pick<Clock, "sleep">>;

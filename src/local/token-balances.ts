@@ -10,7 +10,7 @@ export interface UiTokenAmount {
   readonly uiAmountString: string;
 }
 
-/** What one account of a transaction held of one token. */
+/** The token balance of one account in a transaction. */
 export interface TokenBalance {
   readonly accountIndex: number;
   readonly mint: string;

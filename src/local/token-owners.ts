@@ -1,4 +1,4 @@
-/** Which token accounts may belong to an owner: candidates that a view still has to look at. */
+/** Remembers token accounts that may belong to an owner: a view still has to check these candidates. */
 import type { AccountState } from "./account-state.ts";
 import { readTokenAccount } from "./token-layout.ts";
 

@@ -1,7 +1,7 @@
-/** Who stands behind an act of an operator. */
+/** The person behind an act of an operator. */
 
 /**
- * Who acts and why, each 1 to 200 characters, none of them invisible or a control character. Both are kept in the audit log:
+ * A person and a reason, 1 to 200 characters each, without invisible or control characters. Both go to the audit log:
  * put no secret into them.
  */
 export interface ActedBy {

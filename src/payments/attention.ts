@@ -1,4 +1,4 @@
-/** What keeps a transaction from going on, said to its owner: one word, and a sentence for people. */
+/** Explains to the owner why a transaction waits: a code, and a sentence for people. */
 import type { DepositRecord } from "./tables/deposits.ts";
 import type { TransactionAttention, TransactionRecord } from "./tables/orders.ts";
 
@@ -11,7 +11,7 @@ export interface AttentionFields {
   readonly attentionMessage: string | null;
 }
 
-/** What is known of a transaction when it is shown. */
+/** The facts about a shown transaction. */
 export interface AttentionFacts {
   readonly transaction: Pick<TransactionRecord, "attention">;
   /** Its deposit address; undefined in wallet mode. */

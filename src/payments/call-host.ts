@@ -1,7 +1,7 @@
 /** Calls a function of the host that may take long, with a deadline on the injected clock. */
 import type { Clock } from "../runtime.ts";
 
-/** One call of a host's function. */
+/** A call of a host's function. */
 export interface HostCall<T> {
   /** The option that the function was given as; named by the error. */
   readonly name: string;

@@ -16,16 +16,16 @@ export interface SilentPart {
   readonly since: number;
 }
 
-/** How long a part may take for an answer unless the host says otherwise. */
+/** The default time that a part may take for an answer. */
 export const PART_DEADLINE_MS = 10_000;
-/** So many calls of one part are open at once: fewer than a worker has places, which other orders need. */
+/** Open calls of one part at once: fewer than the slots of a worker, since other orders need slots too. */
 const MOST_OPEN = 16;
-/** How long one more waits for its turn. Then it is refused, and gives its place back. */
+/** How long a further call waits for its turn before the call is refused and its worker slot is freed. */
 const TURN_MS = 2_000;
 /** A part that does not answer is asked again after this pause, by one call. */
 const PAUSE_MS = 5_000;
 
-/** What is known of one part. */
+/** The status of one part. */
 interface Standing {
   open: number;
   silentSince: number | null;
@@ -36,8 +36,9 @@ interface Standing {
 }
 
 /**
- * Every call has a deadline. While a part is silent, one call at a time asks it, with pauses; the others are refused, and
- * give back what they hold. An error is an answer. An answer after the deadline ends the silence, and is used by nobody.
+ * Calls the host's parts with a deadline. While a part is silent, only one call at a time asks the part, with pauses;
+ * further calls are refused at once, and free their slots. An error counts as an answer. An answer after the deadline
+ * ends the silence, but is not used.
  */
 export class HostParts {
   readonly #clock: Clock;
@@ -123,7 +124,7 @@ export class HostParts {
   }
 }
 
-/** The same signer, asked through `ask`. */
+/** The signer, called through `ask`. */
 export function askedSigner(signer: Signer, part: string, ask: AskPart): Signer {
   return {
     address: signer.address,

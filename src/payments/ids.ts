@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
-/** What an id names; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
+/** The kind of an id; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
 export type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay" | "audit";
 
 /** 48 bits of milliseconds since the Unix epoch. */
@@ -30,7 +30,7 @@ export function derivedId(prefix: IdPrefix, parentId: string, ...parts: readonly
   return `${prefix}_${digits.slice(0, TIME_DIGITS)}${tail}`;
 }
 
-/** When it was made, or its parent was: milliseconds since the Unix epoch. */
+/** The time of the id's making, or of its parent's: milliseconds since the Unix epoch. */
 export function timeOfId(id: string): number {
   const digits = id.slice(id.lastIndexOf("_") + 1);
   return parseInt(digits.slice(0, TIME_DIGITS), 16);

@@ -1,4 +1,4 @@
-/** What a viewer sees of a payment service besides its charts. */
+/** The view of a payment service for the inspector, besides its charts. */
 import type { Assets } from "./assets/assets.ts";
 import type { PaymentReads } from "./payment-storage.ts";
 

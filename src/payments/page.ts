@@ -1,7 +1,7 @@
 /** Lists in pages, newest first: a page names its last element to be gone on from. */
 import { PaymentError } from "../errors.ts";
 
-/** One page of a list. `hasMore` says whether another page follows; a page may be shorter than its limit, or empty. */
+/** A page of a list. `hasMore` says whether another page follows; a page may be shorter than its limit, or empty. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly hasMore: boolean;
@@ -9,7 +9,7 @@ export interface Page<T> {
   readonly nextAfter?: string;
 }
 
-/** The first `limit` of what was found; a reader that asks for one more knows whether there is another page. */
+/** The first `limit` elements found. A reader that asks for `limit + 1` elements learns whether a next page exists. */
 export function pageOf<T>(found: readonly T[], limit: number): Page<T> {
   return { data: found.slice(0, limit), hasMore: found.length > limit };
 }

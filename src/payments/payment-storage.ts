@@ -28,7 +28,7 @@ const paymentReads = (read: Read) => ({
   ...operatorReads(read),
 });
 
-/** What the payment service asks of its tables. */
+/** Reads of the payment service's tables. */
 export type PaymentReads = Readonly<ReturnType<typeof paymentReads>>;
 
 /** A storage with the tables of the payment service. */

@@ -1,4 +1,4 @@
-/** What requests may say: one schema for each body and each query, the source of parsing, of types and of their description. */
+/** Schemas of requests: one for each body and each query, the source of parsing, types and descriptions. */
 import { z } from "zod";
 import { addressSchema } from "../address-schema.ts";
 import { PaymentError } from "../errors.ts";
@@ -26,7 +26,7 @@ const amount = z
 const wallet = addressSchema("expected a base58 address of 32 bytes");
 const sender = wallet.describe("The sender's wallet, base58. In private mode every refund goes to it.");
 
-/** One of those who are paid. */
+/** A recipient of a request. */
 export const recipientRequest = z.strictObject({
   address: z.string().max(MAX_NAME).describe("The recipient's wallet, base58."),
   amount: amount.describe("Its share, in whole units of the output asset."),
@@ -169,25 +169,25 @@ export const transactionQuery = z.strictObject({
     .describe("Whole seconds until it is answered at the latest."),
 });
 
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type TransactionsQuery = z.input<typeof transactionsQuery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type TransactionQuery = z.input<typeof transactionQuery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type EventsQuery = z.input<typeof eventsQuery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type PageQuery = z.input<typeof pageQuery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type Recovery = z.input<typeof recovery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type QuoteRequest = z.input<typeof quoteRequest>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type TransactionRequest = z.input<typeof transactionRequest>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type WebhookRequest = z.input<typeof webhookRequest>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type WebhookUpdate = z.input<typeof webhookUpdate>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type WebhookTest = z.input<typeof webhookTest>;
 
 /** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */

@@ -1,4 +1,4 @@
-/** What the use cases of the payment service have in common: where rows, money, time and chance come from. */
+/** The context that all use cases of the payment service share: storage, ledger, clock and random source. */
 import type { Disputes } from "../ledger/disputes.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";

@@ -7,7 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { CLOCKS_MS, GAP_MS } from "./gaps.ts";
 import { storageTime } from "./storage-time.ts";
 
-/** What signs are made with. */
+/** Dependencies of signs of life. */
 export interface SignParts {
   readonly storage: Pick<PaymentStorage, "newestLife" | "lives" | "commit" | "time">;
   readonly ledger: Pick<Ledger, "time">;
@@ -18,11 +18,12 @@ export interface SignParts {
 
 /** One small commit a minute, of all processes together. */
 const SIGN_EVERY_MS = 60_000;
-/** A sign that is almost a minute old is renewed: the process that comes first does it for all. */
+/** A sign almost a minute old is renewed; the first process renews the sign for all. */
 const IS_OLD_MS = 50_000;
 /**
- * So many lives are kept. A new one beyond them removes the oldest but one, which makes one gap of the two oldest gaps and the
- * life between them: an address from before both is checked as before, and one of that life for a longer time than it needs.
+ * The number of lives that are kept. A further life removes the second oldest, so that the two oldest gaps and the life
+ * between them become one gap: an address older than both gaps is checked as before, and an address of the removed life
+ * for a longer time than necessary.
  */
 const MAX_LIVES = 200;
 

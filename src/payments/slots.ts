@@ -1,4 +1,4 @@
-/** At most so many calls of one sort at a time, in the order they were asked for. */
+/** A semaphore with a FIFO queue. */
 
 export class Slots {
   #free: number;
@@ -24,8 +24,8 @@ export class Slots {
 }
 
 /**
- * Does `act` for one item after the other in as many lanes at once, until the signal aborts: each lane takes one item
- * at least, so that every call gets on. Resolves with the items that were not begun.
+ * Runs `act` for every item, in `lanes` parallel lanes, until the signal aborts. A lane takes at least one item, so
+ * every call makes progress. Resolves with the items that were not begun.
  */
 export async function inLanes<T>(
   { lanes, signal }: { readonly lanes: number; readonly signal: AbortSignal },

@@ -7,7 +7,7 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 /** The secret that the webhook was registered with; while it is being replaced, the old one and the new one. */
 export type WebhookSecret = string | readonly string[];
 
-/** What may be given when verifying. */
+/** Options of a verification. */
 export interface VerifyWebhookOptions {
   /** How old, or how far ahead of this machine's clock, an attempt may be. 300,000 (five minutes) by default. */
   readonly toleranceMs?: number;
@@ -125,7 +125,7 @@ function headerOf(headers: WebhookHeaders, wanted: string): string | null {
 
 interface Signed {
   readonly text: string;
-  /** `v1,base64` parted by spaces: one of each secret while one replaces another. */
+  /** Signatures `v1,base64`, separated by spaces: during a change of secrets, a signature with each secret. */
   readonly signatures: string;
   readonly secrets: readonly string[];
 }

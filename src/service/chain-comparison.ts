@@ -4,7 +4,7 @@ import { StartRefused } from "../payments/secrets/bind-database.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { ChainGate } from "./chain-gate.ts";
 
-/** Whether this process may act on the chain. */
+/** Whether this process may act on the chain, and why. */
 export interface ChainStanding {
   /**
    * `unasked`: before `start()`. `compared`: it is the chain of this database. `silent`: it has not been reached since the
@@ -15,7 +15,7 @@ export interface ChainStanding {
   readonly message: string | null;
 }
 
-/** What comparing needs. */
+/** Dependencies of the comparison. */
 export interface ComparisonParts {
   /** Compares, and answers the genesis hash. Changes nothing. */
   readonly compare: () => Promise<string>;

@@ -1,4 +1,4 @@
-/** Whether the database takes what this process commits, as its last commit found out. */
+/** Tells whether the database accepts commits of this process, by the last commit. */
 import { commitOne } from "../../storage/decided.ts";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../../storage/storage-unusable.ts";
@@ -22,7 +22,7 @@ export class CommitStanding {
   #isDoubtful = false;
   readonly #random: Random;
   readonly #clock: Clock;
-  /** Names the row of this process, once it needs one. */
+  /** The id of this process's row, once a row is needed. */
   #probe: string | null = null;
 
   constructor(random: Random, clock: Clock) {

@@ -6,7 +6,7 @@ import { checkMints } from "../payments/assets/check-mints.ts";
 import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** What the host has said of its mints. */
+/** Mints as the host has configured them. */
 export interface NamedMints {
   /** Whether the option `stablecoins` was given. */
   readonly areMintsNamed: boolean;

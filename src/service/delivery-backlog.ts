@@ -1,4 +1,4 @@
-/** Whose deliveries wait: a receiver that is slow holds up its own account, and not the service. */
+/** Counts waiting deliveries by account: a slow receiver holds up its own account, not the service. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 
 /** The deliveries of one account that wait for their first attempt. */

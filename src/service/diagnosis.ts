@@ -1,4 +1,4 @@
-/** What a person wants to know of a service that does not do what it should: read at once, and nothing is changed. */
+/** A diagnosis of a service for a person: read at once, without changing anything. */
 import type { EndpointStanding } from "../ledger/ledger.ts";
 import { readBinding, type DatabaseBinding } from "../payments/secrets/bind-database.ts";
 import { proxyTrouble } from "../payments/webhooks/sending/reach-proxy.ts";
@@ -13,7 +13,7 @@ export interface EgressStanding {
   readonly trouble: string | null;
 }
 
-/** What the database is bound to, what each endpoint tells, and whether webhooks can leave. */
+/** The binding of the database, the status of each endpoint, and the way out for webhooks. */
 export interface Diagnosis extends DatabaseBinding {
   /** In the order configured. */
   readonly endpoints: readonly EndpointStanding[];

@@ -3,7 +3,7 @@ import { followTasks, runningTask, type RunningTask } from "../engine/running-ta
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
 
-/** One call. Nothing of what was asked or answered is kept. Times are milliseconds since the Unix epoch. */
+/** A call, without its question and answer. Times are milliseconds since the Unix epoch. */
 export interface LedgerCall {
   /** Counts the calls of this process. */
   readonly number: number;
@@ -21,13 +21,13 @@ export interface LedgerCall {
 export interface SeenLedgerCalls {
   /** Begins to keep them; later calls change nothing. */
   begin(): void;
-  /** When it began, null where it has not. */
+  /** When recording began; null before. */
   readonly since: number | null;
-  /** Those that tasks of this instance have made, oldest first. */
+  /** Calls that tasks of this instance have made, oldest first. */
   of(instance: string): readonly LedgerCall[];
 }
 
-/** Calls of all instances that are kept. */
+/** The most calls kept, of all instances together. */
 const MAX_CALLS = 10_000;
 
 export class LedgerCalls implements SeenLedgerCalls {

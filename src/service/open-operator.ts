@@ -1,4 +1,4 @@
-/** The operator's room over the parts of a service: what each of its commands does is wired here. */
+/** Wires the operator's commands to the parts of a service. */
 import type { PaymentTables } from "../payments/tables.ts";
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
@@ -63,7 +63,7 @@ export function openOperator(service: OperatedService): OperatorParts {
   });
 }
 
-/** What an engine tells of its instances, without what it can do to them. */
+/** The reading half of an engine: no method that changes instances. */
 function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
   return {
     read: (...asked) => engine.read(...asked),

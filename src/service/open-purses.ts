@@ -5,7 +5,7 @@ import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import { PurseWatch, type PurseReading } from "../payments/purses/purses.ts";
 
-/** Who holds money of the service's own. */
+/** Holders of the service's own money. */
 export interface PurseHolders {
   /** Null while private mode is off. */
   readonly routing: Pick<PrivateRouting, "terms"> | null;

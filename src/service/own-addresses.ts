@@ -10,7 +10,7 @@ interface PurseOwners {
   readonly swapper: Pick<Swapper, "direct"> | null;
 }
 
-/** None where the service has no purse. */
+/** The service's own addresses; empty without purses. */
 export function ownAddresses({ routing, swapper }: PurseOwners): readonly Address[] {
   const own = [routing?.terms.sponsor.address, routing?.terms.treasury, swapper?.direct?.signer.address];
   return own.filter((address) => address !== undefined);

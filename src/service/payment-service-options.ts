@@ -1,4 +1,4 @@
-/** What a payment service is given, and how that is checked. */
+/** Options of a payment service, and their checks. */
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { SOL_MINT } from "../address.ts";
@@ -25,7 +25,7 @@ import { readNetwork } from "../networks.ts";
 import { denyList, readHostName } from "../payments/webhooks/sending/deny-list.ts";
 import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
 
-/** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
+/** Options of `createPaymentService`. Storage, ledger and secrets have no hidden default. */
 export interface PaymentServiceOptions {
   /** Where everything is remembered, such as `await sqliteStorage("payments.db")`. The service does not close it. */
   readonly storage: EngineStorage;
@@ -88,9 +88,9 @@ export interface PaymentServiceOptions {
     /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
     readonly secretOverlapMs?: number;
     /**
-     * When a webhook is disabled by itself, with the reason `disabled_after_failures`: once `abandoned` deliveries in a row
-     * were abandoned and none was delivered for `undeliveredMs` milliseconds. Its owner enables it again and recovers what
-     * it missed. Default 100 and 3 days; "never" leaves every webhook enabled.
+     * When a webhook is disabled automatically, with the reason `disabled_after_failures`: after `abandoned` abandoned
+     * deliveries in a row, when no delivery succeeded for `undeliveredMs` milliseconds. The owner enables the webhook
+     * again and recovers missed events. Default 100 and 3 days; "never" leaves every webhook enabled.
      */
     readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
   };
@@ -135,13 +135,16 @@ export interface PaymentServiceOptions {
   readonly logger?: Logger;
 }
 
-/** How private mode is run: whose money moves it, and what it costs. */
+/** Options of private mode: wallets, prices and fees. */
 export interface PrivateRoutingOptions {
-  /** Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL on it: it is all that private mode needs. */
+  /**
+   * Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL in this wallet: private mode needs no
+   * other asset.
+   */
   readonly sponsor: Signer;
   /** Receives the fees: a wallet that exists, since small change may go to it. */
   readonly treasury: string;
-  /** What SOL is worth in the stablecoins; see `PriceSource`. */
+  /** The price of SOL in the stablecoins; see `PriceSource`. */
   readonly prices: PriceSource;
   /** Which of these prices are believed; see `PriceBounds`. */
   readonly priceBounds?: PriceBounds;

@@ -36,7 +36,10 @@ import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-body.ts";
 
-/** What the handler can do, the service can do without it. Bodies are those of the contract, ready for JSON. */
+/**
+ * The payment service: it offers everything that the HTTP handler offers, without HTTP. Bodies are as in the contract,
+ * ready for JSON.
+ */
 export interface PaymentService extends ApiKeys {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];
@@ -93,8 +96,8 @@ export interface PaymentService extends ApiKeys {
     options?: TransactionQuery & { readonly signal?: AbortSignal },
   ): Promise<TransactionBody>;
   /**
-   * The account's transactions, newest first: those that fit every filter that is given. A page may be shorter than its
-   * `limit` while `hasMore` is true. Throws `VALIDATION_ERROR`.
+   * The account's transactions that match all given filters, newest first. A page may be shorter than its `limit` while
+   * `hasMore` is true. Throws `VALIDATION_ERROR`.
    */
   listTransactions(
     caller: Caller,
@@ -194,10 +197,10 @@ export interface PaymentService extends ApiKeys {
   /** How an account stands with one of these limits, without counting anything. */
   limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
   /**
-   * Tells a listener of notices without a webhook: at once of those that this process commits, and while the service runs,
-   * a second later, of those of other processes on the same database. Each at most once; those of one transaction in the order
-   * of its steps. For screens and logs: what must not be missed, also while this process is down, belongs to a webhook.
-   * Returns the way to stop.
+   * Tells a listener of notices without a webhook: at once of notices that this process commits, and, while the service
+   * runs, a second later of notices of other processes on the same database. A notice is told at most once; notices of
+   * one transaction come in the order of its steps. For screens and logs: notices that must not be missed, even while
+   * this process is down, need a webhook. Returns the function that stops.
    */
   subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
 }

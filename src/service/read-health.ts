@@ -1,4 +1,4 @@
-/** How the service is, for an operator's screen; a load balancer is shown its status alone. */
+/** The health of the service, for an operator's screen; a load balancer sees only the status. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { PaymentRetentionStanding } from "../payments/retention/payment-retention.ts";
 import { contradictionOf } from "../payments/intake/chain-clock.ts";
@@ -17,13 +17,13 @@ import type { CommitStanding } from "./commit-standing.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
 import { SharedQuestion } from "./shared-question.ts";
 
-/** How many endpoints must agree and how many answer, and whether an operator has set that number. */
+/** The number of endpoints that must agree and that answer, and whether an operator has set the number. */
 export interface WitnessStanding extends WitnessCount {
   /** Until when an operator has lowered `needed`, ISO 8601 in UTC; absent while it is as configured. */
   readonly loweredUntil?: string;
 }
 
-/** Whether the clock can be gone by. */
+/** Whether the clock is trusted. */
 export interface ClockStanding {
   /**
    * `contradicted`: the time of the chain is more than a minute away from the storage's clock, and nothing new is taken.
@@ -98,7 +98,7 @@ const MAX_LEDGER_WAIT_MS = 2_000;
 
 const NO_TROUBLES: Troubles = { deadLetters: 0, failingTasks: 0, unknownInstances: 0 };
 
-/** What health is read from. */
+/** Dependencies of health. */
 export interface HealthParts {
   readonly storage: PaymentStorage;
   readonly commits: CommitStanding;
@@ -116,8 +116,8 @@ export interface HealthParts {
 }
 
 /**
- * Asks storage and ledger, each of them one question of a kind at a time: while they hang, those who ask for health on and
- * on add nothing to what they have to answer.
+ * Asks storage and ledger for health, one question of a kind at a time: while storage or ledger hangs, repeated health
+ * requests add no load.
  */
 export class HealthReader {
   readonly #parts: HealthParts;
@@ -219,7 +219,7 @@ async function readStored({
     contradictionOf({ storage, ledger, clock }),
     deliveryBacklog(storage, clock.now()),
   ] as const;
-  // One that hangs is not asked again because another has failed.
+  // A hanging read is not asked again because a different read has failed.
   await Promise.allSettled(reads);
   const [due, troubles, unprovable, attention, lowered, kept, contradiction, backlog] =
     await Promise.all(reads);

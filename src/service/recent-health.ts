@@ -2,7 +2,7 @@
 import type { Clock } from "../runtime.ts";
 import type { Health } from "./read-health.ts";
 
-/** What can be asked for its health, such as a payment service. */
+/** A source of health, such as a payment service. */
 export interface HealthSource {
   health(): Promise<Health>;
 }

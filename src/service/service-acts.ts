@@ -1,4 +1,4 @@
-/** What a viewer may do about an instance of a payment service: what its operator may, each act in the audit log. */
+/** Acts of viewers on instances of a payment service: the acts of an operator, all in the audit log. */
 import { commitOne } from "../../storage/decided.ts";
 import { PaymentError } from "../errors.ts";
 import { ActRefused, type Acting, type GivenAct, type OfferedAct } from "../engine/inspected.ts";
@@ -17,7 +17,7 @@ import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import { parseUrl } from "../parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
 
-/** What the acts are carried out by. */
+/** Dependencies of the acts. */
 export interface ServiceActsParts extends ServiceContext {
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
   readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "testWebhook" | "operator">;
@@ -187,7 +187,7 @@ export class ServiceActs implements Acting {
     return testWords(body);
   }
 
-  /** Written before the act: one that was refused, or whose process died, stands in the log as what it was, an attempt. */
+  /** Writes the audit row before the act: a refused act, or an act whose process died, is logged as an attempt. */
   async #note(act: ActName, what: Readonly<Record<string, unknown>>, by: GivenAct): Promise<void> {
     await this.#parts.engine.commit({ writes: [this.#writeAct({ by, act, what })] });
   }

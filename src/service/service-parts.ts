@@ -1,4 +1,4 @@
-/** A payment service put together from its checked options: one context, one engine, and what runs on them. */
+/** Assembles a payment service from its checked options: a context, an engine, and the parts that run on both. */
 import type { z } from "zod";
 import { createEngine, type AnyWorkflow, type Engine } from "../engine/index.ts";
 import { redactingLogger } from "../redacting-log.ts";
@@ -47,7 +47,7 @@ import type { paymentServiceOptions } from "./payment-service-options.ts";
 /** The options of a service with their defaults. */
 export type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
 
-/** How webhooks are sent, and to whom. */
+/** The sending part of webhooks, and their receivers' rules. */
 export interface WebhookParts {
   readonly sealing: Sealing;
   readonly delivery: Delivery;
@@ -55,7 +55,7 @@ export interface WebhookParts {
   readonly rules: ReceiverRules;
 }
 
-/** What a service consists of. */
+/** The parts of a service. */
 export interface ServiceParts extends OperatorParts {
   readonly options: CheckedServiceOptions;
   readonly context: ServiceContext;
@@ -89,7 +89,10 @@ export interface ServiceParts extends OperatorParts {
 /** What the charts of a service are acted out by. */
 type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing" | "workflows">;
 
-/** Nothing runs and nothing is asked yet. Throws `InvalidOptions` for thresholds of purses that are no amounts. */
+/**
+ * Assembles a service without running or asking anything. Throws `InvalidOptions` for thresholds of purses that are no
+ * amounts.
+ */
 export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const gate = new ChainGate();
   const calls = new LedgerCalls(options.clock);

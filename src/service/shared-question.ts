@@ -1,7 +1,10 @@
-/** A question that is asked once at a time, however many want its answer: one that hangs is not joined by others. */
+/**
+ * A question to a slow source, asked once at a time and shared by all callers; a caller waits a limited time, so a
+ * hanging question holds up nobody.
+ */
 import type { Clock } from "../runtime.ts";
 
-/** Joins those who ask while an answer is awaited. */
+/** Callers who ask while an answer is awaited share that answer. */
 export class SharedQuestion<T> {
   readonly #ask: () => Promise<T>;
   #asked: Promise<T | null> | null = null;
@@ -22,7 +25,7 @@ export class SharedQuestion<T> {
 
   async #begin(): Promise<T | null> {
     try {
-      // A turn later, so that what is thrown at once ends the question after it has begun.
+      // One turn later: a question that throws at once then ends after it was stored.
       return await Promise.resolve().then(this.#ask);
     } catch {
       return null;

@@ -17,7 +17,7 @@ import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
 import type { WebhookContext } from "../payments/webhooks/webhook-context.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** What callers ask a service for, and what the functions about webhooks need. */
+/** Use cases for callers, and dependencies of the functions about webhooks. */
 export interface UseCases {
   readonly quotes: Quotes;
   readonly taking: TransactionTaking;

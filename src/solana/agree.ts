@@ -61,7 +61,7 @@ export async function gather<T, R>(
   return agreed(conclude(answers.map(({ answer }) => answer)));
 }
 
-/** The same, which throws `LedgerUnavailable` where no endpoint answers. */
+/** `gather`, which also throws `LedgerUnavailable` when no endpoint answers. */
 export async function gatherAny<T, R>(
   nodes: Nodes,
   question: Question<T>,
@@ -79,9 +79,9 @@ export interface Trial<T> extends Matter<T> {
 }
 
 /**
- * Asks one endpoint after the other and returns null at the first whose run passes: one is enough, since the chain decides.
- * Else the failure that `nodes.witnesses` of them tell alike, those left out that may lag, as long as another one tells
- * more. Throws as `agree` does.
+ * Asks endpoints in turn and returns null at the first endpoint whose trial passes: one is enough, since the chain
+ * decides. Otherwise returns the failure that `nodes.witnesses` endpoints report alike; answers of possibly lagging
+ * endpoints are left out as long as a fresher endpoint answers. Throws as `agree` does.
  */
 export async function failureOf<T>(nodes: Nodes, trial: Trial<T>): Promise<Agreed<T> | null> {
   const told: Answer<T>[] = [];
@@ -111,7 +111,7 @@ export async function failureOf<T>(nodes: Nodes, trial: Trial<T>): Promise<Agree
   );
 }
 
-/** What needs no node to be known, such as the rent of no account. */
+/** Marks a value that is known without a node, such as the rent of no account. */
 export function unasked<T>(value: T): Agreed<T> {
   return agreed(value);
 }
@@ -148,7 +148,7 @@ async function answersOf<T>(nodes: Nodes, question: Question<T>): Promise<readon
   throw tooFewWitnesses(nodes, answers.length, errors);
 }
 
-/** What each endpoint said, and why the others said nothing. */
+/** The answers of all endpoints, and the errors of endpoints without an answer. */
 async function hearAll<T>(
   nodes: Nodes,
   question: Question<T>,

@@ -1,4 +1,4 @@
-/** When several endpoints agree on how a transaction landed. */
+/** Decides whether enough endpoints agree on a landing. */
 
 /** A finalized transaction as one endpoint shows it. */
 export interface FoundLanding {
@@ -8,7 +8,7 @@ export interface FoundLanding {
   readonly error: string | null;
 }
 
-/** What one endpoint says of one attempt. */
+/** The answer of one endpoint about one attempt. */
 export interface Word {
   /** Null where it does not know it as finalized. */
   readonly landing: FoundLanding | null;
@@ -39,7 +39,7 @@ function landingOfArchives(words: readonly Word[]): FoundLanding | null {
   return words.every(isLikely) ? told : null;
 }
 
-/** Whether it is the same transaction in the same block with the same outcome. */
+/** Whether two landings are the same transaction in the same block with the same outcome. */
 export function isSameAs(one: FoundLanding): (other: FoundLanding) => boolean {
   return ({ signature, slot, error }) =>
     signature === one.signature && slot === one.slot && error === one.error;

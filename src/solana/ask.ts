@@ -11,13 +11,16 @@ import type { Remembered } from "./remembered.ts";
 import type { PayerReadings } from "./routing/payer-readings.ts";
 import { troubleOf, unavailable } from "./unavailable.ts";
 
-/** All that a part of the ledger needs in order to ask. */
+/** Everything that asks nodes: endpoints, rules and memories. */
 export interface Nodes extends HealthWatch {
   /** The preferred one first. */
   readonly endpoints: readonly Endpoint[];
   /** How many endpoints must agree before a final answer is believed. */
   readonly witnesses: number;
-  /** What proves that a transaction never landed: what nodes say of its signature, or every block that could hold it. */
+  /**
+   * The proof that a transaction never landed: `statuses` of its signature, or all `blocks` that could contain the
+   * transaction.
+   */
   readonly deathProof: DeathProof;
   /** How far the blocks that could hold a transaction were walked, by endpoint and signature, the oldest walk first. */
   readonly walks: Map<string, BlockWalk>;
@@ -26,9 +29,9 @@ export interface Nodes extends HealthWatch {
   /** Aborted when the ledger is closed. */
   readonly closed: AbortSignal;
   readonly remembered: Remembered;
-  /** In which slot the blockhashes were the newest that we built transactions over, the oldest first. */
+  /** Blockhashes handed out for transactions, each with the slot at which it was the newest; oldest first. */
   readonly handedOut: Map<string, number>;
-  /** What endpoints tell differently. */
+  /** Facts that endpoints disagree about. */
   readonly disputes: Disputes;
   /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
   readonly signers: Map<string, readonly string[]>;
@@ -36,7 +39,7 @@ export interface Nodes extends HealthWatch {
   readonly payers: PayerReadings;
 }
 
-/** What a node is asked: one call, or several that must be answered by the same node. */
+/** A question to a node: one call, or several that must be answered by the same node. */
 export type Question<T> = (endpoint: Endpoint) => Promise<T>;
 
 // Enough for a broken connection or a restarting proxy; anything longer is a durable timer's business, not ours.
@@ -47,13 +50,13 @@ const FIRST_PAUSE_MS = 250;
 // waited for.
 const MAX_WAIT_MS = 4_000;
 
-/** What one question has used up so far. */
+/** Tries and waiting time that a question has used so far. */
 interface Spent {
   readonly tries: Map<Endpoint, number>;
   waitedMs: number;
 }
 
-/** What the first endpoint that answers says: a hint. Throws as `firstAnswer` does. */
+/** The answer of the first endpoint that answers: a hint. Throws as `firstAnswer` does. */
 export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<Heard<T>> {
   return heard<T>(await firstAnswer(nodes, question));
 }

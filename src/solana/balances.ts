@@ -16,8 +16,8 @@ import { readTokenSymbol } from "./token-symbol.ts";
 const MINT_WITH_SYMBOL = { offset: 0, length: 16_384 };
 
 /**
- * Reads all of it from one node at confirmed; `slot` is the oldest of the reads. Mints of which nothing is held are
- * left out. Amounts are the raw units in the accounts' bytes, never `uiAmount`, which some extensions distort.
+ * Reads all balances from one node at confirmed; `slot` is the oldest of the reads. Mints with a zero balance are left
+ * out. Amounts are the raw units in the accounts' bytes, never `uiAmount`, which some extensions distort.
  *
  * Nodes write lamports as a JSON number, read as a double: above 2^53 (9 million SOL) the last digit may be off.
  */

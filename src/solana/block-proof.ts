@@ -1,4 +1,7 @@
-/** Proof by blocks that a message never landed: every block that could hold it was read, and none does. */
+/**
+ * Proves by blocks that a message never landed: reads every block that could contain the message, and finds it in no
+ * block.
+ */
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
@@ -8,12 +11,12 @@ import type { RpcNode } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
 
 /**
- * What the blocks say. `none`: no block up to the last that could hold the message does. `gap`: this node does not show
- * all of them. `unfinished`: more are left than are read at once.
+ * The result of reading blocks. `none`: no block that could contain the message contains it, up to the last. `gap`:
+ * this node does not have all blocks. `unfinished`: more blocks are left than are read at once.
  */
 export type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
 
-/** Where a walk goes on, kept by its caller between two looks. */
+/** The position of an unfinished walk, kept by the caller between two looks. */
 export interface WalkMemory {
   get(): BlockWalk | undefined;
   set(walk: BlockWalk): void;

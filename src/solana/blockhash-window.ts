@@ -1,4 +1,6 @@
-/** Reads how long a blockhash will still be accepted: one that we chose, or one that a caller did. */
+/**
+ * Reads how long a blockhash will still be accepted: a fresh blockhash, or the blockhash in a caller's transaction.
+ */
 import type { Agreed } from "../ledger/belief.ts";
 import type { LandingWindow } from "../ledger/ledger.ts";
 import { differ, weigh } from "./agree.ts";
@@ -12,7 +14,7 @@ const BLOCKHASH_LIFE_BLOCKS = 150;
 const BLOCKHASH_LIFE_SLOTS = 600;
 // Two or three blocks of the 150: all that is built within a second may live as long.
 const NEWEST_FOR_MS = 1_000;
-// A new one every second at most, so that these reach back further than any blockhash lives.
+// At most one new blockhash a second, so that this memory reaches back further than any blockhash lives.
 const MAX_HANDED_OUT = 300;
 // Two minutes. Endpoints further apart than this are not at the same end of one chain.
 const MAX_BLOCKS_AHEAD = 300;

@@ -13,7 +13,7 @@ interface FailureFacts {
   readonly isTooLarge?: true;
 }
 
-/** One failed question to one endpoint. Stays inside the Solana ledger: callers see `LedgerUnavailable`. */
+/** A failed question to one endpoint. Stays inside the Solana ledger: callers see `LedgerUnavailable`. */
 export class EndpointFailure extends Error {
   override readonly name = "EndpointFailure";
   readonly kind: TroubleKind;
@@ -87,7 +87,10 @@ export function isRateLimit({ facts }: EndpointFailure): boolean {
   return facts.code === HTTP_TOO_MANY_REQUESTS;
 }
 
-/** What a question threw, as a failure. Any other error means an answer that could not be read. */
+/**
+ * Converts the error of a question into a failure. An error of a different type means that the answer could not be
+ * parsed.
+ */
 export function asEndpointFailure(error: unknown): EndpointFailure {
   if (error instanceof EndpointFailure) return error;
   const reader = error instanceof Error ? error.constructor.name : typeof error;

@@ -1,4 +1,4 @@
-/** What each endpoint tells of itself: its chain, how far it is, and what is wrong with it. */
+/** Status of each endpoint: chain, slot, block time, and trouble. */
 import type { Heard } from "../ledger/belief.ts";
 import { heard } from "../ledger/heard.ts";
 import { type EndpointStanding, LedgerUnavailable } from "../ledger/ledger.ts";
@@ -9,17 +9,17 @@ const SECOND_MS = 1_000;
 
 /** See `Ledger.endpoints`. */
 export async function endpointStandings(nodes: Nodes): Promise<Heard<readonly EndpointStanding[]>> {
-  // One of another chain is asked as well: that it serves another is what is looked for.
+  // Endpoints of a wrong chain are asked too: such endpoints are exactly what the caller looks for.
   const open: Nodes = { ...nodes, chain: { genesisHash: null } };
   return await Promise.all(nodes.endpoints.map((endpoint) => standingOf(open, endpoint)));
 }
 
 async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<Heard<EndpointStanding>> {
   const question: Question<EndpointStanding> = async ({ rpc }) => {
-    // At one moment, and the chain again though it is known: an endpoint that refuses its batches shows it here.
+    // In parallel, and the known genesis hash again: an endpoint that refuses batches fails here.
     const [genesisHash, slot] = await Promise.all([rpc.getGenesisHash(), rpc.getSlot("confirmed")]);
     endpoint.genesisHash ??= genesisHash;
-    // A node that keeps no times of blocks is well all the same.
+    // A node without block times still counts as healthy.
     const seconds = await rpc.getBlockTime(slot).catch(() => null);
     const blockTime = seconds === null ? null : seconds * SECOND_MS;
     return {

@@ -1,4 +1,4 @@
-/** One JSON-RPC endpoint: its methods, a name that is safe to log, its limits, and its health. */
+/** A JSON-RPC endpoint: methods, a name that is safe to log, limits, and health. */
 import type { Clock } from "../runtime.ts";
 import { boundedExchange, type Fetch } from "./rpc/bounded-fetch.ts";
 import { batchedCalls } from "./rpc/batched-calls.ts";
@@ -12,7 +12,7 @@ import { joinedCalls } from "./rpc/joined-calls.ts";
 import { singleCalls } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
-/** Where a node is asked: a URL, or a URL with how to reach it and what its provider allows. */
+/** An endpoint: a URL, or a URL with its headers and its provider's limits. */
 export type EndpointOption =
   | string
   | {
@@ -40,21 +40,21 @@ export type EndpointOption =
       readonly archive?: boolean;
     };
 
-/** One node, or one provider's pool of nodes behind one URL. */
+/** A node, or a provider's pool of nodes behind one URL. */
 export interface Endpoint {
   /** Host name only, numbered where several endpoints share it: paths and queries of providers carry API keys. */
   readonly name: string;
   readonly rpc: RpcNode;
   readonly accountsPerCall: number;
   readonly signaturesPerCall: number;
-  /** Its word alone settles what the others have no history of. */
+  /** Whether this endpoint alone settles questions about history that other endpoints no longer have. */
   readonly isArchive: boolean;
   readonly health: Health;
   /** The chain it serves, once it has answered. */
   genesisHash: string | null;
 }
 
-/** What endpoints are opened in. */
+/** Dependencies of endpoints. */
 export interface EndpointSurroundings {
   readonly clock: Clock;
   readonly closed: AbortSignal;
@@ -107,8 +107,8 @@ export async function chainOf(endpoint: Endpoint): Promise<string> {
 }
 
 /**
- * Throws `EndpointFailure` when the endpoint serves another chain than this one. One that was silent when the others told
- * theirs has to tell its own before it is believed. `null`: no chain is known yet.
+ * Throws `EndpointFailure` when the endpoint serves a chain other than `genesisHash`. An endpoint that was silent when
+ * the chain was determined must report its chain before it is believed. `null`: no chain is known yet.
  */
 export async function expectChain(endpoint: Endpoint, genesisHash: string | null): Promise<void> {
   if (genesisHash === null || (await chainOf(endpoint)) === genesisHash) return;

@@ -1,4 +1,6 @@
-/** Reads what became of attempts without a marker: the only code that may conclude that one can never land. */
+/**
+ * Determines the fates of attempts without a marker: the only code that may conclude that an attempt can never land.
+ */
 import type { Agreed } from "../ledger/belief.ts";
 import type { Attempt, Fate } from "../ledger/ledger.ts";
 import { gather } from "./agree.ts";
@@ -8,13 +10,13 @@ import { saidByMoving } from "./moving-on.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { testifyTo, type Finding, type Testimony } from "./testimony.ts";
 
-/** What one endpoint found, as far as a verdict needs it. */
+/** The finding of one endpoint, reduced to the needs of a verdict. */
 interface Witness {
   readonly finding: Finding;
   readonly isArchive: boolean;
 }
 
-/** Every doubt is `open` or `unprovable`: an endpoint that does not answer, one that lags, two that differ. */
+/** Any doubt makes a fate `open` or `unprovable`: a silent endpoint, a lagging endpoint, or disagreement. */
 export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>> {
   const result: Agreed<Fate>[] = [];
   for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
@@ -52,13 +54,13 @@ function wordOf({ finding, isArchive }: Witness): Word {
   };
 }
 
-/** Whether each endpoint shows it in a block, and one of them a block that is not final yet. */
+/** Whether every endpoint shows the attempt in a block, at least one of them not final yet. */
 function isSeenByAll(witnesses: readonly Witness[]): boolean {
   const kinds = witnesses.map(({ finding: { kind } }) => kind);
   return kinds.includes("seen") && kinds.every((kind) => kind === "seen" || kind === "landed");
 }
 
-/** Whether this endpoint is past the last block that takes the attempt, so that waiting alone will not decide it. */
+/** Whether this endpoint is past the last block that accepts the attempt, so that waiting alone decides nothing. */
 function isPast({ finding }: Witness): boolean {
   switch (finding.kind) {
     case "landed":

@@ -1,4 +1,4 @@
-/** Finds a message that landed under another signature than the one it was submitted with. */
+/** Finds a message that landed under a signature other than the submitted one. */
 import type { Address } from "../address.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
@@ -18,7 +18,7 @@ const MAX_IN_WINDOW = 100;
 // Far more slots than a blockhash lives, even where many are skipped.
 const MAX_SLOTS = 5_000;
 
-/** What the lists of a node say: the landing of this very message, nothing of it, or too much to tell. */
+/** The result of searching a node's lists: the landing of exactly this message, nothing, or an unclear result. */
 export type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**
@@ -40,7 +40,7 @@ export async function findMessage(
   if (listed === null) return "unclear";
   for (const { signature, slot, err } of listed.slice(0, reference === null ? MAX_IN_WINDOW : MAX_LISTED)) {
     const found = await landedMessageHash(endpoint, signature);
-    // Listed, and yet not to be had: this node's index and its ledger contradict each other.
+    // Listed but missing: index and ledger of this node contradict each other.
     if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
   }
@@ -55,7 +55,7 @@ async function listedFor(
   return await rpc.getSignaturesForAddress(reference, { limit: MAX_LISTED + 1, minContextSlot: notBefore });
 }
 
-/** All that the node lists of the window for one account that the message writes; null where each is too busy. */
+/** The node's list of the window for one account that the message writes; null when all such accounts are too busy. */
 async function listedInWindow(
   endpoint: Endpoint,
   attempt: Attempt,

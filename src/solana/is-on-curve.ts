@@ -12,7 +12,7 @@ export function isOnCurve(address: Address): boolean {
   }
 }
 
-/** The same of an address's bytes. */
+/** Whether an address's bytes are a point on the curve. */
 export function isPoint(bytes: Uint8Array): boolean {
   try {
     ed25519.Point.fromHex(bytes);

@@ -36,7 +36,10 @@ export async function landings(
   return result;
 }
 
-/** What one endpoint says of each attempt: its own signature first, then another one of the same message. */
+/**
+ * The answer of one endpoint about each attempt: about its own signature first, then about a second signature of the
+ * same message.
+ */
 function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
   return async (endpoint) => {
     const { rpc, isArchive } = endpoint;

@@ -50,7 +50,7 @@ const positionOf: Question<Reading> = async ({ rpc, name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
 
-/** Which nodes there are, and how many of them must agree. */
+/** The nodes, and the number of nodes that must agree. */
 export interface NodeOptions {
   readonly endpoints: readonly EndpointOption[];
   readonly witnesses: number;

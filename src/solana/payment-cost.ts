@@ -1,4 +1,4 @@
-/** Computes what a payment costs its sender besides its amount: network fee and rent, as the chain tells them. */
+/** Computes the costs of a payment for its sender: network fee and rent, as the chain reports them. */
 import {
   PACKET_DATA_SIZE,
   PublicKey,
@@ -21,7 +21,7 @@ import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 
-// Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
+// Each recipient is at least one key of 32 bytes. Above this number web3.js fails with unrelated errors.
 const MAX_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
 
 /**
@@ -32,14 +32,14 @@ export function expectFewRecipients(recipients: readonly unknown[]): void {
   if (recipients.length > MAX_RECIPIENTS) throw tooManyRecipients(recipients.length);
 }
 
-/** What a payment that does not fit is refused with. */
+/** The error for a payment that does not fit one transaction. */
 export function tooManyRecipients(recipients: number): RangeError {
   return new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
 }
 
 /**
- * Prices a payment that is not built yet: one signature, and an ATA for each recipient without one. Throws `RangeError`
- * for more recipients than one transaction can ever hold.
+ * Prices a payment that is not built yet: one signature, and an ATA for each recipient who needs one. Throws
+ * `RangeError` for more recipients than one transaction can ever hold.
  */
 export async function paymentCost(
   nodes: Nodes,
@@ -101,7 +101,7 @@ export async function rentMinimum(nodes: Nodes, bytes: number): Promise<Agreed<b
   );
 }
 
-/** Rent for the ATAs that have to be created. `recipients` null: one that is not known, and may need one. */
+/** Rent for the ATAs that have to be created. `recipients` null: an unknown recipient, who may need an ATA. */
 export async function rentForTokenAccounts(
   nodes: Nodes,
   mint: Address | null,
@@ -131,7 +131,7 @@ async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise
   });
 }
 
-// Whose signature it is does not change its price; any key will do that is no program's.
+// The signer does not change the price of a signature; any key works that is not a program's.
 const ANY_KEY = new Uint8Array(32).fill(1);
 
 function messageOfOneSignature(blockhash: string): Message {

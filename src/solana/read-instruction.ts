@@ -10,7 +10,7 @@ import {
 } from "./programs.ts";
 import type { ResolvedInstruction } from "./resolve-instructions.ts";
 
-/** What one instruction does. Addresses are base58, amounts base units. */
+/** The meaning of an instruction. Addresses are base58, amounts base units. */
 export type Meaning =
   | { readonly does: "nothing" }
   | { readonly does: "limit_compute"; readonly units: number }

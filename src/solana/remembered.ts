@@ -24,8 +24,8 @@ export function rememberAnswers(clock: Clock, closed: AbortSignal): Remembered {
     if (closed.aborted) return question();
     const now = clock.now();
     const known = memories.get(key);
-    // A clock that was set back must not keep a blockhash for the hour it lost. One key is always asked the same question,
-    // so its answer has that question's type.
+    // A clock that was set back must not keep a blockhash for the hour it lost. A key always stands for the same
+    // question, so the answer has the question's type.
     if (known !== undefined && Math.abs(now - known.askedAt) < ms) return known.answer as Promise<T>;
     const answer = question();
     memories.delete(key);

@@ -8,7 +8,7 @@ import { LOOKUP_TABLE_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import type { Account } from "./rpc/account.ts";
 
-/** One instruction in plain words: base58 addresses and the bytes for the program. */
+/** A resolved instruction: base58 addresses and the bytes for the program. */
 export interface ResolvedInstruction {
   readonly program: string;
   readonly accounts: readonly string[];

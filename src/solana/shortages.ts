@@ -20,7 +20,10 @@ export interface ReadPayment {
   readonly meanings: readonly Meaning[];
 }
 
-/** What the sender's lamports do not cover: the fee, the rent of accounts to be created, or what a wallet must keep. */
+/**
+ * The part that the sender's lamports do not cover: the fee, the rent of accounts to be created, or what a wallet must
+ * keep.
+ */
 export type Uncovered = "fee" | "rent" | "leftover";
 
 /**
@@ -54,8 +57,8 @@ export async function lamportShortage(
 }
 
 /**
- * One of the sender's token accounts holds less than the payment takes from it; the sender's others do not count; an
- * account that does not exist holds 0.
+ * Finds a token account of the sender that holds less than the payment takes from it; further accounts of the sender do
+ * not count; an absent account holds 0.
  */
 export async function tokenShortage(
   nodes: Nodes,
@@ -79,7 +82,10 @@ export async function tokenShortage(
   };
 }
 
-/** Which end of a token transfer is no token account, judged at confirmed: the paying one before the paid one. */
+/**
+ * Finds the end of a token transfer that is no token account, at confirmed: the paying account is checked before the
+ * paid account.
+ */
 export async function missingTokenAccount(
   nodes: Nodes,
   { source, destination }: Extract<Meaning, { does: "transfer_token" }>,

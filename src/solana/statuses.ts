@@ -11,7 +11,7 @@ import type { StatusTold } from "./rpc/rpc-node.ts";
 // getTransaction takes one signature; so many are asked for at a time.
 const RECEIPTS_AT_ONCE = 8;
 
-/** What one node said of some signatures, and the oldest slot at which it was true. */
+/** The answer of one node about some signatures, and the slot since when the whole answer is true. */
 export interface StatusAnswer {
   readonly slot: number;
   readonly statuses: readonly (SignatureStatus | null)[];
@@ -71,7 +71,7 @@ export async function landedErrors(
   });
 }
 
-/** Concludes of each signature from what all endpoints that answer tell of it. */
+/** Draws a conclusion about each signature from the answers of all endpoints. */
 async function weighEach<R>(
   nodes: Nodes,
   signatures: readonly string[],

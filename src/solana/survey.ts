@@ -1,4 +1,4 @@
-/** Compares from time to time how far each endpoint is: only so a lagging one is seen, one that has recovered, and the time. */
+/** Regularly compares the slots of all endpoints, to notice lagging and recovered endpoints, and the chain's time. */
 import { elapsed } from "../runtime.ts";
 import type { Nodes } from "./ask.ts";
 import { chainTime } from "./chain-time.ts";

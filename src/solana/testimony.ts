@@ -1,4 +1,4 @@
-/** Asks one endpoint about attempts, in one look: seen, landed, or all the evidence that they can never land. */
+/** Asks one endpoint about attempts, in one look: seen, landed, or proved never to land. */
 import type { Attempt, SignatureStatus } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Nodes, Question } from "./ask.ts";
@@ -10,16 +10,16 @@ import { finalizedEnd, type ChainEnd } from "./routing/heights.ts";
 import { statusesOf } from "./statuses.ts";
 
 /**
- * What is said of one attempt. `landed`: finalized. `seen`: in a block that is not final. `dead`: all the evidence that it
- * can never land. `lost`: past its last height and without a trace, and this endpoint's ledger begins later. `unclear`:
- * past its last height, and what the endpoint says contradicts itself. `unsaid`: it may still land, as far as this
- * endpoint knows.
+ * The finding about one attempt. `landed`: finalized. `seen`: in a block that is not final. `dead`: proved never to
+ * land. `lost`: past its last height and without a trace, but this endpoint's ledger begins later. `unclear`: past its
+ * last height, and the endpoint contradicts itself. `unsaid`: the attempt may still land, as far as this endpoint
+ * knows.
  */
 export type Finding =
   | { readonly kind: "landed"; readonly landing: FoundLanding; readonly isPast: boolean }
   | { readonly kind: "seen" | "dead" | "lost" | "unclear" | "unsaid" };
 
-/** What one endpoint says of a batch, in its order. */
+/** Findings of one endpoint about a batch, in its order. */
 export interface Testimony {
   readonly endpoint: string;
   readonly genesisHash: string;
@@ -51,7 +51,7 @@ export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<
 
 const UNSAID: Finding = { kind: "unsaid" };
 
-/** One look of one endpoint, after its finalized block was read. */
+/** A look at one endpoint, after reading its finalized block. */
 class Look {
   readonly #nodes: Nodes;
   readonly #endpoint: Endpoint;

@@ -21,8 +21,8 @@ import { signatureFault } from "./signatures.ts";
 import { readTokenAccount } from "./token-accounts.ts";
 
 /**
- * The steps in order; the first that fails names the reason. What costs nothing comes before what asks a node, so
- * garbage never reaches one; what the bytes say comes before whether they are still alive.
+ * Verifies in fixed steps; the first failing step gives the reason. Free checks come before questions to nodes, so
+ * garbage never reaches a node; the content is checked before the lifetime.
  */
 export async function verifyPayment(
   nodes: Nodes,
@@ -50,7 +50,7 @@ export async function verifyPayment(
   return { verified: follows(content.proof, () => verified) };
 }
 
-/** The sender pays the fee and signs alone: a co-signer that was not declared makes it another transaction. */
+/** The sender pays the fee and signs alone: an undeclared co-signer would make it a different transaction. */
 function signerFault(
   { message, signatures }: DecodedTransaction,
   payment: DeclaredPayment,
@@ -65,7 +65,7 @@ function signerFault(
 
 const POINT_BYTES = 32;
 
-/** What the message does, and whether it is what was declared. */
+/** Reads the meaning of the message, and compares it with the declaration. */
 async function judgeContent(
   nodes: Nodes,
   transaction: DecodedTransaction,

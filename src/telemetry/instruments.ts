@@ -1,11 +1,11 @@
-/** What can be measured: the one list from which each adapter makes its instruments. */
+/** The measured quantities: each telemetry adapter makes its instruments from this list. */
 import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../diagnostics.ts";
 import type { Health } from "../service/read-health.ts";
 
 /** The values of an instrument's labels, by name. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** How long something took, one value each time it happens. */
+/** A histogram of durations, one value for each event. */
 export interface DurationInstrument {
   /** Dotted, without the unit. */
   readonly name: string;
@@ -15,7 +15,7 @@ export interface DurationInstrument {
   readonly subscribe: (record: (seconds: number, labels: Labels) => void) => () => void;
 }
 
-/** How something is at the moment. */
+/** A gauge: the present value of a quantity. */
 export interface GaugeInstrument {
   /** Dotted, with the unit where there is one. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface GaugeInstrument {
   readonly valuesOf: (health: Health) => readonly GaugeValue[];
 }
 
-/** One value of a gauge. */
+/** A value of a gauge. */
 export interface GaugeValue {
   readonly value: number;
   readonly labels: Labels;

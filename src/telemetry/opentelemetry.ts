@@ -6,7 +6,7 @@ import { BUCKETS_SECONDS, DURATIONS, GAUGES, type GaugeInstrument } from "./inst
 
 export type { HealthSource } from "../service/recent-health.ts";
 
-/** What is measured, and where it goes. */
+/** The measured service, and the meter. */
 export interface OpenTelemetryOptions {
   /** From your MeterProvider: `metrics.getMeter("paystate")`. */
   readonly meter: Meter;

@@ -12,7 +12,7 @@ import {
 
 export type { HealthSource } from "../service/recent-health.ts";
 
-/** What is measured, and where it goes. */
+/** The measured service, and the registry. */
 export interface PrometheusOptions {
   /** Yours; its `metrics()` is the text that Prometheus scrapes. */
   readonly registry: Registry;

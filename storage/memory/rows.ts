@@ -107,7 +107,7 @@ export class Rows<R extends object> {
 
 const valueOf = (row: object, field: string): unknown => (row as Readonly<Record<string, unknown>>)[field];
 
-/** By the values of these functions: the first difference decides. */
+/** Orders rows by the values of these functions: the first difference decides. */
 export function by<R>(...values: readonly ((row: R) => unknown)[]): (a: R, b: R) => number {
   return (a, b) => {
     for (const value of values) {
@@ -118,7 +118,7 @@ export function by<R>(...values: readonly ((row: R) => unknown)[]): (a: R, b: R)
   };
 }
 
-/** Nothing first, false before true, texts by their bytes. */
+/** Orders values: null first, false before true, texts by their bytes. */
 export function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? -1 : 1;

@@ -27,7 +27,7 @@ export class Tables {
     this.#journal = journal;
   }
 
-  /** All of them, or none when one is refused. */
+  /** Installs all tables, or no table when one is refused. */
   install(tables: readonly AnyTable[]): void {
     const plans = tables.map((table) => planInstall(table, this.#installed.get(table.name) ?? null));
     tables.forEach((table, index) => {

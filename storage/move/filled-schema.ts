@@ -28,7 +28,7 @@ export class FilledSchema {
     await lockSchema(this.#ask, this.#schema);
   }
 
-  /** The names of the tables that are there, none where there is no such schema. */
+  /** The names of the existing tables; empty when the schema does not exist. */
   async present(): Promise<ReadonlySet<string>> {
     const [rows = []] = await this.#ask(
       `select tablename as name from pg_tables where schemaname = ${literal(this.#schema)}`,
@@ -36,7 +36,7 @@ export class FilledSchema {
     return new Set((rows as readonly { readonly name: string }[]).map(({ name }) => name));
   }
 
-  /** The copy that this schema holds, by its name; null where it holds none. */
+  /** The name of the copy in this schema; null without a copy. */
   async arrived(): Promise<string | null> {
     if (!(await this.present()).has(MOVES)) return null;
     const [rows = []] = await this.#ask(`select "copy" from "${MOVES}" where state = 'arrived'`);

@@ -18,7 +18,7 @@ import {
 import { functionNames } from "./functions.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
-/** What every transaction is held to. */
+/** Limits on every transaction. */
 export interface Limits {
   /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
@@ -31,7 +31,7 @@ export type Rows = readonly object[];
 /** Sends statements within one transaction that goes on. */
 export type Ask = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
-/** How a server is asked again that is away, and may be back soon. */
+/** Retries for a server that is away, and may be back soon. */
 export const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
 
 /** The server is asked again for so long after a connection was lost: about what a restart takes. */
@@ -46,16 +46,16 @@ const overdue = (statementTimeoutMs: number): number => Math.round(statementTime
 /** What changes the schema may take as long as many rows do, in milliseconds. */
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
-/** Where connections come from. */
+/** The source of connections. */
 export interface Servers {
   connect(): Promise<PostgresClient>;
-  /** Whether another server may take writes where this one does not. */
+  /** Whether a second server may take writes when the present server does not. */
   readonly areSeveral?: boolean;
   /** The server of this connection takes no writes, or was left behind. */
   leave?(client: PostgresClient): void;
 }
 
-/** Which server answers, and whether it follows another one. */
+/** The server that answers, and whether the server follows a primary. */
 interface ServerRow {
   readonly server: string | null;
   readonly follows?: boolean;
@@ -124,7 +124,10 @@ export class Database {
     }
   }
 
-  /** Of several servers one that does not take writes may not know yet what was acknowledged; where it is the only one, it is read. */
+  /**
+   * Reads rows. One of several servers that takes no writes may not know acknowledged commits, and is refused; a single
+   * server is read in any case.
+   */
   async #read(texts: readonly string[]): Promise<readonly Rows[]> {
     const follows = this.#servers.areSeveral === true ? "pg_is_in_recovery()" : "false";
     const which = `select ${functionNames.server}(null) as server, ${follows} as follows`;
@@ -132,7 +135,10 @@ export class Database {
     return rows;
   }
 
-  /** What makes again the tables and functions that are gone, as from a server that was promoted without them: over another `Database`. */
+  /**
+   * Sets the repair of lost tables and functions, for example after the promotion of a server without them. The repair
+   * runs over a second `Database`.
+   */
   mendBy(mend: () => Promise<void>): void {
     this.#mend = mend;
   }
@@ -312,7 +318,10 @@ const leftBehind = (): Unsent =>
 /** One state of the database, and bytes as they are read here: a role or a database may be set to another default. */
 const READ_ONLY = "set transaction isolation level repeatable read, read only;set local bytea_output to hex;";
 
-/** What was waited for is seen: at any other level a look behind a lock shows what was there before it. */
+/**
+ * Statements see commits that they waited for: at any higher isolation level, a read behind a lock would show the state
+ * before the wait.
+ */
 const WRITING = "set transaction isolation level read committed;";
 
 const asText = (text: string): string => text;

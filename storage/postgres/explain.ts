@@ -1,4 +1,4 @@
-/** What PostgreSQL, pg and the network say, as sentences that tell what to do. */
+/** Explains errors of PostgreSQL, pg and the network, in sentences that tell what to do. */
 import { GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
@@ -45,7 +45,7 @@ export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP
 export const isAnswered = (error: unknown): boolean =>
   !isLost(error) && isAnswer(error instanceof StorageUnusable ? error.cause : error);
 
-/** What could not be sent: no connection was made. */
+/** A request that could not be sent: no connection was made. */
 export class Unsent extends Error {
   override readonly name = "Unsent";
 
@@ -54,7 +54,7 @@ export class Unsent extends Error {
   }
 }
 
-/** As a standby says it, where it is not asked to write. */
+/** The error of a standby, for reads. */
 export const readOnly = (): Error =>
   Object.assign(new Error("this server follows another one"), { code: READ_ONLY });
 
@@ -70,7 +70,7 @@ export const isUnsupported = (error: unknown): boolean => codeOf(error) === "08P
 /** Tables, functions or the schema are not there any more. */
 export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(codeOf(error));
 
-/** Another server answers than before, or another timeline of it. */
+/** A different server answers, or a different timeline of the same server. */
 export const isOtherServer = (error: unknown): error is Error =>
   codeOf(error instanceof StorageUnusable ? error.cause : error) === OTHER_SERVER;
 
@@ -156,7 +156,7 @@ const explanations: readonly Explanation[] = [
   },
 ];
 
-/** What gives a role the right that it lacks. */
+/** The command that gives a role its missing right. */
 function cureFor(error: Error): string {
   if (!error.message.includes("for database")) {
     return "make it the owner of the schema and of all that is in it";
@@ -165,7 +165,7 @@ function cureFor(error: Error): string {
   return "make it the owner of the schema, or grant it CREATE on the database";
 }
 
-/** The error itself, or the sentence for it with the error as its cause. */
+/** The error itself, or a clearer error with the original as its cause. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
   if (error instanceof Unsent) return lost(error.cause);

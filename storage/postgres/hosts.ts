@@ -1,4 +1,4 @@
-/** The servers that a URL names: one of them is used, and another as soon as that one is away or takes no writes. */
+/** Servers named in a URL: one server is used, and the next as soon as that server is away or takes no writes. */
 import type { PostgresClient } from "./driver.ts";
 
 /** What makes connections to one server. */
@@ -37,7 +37,10 @@ export class Hosts<Pool extends Connecting> {
     }
   }
 
-  /** The server of this connection takes no writes, or was left behind: from now on another one is asked, unless that is so already. */
+  /**
+   * Leaves the server of this connection, which takes no writes or was left behind: from now on the next server is
+   * asked, unless that was done already.
+   */
   leave(client: PostgresClient): void {
     this.#leave(this.#poolOf.get(client));
   }

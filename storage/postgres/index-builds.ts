@@ -42,18 +42,21 @@ export class IndexBuilds {
     this.#connections = connections;
   }
 
-  /** What is not as it shall be yet, each with what hinders it: an index that is built, or an old one that goes. */
+  /**
+   * Unfinished index changes, the first with its error: indexes that are still built, and old indexes that are still
+   * dropped.
+   */
   left(): readonly string[] {
     return this.#left.map(({ name }, at) => (at === 0 && this.#failure ? `${name}: ${this.#failure}` : name));
   }
 
-  /** Begins, or goes on with these tables as well. */
+  /** Begins the builds, or adds these tables to running builds. */
   build(tables: readonly AnyTable[]): void {
     for (const table of tables) this.#tables.set(table.name, table);
     this.#running = this.#running.then(() => this.#run());
   }
 
-  /** Lets another process go on at once. What the server builds meanwhile it goes on with. */
+  /** Hands over to another process at once. The server finishes a build that is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;
@@ -117,7 +120,7 @@ export class IndexBuilds {
       for (;;) {
         await pause(LEASE_MS / 3);
         if (!isUnderWay) return;
-        // Who takes it over sees that the index is being built.
+        // A process that takes over the lease sees that the index is being built.
         await this.#lease(LEASE_MS).catch(() => {});
       }
     };

@@ -4,13 +4,13 @@ import type { Servers } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
 import { Hosts } from "./hosts.ts";
 
-/** Where to connect, and how often. */
+/** The target of connections, and their number. */
 export interface Opening {
   readonly connections?: number;
   readonly listen?: string | false;
 }
 
-/** What a storage works with. */
+/** The connections of a storage. */
 export interface Connections {
   readonly servers: Servers;
   /** A connection outside the pool, which has not connected yet. */

@@ -12,7 +12,7 @@ import { literal } from "./text.ts";
 /** Of this version are all the functions and clauses that are used here. */
 const OLDEST_SERVER = 130_000;
 
-/** A program that drops tables one after the other may meet some of the tries. */
+/** Retries: a program that drops tables one by one may meet several tries. */
 const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, randomize: true };
 
 /**
@@ -44,7 +44,7 @@ export async function lockSchema(ask: Ask, schema: string): Promise<void> {
   await ask(`select pg_advisory_xact_lock(hashtextextended(${literal(`paystate/${schema}`)}, 0))`);
 }
 
-/** Under its lock: makes the schema where it is absent, and all that is missing in it. */
+/** Creates the schema if absent, and everything missing in it; the caller holds the lock. */
 export async function bringUp(ask: Ask, schema: string): Promise<void> {
   const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
   if (found.length === 0) await ask(`create schema "${schema}"`);
@@ -68,8 +68,8 @@ export async function assertWritten(database: Database, schema: string): Promise
 }
 
 /**
- * What is gone was there before: on the server of the same identity. An address that leads to another one by mistake would
- * begin anew there, without anyone's payments.
+ * Makes sure that lost tables were lost on the same server. An address that leads to a different server by mistake
+ * would make a new start there, without anyone's payments.
  * @param known The server that was used so far; null where it is not known.
  * @throws StorageUnusable when another server answers.
  */
@@ -85,7 +85,7 @@ export async function assertSameServer(database: Database, known: string | null)
   );
 }
 
-/** What became of groups of commits: one short row for each connection that writes, changed in place. */
+/** Results of groups of commits: one short row for each writing connection, changed in place. */
 const WRITERS = `
   create table if not exists "paystateWriters" (
     id text collate "C" primary key, number bigint not null, results text, "usedAt" bigint not null

@@ -11,7 +11,7 @@ import { assertText } from "./text.ts";
 
 const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
-/** Rows that are only expected are shared, so that payments of one account do not wait for each other. */
+/** Rows that are only checked are locked in share mode, so that payments of one account do not wait for each other. */
 type Strength = "share" | "no key update";
 
 /** A statement over one array of texts, and the values that are in the array. */
@@ -20,10 +20,13 @@ interface OverArray {
   readonly places: readonly string[];
 }
 
-/** By table and text: there are as many as there are places in the code. */
+/** By table and text: the number of entries is bounded by the number of statements in the code. */
 const rewritten = new WeakMap<AnyTable, Map<string, OverArray>>();
 
-/** The writes of one group. Every distinct statement is sent once, and rows are locked in one order before the first. */
+/**
+ * The writes of one group. Every distinct statement is sent once, and rows are locked in a fixed order before the first
+ * write.
+ */
 export class GroupWrites {
   readonly statements: string[] = [];
   readonly #tables: GivenTables;
@@ -84,7 +87,7 @@ export class GroupWrites {
     else if ("remove" in write) this.#lockRow(name, write.remove, "no key update");
     else if ("expectVersion" in write) {
       this.#lockRow(name, write.id, "share");
-      // A row that is absent cannot be locked; its name can, which an insert of it locks too.
+      // An absent row cannot be locked, but its name can, and an insert of the row locks the name too.
       if (write.expectVersion === 0) this.#names.add(`row/${name}/${write.id}`);
     } else {
       if ("version" in columns) this.#names.add(`row/${name}/${String(values[key])}`);

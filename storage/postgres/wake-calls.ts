@@ -1,24 +1,24 @@
 /**
- * Hints from process to process that work was made due, by LISTEN and NOTIFY. They are hints only: one that is lost, or a
- * pooler that keeps them all, costs some waiting until the next poll.
+ * Hints from process to process that a task became due, by LISTEN and NOTIFY. Delivery is not guaranteed: a lost hint,
+ * or a pooler that swallows all hints, only delays work until the next poll.
  */
 import pRetry from "p-retry";
 import type { Database } from "./database.ts";
 import type { ListeningClient } from "./driver.ts";
 import { literal } from "./text.ts";
 
-/** What a hint is sent and heard by. */
+/** Connections and channel of the hints. */
 export interface WakeParts {
   readonly database: Database;
-  /** A connection of its own, which has not connected yet. */
+  /** Makes a separate connection, which has not connected yet. */
   readonly client: () => Promise<ListeningClient>;
-  /** The name under which the processes of one schema hear of each other. */
+  /** The channel that all processes of one schema listen to. */
   readonly channel: string;
   /** Waits, without keeping the process alive. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** Hints within so many milliseconds are one: the first that comes is enough. */
+/** Hints within this time are sent as one. */
 const SPACING_MS = 20;
 
 /** How long the self-test waits for a connection and its own hint, in milliseconds. */
@@ -36,7 +36,7 @@ export class WakeCalls {
   #sending: Promise<void> | null = null;
   #isWanted = false;
   #tests = 0;
-  /** Tells our own hints from those of others. */
+  /** Marks the hints of this process. */
   #self: string | null = null;
 
   constructor(parts: WakeParts) {
@@ -52,7 +52,7 @@ export class WakeCalls {
     return () => void this.#listeners.delete(each);
   }
 
-  /** Tells the others, soon and at most once in a while. Never rejects. */
+  /** Sends a hint to other processes, soon but not too often. Never rejects. */
   tell(): void {
     this.#isWanted = true;
     this.#sending ??= this.#send().finally(() => (this.#sending = null));

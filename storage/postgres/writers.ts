@@ -1,12 +1,13 @@
 /**
- * What became of a group of commits whose answer was lost. Each group is one change of its writer's row, in the same
- * transaction: the row tells afterwards whether it happened, and a changed row keeps a late one from happening at all.
+ * Finds out whether a group of commits was applied when its answer was lost. A group changes its writer's row in the
+ * same transaction: afterwards the row tells whether the group was applied, and a later change of the row keeps a late
+ * group from being applied at all.
  */
 import type { Database } from "./database.ts";
 import { isLost, Unsent } from "./explain.ts";
 import { literal } from "./text.ts";
 
-/** One row: it numbers the groups that are sent one after the other. */
+/** A row of `paystateWriters`, which numbers the groups sent one after the other. */
 export interface Writer {
   readonly id: string;
   /** The number of the last group. */
@@ -44,7 +45,7 @@ export class Writers {
     return { id, number: 0 };
   }
 
-  /** Where one is not known to the database, the others may not be either. */
+  /** Forgets all free writers: if the database has lost one writer's row, it may have lost all rows. */
   leaveFree(): void {
     this.#free.length = 0;
   }
@@ -54,7 +55,7 @@ export class Writers {
   }
 
   /**
-   * What the writer's last group was answered; null when it has not happened, and from now on cannot.
+   * The answer to the writer's last group; null when the group was not applied and from now on cannot be.
    * @throws WriterGone when nothing tells any more.
    */
   async outcome({ id, number }: Writer): Promise<string | null> {
@@ -74,7 +75,7 @@ export class Writers {
   }
 }
 
-/** The row of a writer is not there: a server that was promoted may lack it, and one that slept for a day. */
+/** The row of a writer is missing: a promoted server may lack it, and a writer idle for a day has lost it. */
 export class WriterGone extends Error {
   override readonly name = "WriterGone";
 }

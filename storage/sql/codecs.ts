@@ -43,7 +43,7 @@ export const encodeRow = (table: Described, record: object): Record<string, SqlV
 export const encodeChanges = (table: Described, changes: object): Record<string, SqlValue> =>
   mapped(givenFields(table, changes), changes, encoded);
 
-/** One value as it lies in a column. */
+/** Encodes a value for its column. */
 export const encodeValue = (field: Field, value: unknown): SqlValue => encoded(checked(field, value), field);
 
 const encoded = (value: unknown, { kind }: Field): SqlValue =>

@@ -1,4 +1,4 @@
-/** One of the caller's tables in SQL: the statement for what is read or written, made from its description, with its values. */
+/** SQL for one of the caller's tables: statements for reads and writes, made from the table's description. */
 import { type AnyQuery, fieldNamed, selectionOf, type Selection } from "../query.ts";
 import { checkExpected, expectedFields } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
@@ -10,7 +10,7 @@ import { type AnyRow, assigned, type Bound, insertInto, listed, quoted, type Sql
 /** The order in which rows were inserted: a column that every table of a caller has. */
 const SEQ = "seq";
 
-/** What stands for a value that is no field of the row. No field can be called so. */
+/** Names of values that are no fields of the row. No field can have such a name. */
 export const valueName = {
   key: "$key",
   version: "$version",
@@ -41,7 +41,7 @@ export interface PreparedWrite {
 export interface Room {
   /** Removes the rows that have left the window; null where there is none. */
   readonly forget: Bound | null;
-  /** How many rows count; or what is to be summed, of each of them. */
+  /** The number of counted rows; or the amounts to be summed. */
   readonly counted: Bound<{ readonly count: number }> | { readonly parts: Bound<Part> };
   /** What the row adds. */
   readonly plus: bigint;
@@ -178,8 +178,8 @@ export class GivenTable {
     const fields = Object.keys(changes);
     const shape = ["update", expectedVersion === undefined, unexpired?.field, ...fields].join();
     const text = this.#once(shape, () => {
-      // A row of a table without versions may be touched without a change, only to see that it is there. Else the key is not
-      // named: a database that writes it, though unchanged, writes every index that holds it.
+      // A row of a table without versions may be touched without a change, only to check that the row exists. Otherwise
+      // the key is not assigned: assigning an unchanged key makes the database write every index over the key.
       const touched = fields.length === 0 && !grows ? [`${quoted(key)} = ${quoted(key)}`] : [];
       const sets = [
         ...touched,
@@ -252,7 +252,7 @@ function placeFields(table: AnyTable, selection: Selection): readonly PlaceField
   return isTotal ? fields : [...fields, { name: SEQ, empty: null }];
 }
 
-/** Whether rows of an index may have no value in this field. */
+/** Whether rows of an index may have null in this field. */
 export const mayBeNull = ({ name, nullable }: Field, { where: fixed, present }: Index): boolean =>
   nullable && !present.includes(name) && (fixed[name] ?? null) === null;
 
@@ -279,18 +279,23 @@ interface BeyondRow {
   readonly among: readonly string[];
 }
 
-/** Behind the row with a key, in one statement with it; behind none when that row is not among those looked through. */
+/**
+ * The condition for rows behind the row with a key, in the same statement; no row matches when that row would not be
+ * found itself.
+ */
 function isBeyond({ name, key }: AnyTable, { place, order, among }: BeyondRow): string {
   const columns = place.map(compared).join(", ");
   const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
   return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
 }
 
-/** As part of a tuple. What is null compares with nothing, so whether there is a value comes before the value. */
+/** A field as part of a tuple. Null compares with nothing, so a flag for null comes before the value. */
 const compared = ({ name, empty }: PlaceField): string =>
   empty === null ? quoted(name) : `${quoted(name)} is not null, coalesce(${quoted(name)}, ${empty})`;
 
-/** What only rows of an index are, with literals: a database uses such an index only where it sees them. */
+/**
+ * The conditions of a partial index, with literals: a database uses a partial index only when it sees its conditions.
+ */
 export function indexConditions(table: AnyTable, { where: fixed, present }: Index): readonly string[] {
   return [
     ...Object.entries(fixed).map(([field, value]) =>

@@ -8,14 +8,14 @@ import { installing, nextBuild, standings } from "./install-statements.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { Bound, Read } from "./statement.ts";
 
-/** What differs between databases. */
+/** Acts that differ between databases. */
 export interface TableActs {
   readonly read: Read;
   readonly schema: SchemaDialect;
   readonly dialect: TableDialect;
-  /** Installs tables in one transaction that keeps out others who install. */
+  /** Installs tables in one transaction that excludes concurrent installations. */
   readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
-  /** Builds what is missing of their indexes, beside all work. */
+  /** Builds missing indexes of the tables, while work goes on. */
   readonly build?: (tables: readonly AnyTable[]) => void;
   /** Counts and adds up the parts that a statement lists. */
   readonly sum: (parts: Bound<Part>) => Promise<Tallied>;

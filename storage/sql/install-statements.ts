@@ -17,14 +17,14 @@ import {
   unwanted,
 } from "./table-indexes.ts";
 
-/** One row for each of the caller's tables: what it is now, and how many migrations it has seen. */
+/** One row for each of the caller's tables: its present definition, and the number of its migrations. */
 export interface InstalledTable {
   readonly name: string;
   readonly definition: string;
   readonly migrations: number;
 }
 
-/** What is kept of every installed table. */
+/** Statements on the list of installed tables. */
 export const installedStatements = {
   installed: statement<{ name: string }, InstalledTable>(
     `select * from "paystateTables" where name = {name}`,
@@ -34,7 +34,7 @@ export const installedStatements = {
     on conflict (name) do update set definition = {definition}, migrations = {migrations}`),
 };
 
-/** What a database has of a table. */
+/** The database's state of a table. */
 export interface TableStanding {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
@@ -42,7 +42,7 @@ export interface TableStanding {
   readonly isSmall?: boolean;
 }
 
-/** What the database has of these tables. */
+/** The database's state of these tables. */
 export async function standings(
   read: Read,
   tables: readonly AnyTable[],
@@ -69,9 +69,9 @@ interface Installing {
 }
 
 /**
- * What installing a table takes in one transaction, and the note of it. Null where it is there as described. An index is
- * among it where a build keeps out writers anyway, where the table is new, where it is small and changed besides, and where a
- * unique rule would be without one.
+ * The statements that install a table in one transaction, with its note. Null when the table exists as described. An
+ * index is included when building it locks out writers anyway, when the table is new, when the table is small and changed
+ * besides, and when a unique rule would otherwise have no index.
  */
 export function installing(
   table: AnyTable,
@@ -113,7 +113,9 @@ const recordOf = (table: AnyTable): InstalledTable => ({
   migrations: table.migrations.length,
 });
 
-/** What is to be done next about the indexes of a table beside all work; null where nothing is, or a newer program sees to it. */
+/**
+ * The next index change of a table that runs while work goes on; null when all is done, or a newer program does it.
+ */
 export function nextBuild(
   table: AnyTable,
   { stored, found }: TableStanding,

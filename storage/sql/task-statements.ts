@@ -5,7 +5,10 @@ import type { QueueName } from "../storage.ts";
 import type { GoneTask, TaskRow } from "../task-rows.ts";
 import { assigned, insertInto, type Statement, statement } from "./statement.ts";
 
-/** What the partial index of each queue holds. The planner uses one only where the query says the same, in literals. */
+/**
+ * The condition of each queue's partial index. The planner uses a partial index only when the query has the same
+ * condition, in literals.
+ */
 export const IN_QUEUE: { readonly [Q in QueueName]: string } = {
   steps: `"deadAt" is null and kind in ('timer', 'message') and (admission is null or admission = 'admitted')`,
   free: `"deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is null`,
@@ -54,7 +57,7 @@ export const taskStatements = {
   adopt: statement<{ instance: string; workflow: string }>(
     "update tasks set workflow = {workflow} where instance = {instance} and workflow <> {workflow}",
   ),
-  /** No kind is called "", so that excepts none. */
+  /** No kind is called "", so an `except` of "" excludes nothing. */
   ofInstance: statement<{ instance: string; except: string; limit: number }, TaskRow>(
     "select * from tasks where instance = {instance} and kind <> {except} order by name, seq limit {limit}",
   ),

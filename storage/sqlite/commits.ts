@@ -5,15 +5,21 @@ import type { AnyCommit, CommitAnswer, CommitResult } from "../storage.ts";
 import { type Connection, Uncertain } from "./connection.ts";
 import { explained } from "./explain.ts";
 
-/** What one physical transaction may hold, so that neither other processes nor the event loop wait long for it. */
+/** Most commits in one physical transaction, so that neither other processes nor the event loop wait long. */
 const MAX_ITEMS = 256;
-/** It executes for so long, or for as long as the disk took to keep the one before: on a slow disk few large ones end sooner. */
+/**
+ * A transaction executes for this time, or for as long as the disk took for the transaction before: on a slow disk few
+ * large transactions finish sooner.
+ */
 const MIN_EXECUTION_MS = 2;
 const MAX_EXECUTION_MS = 10;
 
 const isOk = ({ ok }: CommitResult): boolean => ok;
 
-/** The answer of a transaction that may not be there: what it refused, it refused beside items that may not be there. */
+/**
+ * The answer of a transaction that may be lost: a refusal is unknown too, since it was judged beside commits that may
+ * be lost.
+ */
 const uncertain = (answer: CommitAnswer, cause: unknown): CommitAnswer =>
   !answer.ok && answer.conflict === "failed" ? answer : unknown(cause);
 
@@ -23,7 +29,7 @@ export class Commits {
   /** A clock in milliseconds that bounds a transaction. */
   readonly #elapsed: () => number;
   #appliedAt = 0;
-  /** How long the disk took for the last transaction. */
+  /** Time that the disk took for the last transaction. */
   #diskMs = 0;
 
   constructor(connection: Connection, target: CommitTarget, elapsed: () => number) {
@@ -39,7 +45,7 @@ export class Commits {
       const rest = items.slice(answers.length, answers.length + MAX_ITEMS);
       const told = await this.#transaction(rest);
       answers.push(...told);
-      // What keeps one transaction from being made keeps all from it, and is not waited for once for each.
+      // The trouble that stops one transaction stops all, and is waited for only once.
       const trouble = told.find(isTrouble);
       const untried = trouble === undefined ? [] : items.slice(answers.length);
       answers.push(...untried.map(() => failed(trouble?.error)));
@@ -60,7 +66,8 @@ export class Commits {
     };
     const attempt = (): CommitResult[] => {
       tried = 0;
-      // What a refused item has left is still there, so no other is judged beside it.
+      // A refused commit leaves its changes behind until the rollback, so the following commits are not judged beside
+      // them.
       return this.#settled(() => this.#applyAll(batch, apply, isOk));
     };
     try {
@@ -73,7 +80,10 @@ export class Commits {
     return this.#itemByItem(batch);
   }
 
-  /** The same with a savepoint for each item, so that one that is refused or fails takes back nothing else. */
+  /**
+   * Applies the batch again with a savepoint for each commit, so that a refused or failed commit takes back only
+   * itself.
+   */
   async #itemByItem(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     let tried: CommitAnswer[] = [];
     const apply = (item: AnyCommit): CommitAnswer => {

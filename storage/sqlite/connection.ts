@@ -1,4 +1,4 @@
-/** One connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
+/** A connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
 import pRetry from "p-retry";
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
@@ -133,7 +133,7 @@ export class Connection {
 
   /**
    * Runs `act` in a transaction that holds the write lock from its beginning, and resolves once it is durable. Rolled
-   * back when `act` throws or its answer is not to be kept. `act` may run again, so it must not count its runs.
+   * back when `act` throws or `isKept` is false. `act` may run several times, so it must not count its runs.
    *
    * Where COMMIT itself fails, the transaction is taken back and has not happened; only where the disk refused a write or a
    * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `Uncertain`.
@@ -162,12 +162,15 @@ export class Connection {
     });
   }
 
-  /** Where it fails now, the answer of what is committed must not be lost for it: the next `write` begins with it. */
+  /**
+   * Tries to turn syncing on again. A failure must not lose the answer of the commit: the next `write` begins with the
+   * same try.
+   */
   #trySync(): void {
     try {
       this.#sync();
     } catch {
-      // Thrown again by that write, unless it succeeds then.
+      // The next write tries again, and throws if it fails as well.
     }
   }
 

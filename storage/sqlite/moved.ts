@@ -2,15 +2,15 @@
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqliteDatabase } from "./driver.ts";
 
-/** What a move leaves in its source, and in its target. */
+/** The mark that a move leaves in its source and in its target. */
 export interface MoveMark {
-  /** Names the copy: the target has the same one. */
+  /** The name of the copy, the same in source and target. */
   readonly copy: string;
   /** Where the copy lies, without a password. */
   readonly place: string;
   /**
-   * `moving`: the copy was about to be committed there, and whether it was is not known here. `moved`: it was. `arrived`:
-   * this is the copy.
+   * `moving`: the copy was about to be committed at the target; the outcome is not known here. `moved`: the copy was
+   * committed. `arrived`: this database is the copy.
    */
   readonly state: "moving" | "moved" | "arrived";
 }

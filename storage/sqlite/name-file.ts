@@ -1,4 +1,4 @@
-/** Gives a finished file its name, and never overwrites what is there under that name. */
+/** Gives a finished file its name, without ever overwriting an existing file. */
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "./explain.ts";

@@ -62,7 +62,7 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     const next = (key: string) => connection.get(taskStatements.firstKeyAfter, { after: key });
     for (let row = next(after); row !== undefined; row = next(row.firstKey)) yield row.firstKey;
   },
-  /** Those behind the key that a task has left, then those before it. */
+  /** Heads behind the key that a task has left, then heads before that key. */
   *heads(firstKey, left) {
     yield* headsBetween(connection, { firstKey, from: left, to: null });
     if (left !== "") yield* headsBetween(connection, { firstKey, from: "", to: left });

@@ -1,15 +1,15 @@
-/** Whether the stored work gets done. */
+/** Checks that the stored work gets done. */
 import { OVERDUE_MS } from "../../service/delivery-backlog.ts";
 import type { Health } from "../../service/read-health.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
-/** What health tells of the database. */
+/** The part of the health report about the database. */
 export type StoredWork = Pick<
   Health,
   "storage" | "overdueMs" | "deadLetters" | "failingTasks" | "unknownInstances" | "unprovable" | "attention"
 >;
 
-/** One line for each kind of trouble. */
+/** A finding for each kind of trouble. */
 export function checkWork(work: StoredWork): readonly Finding[] {
   if (work.storage !== "ok") {
     return [

@@ -18,7 +18,7 @@ import { checkWitnesses } from "./check-witnesses.ts";
 import { checkWork } from "./check-work.ts";
 import { wrong, type Finding } from "./finding.ts";
 
-/** What is looked at beside this machine, and how it is printed. */
+/** Options of the doctor: the database, the service, and the format of the answer. */
 export interface DoctorWanted extends DatabasePlace, ServicePlace {
   readonly json: boolean;
 }
@@ -91,7 +91,7 @@ async function findingsOf({ diagnose, health, operator }: OperatorService): Prom
   ];
 }
 
-/** What cannot be looked at is wrong itself; the other checks still say what they find. */
+/** A check that cannot run is a finding itself, and the other checks still run. */
 async function attempted(
   check: string,
   examine: () => Promise<readonly Finding[]>,

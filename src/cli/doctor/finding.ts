@@ -1,9 +1,9 @@
-/** What one check of the doctor found, and what is to be done about it. */
+/** Findings: the results of the doctor's checks, with remedies. */
 
 /** `warning`: it works, and should be looked at. `wrong`: it does not work, or will not for long. */
 export type Verdict = "ok" | "warning" | "wrong";
 
-/** One line of the doctor's. */
+/** The result of one check. */
 export interface Finding {
   readonly verdict: Verdict;
   /** What was looked at, in a word or two. */
@@ -14,7 +14,7 @@ export interface Finding {
   readonly todo: string | null;
 }
 
-/** What was found, and what to do about it. */
+/** A problem that a check found, and the remedy. */
 export interface Complaint {
   readonly found: string;
   readonly todo: string;

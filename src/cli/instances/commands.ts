@@ -1,4 +1,4 @@
-/** The commands on the instances of any database file: `ps`, `show`, `history`, and those that put one right. */
+/** Commands on the instances of any database file: `ps`, `show`, `history`, and commands that repair an instance. */
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
 import { ranTasks, ranTasksOf, type RanTask } from "../../engine/ran-tasks.ts";
@@ -122,7 +122,7 @@ function puttingRight(name: string, act: (open: OpenDatabase, id: string) => Pro
   };
 }
 
-/** By their names. */
+/** The commands on instances, by name. */
 export const INSTANCE_COMMANDS = {
   ps,
   show,

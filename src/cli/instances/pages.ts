@@ -1,4 +1,4 @@
-/** What the commands on instances print for people. */
+/** Pages of the commands on instances, for people. */
 import type {
   HistoryEntry,
   InstanceList,
@@ -53,7 +53,7 @@ function troubleOf(
   return failures === 0 ? "" : `${name} has failed ${failures} times${error}`;
 }
 
-/** What is wrong, by the id of the instance; a dead letter is worse than a failing task. */
+/** Troubles by the id of their instance; a dead letter is worse than a failing task. */
 export function troublesOf(
   failing: readonly TroubledTask[],
   dead: readonly TroubledTask[],
@@ -67,7 +67,7 @@ export function troublesOf(
 // A process that has the chart, and is not at its limit, has done the task long before.
 const OVERDUE_MS = 60_000;
 
-/** What is wrong with all instances of a workflow, by its key: its tasks are due, and no process does them. */
+/** Troubles of workflows, by key: tasks of the workflow are due, and no process does them. */
 export function overdueOf(
   earliest: readonly { readonly workflow: string; readonly visibleAt: number }[],
   now: number,

@@ -20,13 +20,16 @@ import { systemClock } from "../../runtime.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import type { OpenDatabase } from "../open-database.ts";
 
-/** What a command has done, for programs and in a sentence for people. */
+/** The result of a command, for programs and in a sentence for people. */
 export interface PutRight {
   readonly done: unknown;
   readonly said: string;
 }
 
-/** Makes the failing and the dead-letter tasks of an instance due now; a process that runs its workflow takes them. */
+/**
+ * Makes the failing tasks and the dead letters of an instance due now; a process that runs the workflow takes the
+ * tasks.
+ */
 export async function retryTasks(open: OpenDatabase, id: string): Promise<PutRight> {
   const retried = await troubled(open, id, (commands, { id: task }) => commands.retry(task));
   const said =

@@ -1,4 +1,6 @@
-/** What `paystate show` tells of an instance in words: why it waits, its chart with the active state, its last steps. */
+/**
+ * Explains an instance in words for `paystate show`: why it waits, its chart with the active state, its last steps.
+ */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { withTables } from "../../../storage/with-tables.ts";
@@ -113,7 +115,10 @@ function steps({ instance, history, ran }: FoundInstance): string {
   return ["The last steps:", ...more, ...lines].join("\n");
 }
 
-/** Who or what made a step, behind it. A migration tells that itself, and children begin because of the step before. */
+/**
+ * The cause of a step, in brackets. No cause is shown for a migration, whose line names it, or for a child, which
+ * begins because of the step before.
+ */
 function causeOf(
   { instance, cause }: HistoryRecord,
   type: string,

@@ -1,4 +1,7 @@
-/** What the operator's commands share: which service is asked, who acts, and how an answer is printed. */
+/**
+ * Shared parts of the operator's commands: options of the service and of the acting person, and the printing of
+ * answers.
+ */
 import type { ActedBy } from "../../payments/acted-by.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { openService, type ServicePlace } from "../open-service.ts";
@@ -51,7 +54,7 @@ export function noArgument(command: string, [first]: readonly string[]): void {
   if (first !== undefined) throw new UsageError(`${command} takes no argument "${first}"`);
 }
 
-/** What a command prints: one line of JSON, or the page for people. */
+/** Formats an answer: one line of JSON, or the page for people. */
 export function shown(json: boolean, value: unknown, page: string): string {
   return json ? JSON.stringify(value) : page;
 }

@@ -50,8 +50,8 @@ export interface InstanceReads {
    */
   list(query?: InstanceQuery): Promise<InstanceList>;
   /**
-   * Why an instance waits: its timers, its tasks with their failures and last error, its watches, its children. Empty for
-   * one that is absent, unless messages wait for it.
+   * Why an instance waits: timers, tasks with failures and last error, watches, children. Empty for an absent instance,
+   * unless messages wait for the instance.
    *
    * ```ts
    * const { tasks } = await engine.pending("order-1");

@@ -1,4 +1,4 @@
-/** How much of a storage needs a person: counted for health, without reading what it is. */
+/** Counts troubles of a storage for health, without reading them. */
 import type { EngineStorage } from "../../../storage/storage.ts";
 import { instanceWorkflows } from "../stored-names.ts";
 
@@ -34,7 +34,7 @@ export async function readTroubles(storage: Asked, known: readonly string[]): Pr
   };
 }
 
-/** How many instances are active of each workflow that is not among `known`, up to 100 of each. */
+/** Counts active instances of each workflow that is not in `known`, up to 100 each. */
 export async function unknownInstances(
   storage: Pick<Asked, "list">,
   known: readonly string[],

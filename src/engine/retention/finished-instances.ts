@@ -8,7 +8,7 @@ import { snapshotFromText } from "../snapshot-text.ts";
 import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
 import type { Sweep } from "./keep-loop.ts";
 
-/** An instance as it is stored, with all its steps. Every field is a text or a number, so JSON keeps it whole. */
+/** A stored instance with all its steps. Every field is a text or a number, so JSON keeps the instance whole. */
 export interface ArchivedInstance extends InstanceRecord {
   /** Oldest first. */
   readonly history: readonly HistoryRecord[];

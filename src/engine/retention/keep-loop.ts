@@ -15,19 +15,22 @@ export interface Sweep {
 
 export interface KeepSurroundings extends Pick<EngineProcess, "clock" | "log" | "holder"> {
   readonly storage: Pick<EngineStorage, "lease">;
-  /** Which removals exclude each other: loops of one name take turns, in whichever processes they are. */
+  /** Loops with the same name take turns, also across processes. */
   readonly name: string;
-  /** Compares the clock with another one that is believed, before each pass. */
+  /** Compares the clock with a trusted clock before each pass. */
   readonly compareClock?: () => Promise<unknown>;
 }
 
-/** How the removals of this process go. */
+/** The progress of the removals in this process. */
 export interface KeepStanding {
-  /** When this process last went through everything, in milliseconds since the Unix epoch; null while it has not. */
+  /** When this process last finished a pass, in milliseconds since the Unix epoch; null before the first pass. */
   readonly lastPassAt: number | null;
   /** How much this process has removed so far. */
   readonly removed: number;
-  /** Why the last pass has left something that was old enough, such as what the archive threw; null when it has not. */
+  /**
+   * Why the last pass could not remove an old row, such as the archive's error; null when the pass removed every old
+   * row.
+   */
   readonly error: string | null;
 }
 
@@ -41,7 +44,7 @@ const LEASE_MS = 180_000;
 export class KeepLoop {
   readonly #sweeps: readonly Sweep[];
   readonly #around: KeepSurroundings;
-  /** Its own: what else this process holds is given up at other times. */
+  /** A separate holder name, since other leases of this process are given up at other times. */
   readonly #holder: string;
   #running: AbortController | null = null;
   #passing: Promise<void> = Promise.resolve();

@@ -1,9 +1,9 @@
-/** How long an engine keeps what has ended, and how much there is. */
+/** Retention: how long an engine keeps ended instances, and how many are stored. */
 import type { EngineProcess } from "../engine-process.ts";
 import { finishedSweep, type FinishedParts } from "./finished-instances.ts";
 import { KeepLoop, type KeepStanding } from "./keep-loop.ts";
 
-/** What is stored, and how long it stays. */
+/** The state of retention: stored instances, and their time to live. */
 export interface RetentionStanding extends KeepStanding {
   /** How long an instance that has ended is kept, in milliseconds; null: until it is removed by hand. */
   readonly finishedMs: number | null;

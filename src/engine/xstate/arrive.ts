@@ -1,14 +1,17 @@
-/** How a run of another version goes on in a chart: what its states ask for is begun, and what they do not is ended. */
+/**
+ * Continues an instance in a new version of its chart: starts the work that its states ask for, and stops all other
+ * work.
+ */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import { CannotArrive, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
 import type { ChartShape } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
-/** Those that `after` arms begin so, and end with their state. */
+/** Prefix of timers that `after` arms, which end with their state. */
 const AFTER = "xstate.after.";
 
-/** What functions of the chart see instead of an event. */
+/** The event that functions of the chart get during a migration. */
 const EVENT: EventObject = { type: MIGRATED };
 
 export interface Node {
@@ -25,7 +28,7 @@ export interface Node {
   }[];
 }
 
-/** @throws CannotArrive naming the path of what the chart has no state for. */
+/** @throws CannotArrive naming the path of a state that the chart lacks. */
 export function checkValue(node: Node, value: unknown, path = "value"): void {
   if (typeof value === "string") {
     stateOf(node, value, `${path}.${value}`);

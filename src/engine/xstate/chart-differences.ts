@@ -1,9 +1,9 @@
-/** What has changed between two texts of a chart, in sentences for its author. */
+/** Lists the differences between two texts of a chart, in sentences for its author. */
 import { FUNCTION } from "./chart-text.ts";
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** One short sentence for each difference, in the order of the chart; at least one where the texts differ. */
+/** Short sentences, one for each difference, in the order of the chart; at least one where the texts differ. */
 export function chartDifferences(before: string, after: string): readonly string[] {
   if (before === after) return [];
   const charts = [JSON.parse(before) as Config, JSON.parse(after) as Config] as const;
@@ -77,7 +77,7 @@ function* ofEach([before, after]: Pair<Config>, { isNew, isGone, inBoth }: Compa
   }
 }
 
-/** A delay stands in the chart as a key, so a changed one is one that is gone and one that is new. */
+/** A delay is a key in the chart, so a changed delay looks like a removed delay and a new delay. */
 function* ofDelays(state: string, [before, after]: Pair<Config>): Generator<string> {
   const begun = Object.keys(after).filter((delay) => !(delay in before));
   for (const delay of Object.keys(before).filter((each) => each in after)) {

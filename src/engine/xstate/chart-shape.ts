@@ -1,4 +1,4 @@
-/** What a chart is made of: its effects, actors and watches, and what keeps it from being durable. Read once. */
+/** Reads the shape of a chart once: its effects, actors and watches, and features that cannot be durable. */
 import type { AnyStateMachine, StateNode } from "xstate";
 import { thrownText } from "../../thrown.ts";
 import type { ActionBody, ActorSource, ChartParts } from "../chart-interpreter.ts";

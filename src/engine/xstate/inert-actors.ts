@@ -8,7 +8,10 @@ interface ActorTraits {
   readonly parent?: InertActor | undefined;
 }
 
-/** What a chart sees of a running child, of its parent, or of itself. Sending to it is only possible by the chart's own actions. */
+/**
+ * An actor that does nothing: the chart's view of a running child, of its parent, or of itself. Only the chart's own
+ * actions can send to it.
+ */
 export class InertActor {
   readonly id: string;
   readonly sessionId: string;

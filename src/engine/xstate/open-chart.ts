@@ -87,7 +87,7 @@ class XStateChart implements Chart {
     return this.#stepped(present, seen, { isOwn, absent: [] });
   }
 
-  /** Everything that it has begun ends, as when it is stopped. */
+  /** Ends the instance with an error, and stops its children, as a stop does. */
   #failed(before: ChartSnapshot, error: unknown): ChartStep | null {
     const stopped = this.step(before, STOP);
     return stopped && { ...stopped, after: { ...stopped.after, status: "error", error } };
@@ -204,7 +204,7 @@ class XStateChart implements Chart {
 const CHILD_END = /^xstate\.(done|error)\.actor\./;
 const UNSENT = /^Unable to send event to actor '(.*)' from machine '/s;
 
-/** The id of the child that XState found missing. It knows those that have ended, which a snapshot does not keep. */
+/** The id of the child that XState found missing. XState remembers children that have ended; a snapshot does not. */
 function unsentTo(error: unknown): string | undefined {
   return error instanceof Error ? UNSENT.exec(error.message)?.[1] : undefined;
 }

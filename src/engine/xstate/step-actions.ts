@@ -5,7 +5,7 @@ import type { ChartShape } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
-/** An action as XState hands it to whom would execute it. */
+/** An action as XState emits it for execution. */
 export interface EmittedAction {
   readonly type: string;
   readonly params: unknown;
@@ -16,7 +16,7 @@ export interface EmittedAction {
 /** Under this key the runs of a snapshot count the children that the chart has not named. */
 export const UNNAMED = "";
 
-/** What a child is called that the chart has not named, before its number. */
+/** The prefix of ids of children that the chart has not named; a number follows. */
 export const SESSION_PREFIX = "x:";
 
 interface DelayedEvent {
@@ -32,7 +32,7 @@ interface Spawned {
   readonly input: unknown;
 }
 
-/** What a step has to know of children that have ended. */
+/** A step's knowledge about ended children. */
 export interface ChildNews {
   /** The id of the child whose end makes the step. */
   readonly ended?: string | undefined;
@@ -40,14 +40,14 @@ export interface ChildNews {
   readonly absent: readonly string[];
 }
 
-/** Who the chart is, as its actions refer to it. */
+/** The actors of a step, as its actions refer to them. */
 export interface StepScope extends ChildNews {
   readonly self: InertActor;
   readonly parent: InertActor | undefined;
   readonly runs: Record<string, number>;
-  /** Whether the list of the children of before may be changed. */
+  /** Whether the list of earlier children may be changed in place. */
   readonly isOwn: boolean;
-  /** The children of before, as XState had them. */
+  /** The earlier children, as XState had them. */
   readonly actors: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
 /** The variable parts of paths, by the names that the paths give them. */
 
-/** One of them. */
+/** A variable part of a path. */
 export interface PathParameter {
   readonly description: string;
   readonly example: string;
@@ -44,7 +44,7 @@ export function parameterNames(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 }
 
-/** What is known of a variable part. Throws for a name that stands in no path. */
+/** The description of a variable part. Throws for a name that stands in no path. */
 export function pathParameter(name: string): PathParameter {
   const known = PATH_PARAMETERS[name];
   if (known === undefined) throw new Error(`the path parameter ${name} is not described`);

@@ -1,4 +1,4 @@
-/** One endpoint as an operation of the document. */
+/** Converts an endpoint into an operation of the OpenAPI document. */
 import type { z } from "zod";
 import type { Endpoint, KeyedEndpoint } from "../contract/endpoint.ts";
 import { scopeOf } from "../contract/limits.ts";

@@ -5,7 +5,7 @@ import { cleanJson } from "../clean-json.ts";
 import type { Redact } from "../show-values.ts";
 import type { BundleContent } from "./bundle.ts";
 
-/** Where it is collected from. */
+/** Sources of a bundle. */
 export interface BundleSources {
   readonly storage: Pick<InspectedStorage, "load" | "history" | "pending">;
   readonly charts: Charts;

@@ -4,7 +4,7 @@ import type { ChartLayout, PlacedEdge, PlacedState, Point } from "./lay-out-char
 import { takenWay, type TakenStep } from "./taken-way.ts";
 import { LINE, NAME_LINE, PADDING } from "./text-size.ts";
 
-/** What is marked on the chart of an instance. */
+/** Marks on the chart of an instance. */
 export interface ChartMarks {
   /** The ids of the active states. */
   readonly active: readonly string[];
@@ -13,7 +13,7 @@ export interface ChartMarks {
 
 const NO_MARKS: ChartMarks = { active: [], taken: [] };
 
-/** How a chart looks. Colours are given to it by the page around it, or are those of a light page. */
+/** Styles of a chart. Colours come from the surrounding page; the default is a light page. */
 export const CHART_STYLE = `
 .chart { --ink: light-dark(#1d2433, #e6e9f0); --soft: light-dark(#5a6478, #9aa4b8); --box: light-dark(#fff, #1b2130);
   --inner: light-dark(#f4f6fa, #151a26); --line: light-dark(#8b95a8, #6c778d); --go: light-dark(#0b6e4f, #4fd1a1);
@@ -145,7 +145,7 @@ function label({ label: placed }: PlacedEdge, mark: Mark): string {
     .join("");
 }
 
-/** In pixels: what there is room for between a line and its label. */
+/** The widest badge that fits between a line and its label, in pixels. */
 const MAX_BADGE_BESIDE = 24;
 
 /** The numbers of the steps that took this way, near its end. */
@@ -161,7 +161,7 @@ function badge({ points, label: placed }: PlacedEdge, numbers: readonly number[]
   ];
 }
 
-/** Left of the label; above it where the badge is so wide that it would cover what stands there. */
+/** Left of the label; above the label when a wide badge would cover its neighbours. */
 function badgePlace({ x, y }: Point, width: number): Point {
   return width <= MAX_BADGE_BESIDE ? { x: x - width / 2 - 2, y: y + 8 } : { x: x + width / 2 + 4, y: y - 9 };
 }

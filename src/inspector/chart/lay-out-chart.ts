@@ -1,4 +1,4 @@
-/** Where everything of a chart stands on a page. The places are computed by ELK, which has to be installed. */
+/** Lays out a chart for a page. ELK computes the places, and has to be installed. */
 import type { ElkExtendedEdge, ElkLabel, ElkNode } from "elkjs/lib/elk.bundled.js";
 import { LayoutThread } from "./layout-thread.ts";
 import type { ChartState, ChartTransition, ReadChart } from "./read-chart.ts";
@@ -27,7 +27,7 @@ export interface PlacedState extends Box {
 export interface PlacedEdge {
   readonly from: string;
   readonly to: string;
-  /** The events that take this way, as they are stored. Empty for the arrow from a dot. */
+  /** The stored types of events that take this transition. Empty for the arrow from a dot. */
   readonly events: readonly string[];
   readonly points: readonly Point[];
   readonly label: (Box & { readonly lines: readonly string[] }) | null;

@@ -25,7 +25,7 @@ parentPort.on("message", (graph) => {
 });
 `;
 
-/** One thread, which computes the places of one graph after the other. */
+/** A worker thread that lays out graphs one by one. */
 export class LayoutThread {
   readonly #worker: Worker;
 
@@ -34,7 +34,7 @@ export class LayoutThread {
     this.#worker = new Worker(PROGRAM, { eval: true, workerData: pathOfElk() });
   }
 
-  /** Null where the graph is beyond ELK. Rejects when the thread has died, and then is of no use any more. */
+  /** Null when ELK cannot lay out the graph. Rejects when the thread has died; the object is useless afterwards. */
   async layOut(graph: ElkNode): Promise<ElkNode | null> {
     const isAnswered = new AbortController();
     const { signal } = isAnswered;

@@ -3,16 +3,16 @@ import { layOutIn, type ChartLayout } from "./lay-out-chart.ts";
 import { LayoutThread, NoLayout } from "./layout-thread.ts";
 import type { ReadChart } from "./read-chart.ts";
 
-/** What is drawn of a chart: its layout, or a sentence that says why there is none. */
+/** The drawing of a chart: its layout, or a sentence that says why no layout exists. */
 export type Drawing = ChartLayout | string;
 
-/** A chart with what it was read from: of one machine that is read twice one layout is made. */
+/** A chart with its machine: charts of the same machine share a layout. */
 export interface DrawnChart {
   readonly source: object;
   readonly chart: ReadChart;
 }
 
-/** One chart on its way to its layout. */
+/** A chart whose layout is being made, or is finished. */
 class Laid {
   readonly chart: ReadChart;
   readonly made: Promise<Drawing>;
@@ -47,12 +47,12 @@ export class Layouts {
   #waiting: Laid[] = [];
   #isAtWork = false;
 
-  /** Has all of these laid out, in this order, after what waits already. */
+  /** Queues these charts for layout, in this order. */
   begin(charts: readonly DrawnChart[]): void {
     for (const each of charts) this.#laid(each);
   }
 
-  /** What there is now; a chart that waits is next. */
+  /** The layout as far as it is made; moves a waiting chart to the front of the queue. */
   now(drawn: DrawnChart): Drawing {
     return this.#next(drawn).drawing ?? BEING_MADE;
   }
@@ -107,7 +107,7 @@ export class Layouts {
   }
 }
 
-/** Those of this process. */
+/** The layouts of this process. */
 export const layouts = new Layouts();
 
 /** Whether the thread can be used for more. */

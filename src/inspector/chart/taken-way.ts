@@ -1,4 +1,6 @@
-/** Which transitions of a chart a step of an instance took. The history keeps where a step began and ended, not its way. */
+/**
+ * Finds the transitions that a step of an instance took. The history keeps where a step began and ended, not its way.
+ */
 import type { ChartTransition } from "./read-chart.ts";
 
 /** A step of an instance, as far as it shows on its chart. */

@@ -1,4 +1,7 @@
-/** In the browser: brings the shown page to another state of it and touches nothing that is equal, so that focus, selection, open details and scrolling stay. */
+/**
+ * In the browser: turns the shown page into its new version without touching equal parts, so that focus, selection,
+ * open details and scroll position stay.
+ */
 
 export const MORPHING = `
   const isKept = (node) => node.nodeName === "SMALL" && node.parentNode?.nodeName === "TIME";

@@ -6,22 +6,22 @@ import type { Clock } from "../../runtime.ts";
 import { changesOf, piecesOf } from "./page-pieces.ts";
 import { WatchedPage, type MadePage, type WatchedPageParts } from "./watched-page.ts";
 
-/** Which page is followed. */
+/** The address of a followed page. */
 export interface PageAddress {
   /** Where the inspector is mounted: a page has links in it. */
   readonly base: string;
-  /** Its path below there, which has its query with it. */
+  /** The path below `base`, with its query. */
   readonly path: string;
 }
 
-/** What the streams are made of. */
+/** Parts of the streams. */
 export interface PageStreamsParts extends Omit<WatchedPageParts, "make"> {
   readonly make: (address: PageAddress) => Promise<MadePage>;
   /** The clock that the pages count down by. */
   readonly clock: Clock;
 }
 
-/** Browsers ask again when a stream ends. Then it is judged again who may look. */
+/** Browsers reconnect when a stream ends, and access is then checked again. */
 const MAX_STREAM_MS = 60_000;
 const RETRY_MS = 250;
 const MAX_STREAMS = 200;

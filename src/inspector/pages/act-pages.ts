@@ -12,7 +12,7 @@ export function actsSection(links: Links, id: string, acts: readonly OfferedAct[
   </p>`;
 }
 
-/** What is asked before an act. */
+/** The question before an act. */
 export interface Confirmation {
   readonly id: string;
   /** The address of the page that shows it. */
@@ -58,7 +58,7 @@ function eventField({ takesEvent }: OfferedAct, event: string): Html | null {
   >`;
 }
 
-/** What came of an act. */
+/** The outcome of an act. */
 export interface ActOutcome {
   readonly id: string;
   /** The address of the page that shows it. */

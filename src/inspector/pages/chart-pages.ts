@@ -1,4 +1,4 @@
-/** The charts that are registered: all of them in a list, and each of them drawn. */
+/** Pages of the registered charts: a list, and a drawing of each chart. */
 import { chartSvg } from "../chart/draw-svg.ts";
 import { indentedChart } from "../chart/indented-html.ts";
 import { statesOf } from "../chart/read-chart.ts";

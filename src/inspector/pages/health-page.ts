@@ -1,4 +1,4 @@
-/** How the queue stands: what was set aside, what fails, and what is due first. */
+/** The health page: dead letters, failing tasks, and the next due tasks. */
 import type { TroubledTask } from "../../engine/troubled-tasks.ts";
 import type { Health } from "../../service/read-health.ts";
 import { durationWords } from "../chart/words.ts";
@@ -8,7 +8,7 @@ import { dueMoment, moment, rowKey, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
-/** What the page shows; `service` is null for an engine without payments. */
+/** The data of the health page; `service` is null for an engine without payments. */
 export interface HealthPage extends QueueStanding {
   readonly service: Health | null;
 }

@@ -1,11 +1,11 @@
-/** The list of instances: those that need a person first, then the newest. */
+/** The page that lists instances: first instances that need a person, then the newest. */
 import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type Redact, rowKey } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
-/** What the list is made of. */
+/** The data of the list. */
 export interface ListPage {
   readonly list: InstanceList;
   readonly query: ListQuery;

@@ -1,7 +1,7 @@
 /** The frame around every page. */
 import { html, type Html } from "../html.ts";
 
-/** What stands in the frame. */
+/** The content of the page frame. */
 export interface PageParts {
   readonly title: string;
   readonly main: Html;

@@ -1,4 +1,4 @@
-/** What a search has found, where it is not exactly one instance. */
+/** The page of search results, unless exactly one instance was found. */
 import type { Relation } from "../find-related.ts";
 import { html } from "../html.ts";
 import { rowKey } from "../show-values.ts";

@@ -1,7 +1,7 @@
 /** A table of a page. It scrolls by itself where the screen is narrow, by keyboard too. */
 import { html, type Html } from "../html.ts";
 
-/** What stands in a table. */
+/** The content of a table. */
 export interface TableParts {
   /** What a screen reader calls it. */
   readonly label: string;

@@ -1,4 +1,4 @@
-/** All timers that are pending, the next one first, counting down. */
+/** Lists all pending timers, next first, with countdowns. */
 import { html } from "../html.ts";
 import type { UpcomingTimers } from "../read-instances.ts";
 import { dueMoment, rowKey } from "../show-values.ts";

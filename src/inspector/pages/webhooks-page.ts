@@ -1,4 +1,7 @@
-/** Webhooks, and of one of them the ladder of each delivery: answers, excerpts, the next attempt, and a request to copy. */
+/**
+ * Pages of webhooks: a list, and a page for a webhook with its deliveries: answers, excerpts, the next attempt, and a
+ * request to copy.
+ */
 import type { DeliveryAttemptRecord } from "../../payments/tables/webhooks.ts";
 import type { OfferedAct } from "../../engine/inspected.ts";
 import { durationWords } from "../chart/words.ts";
@@ -44,7 +47,7 @@ function enabledWords({ webhook }: WebhookStanding): string {
   return webhook.disabledAt === null ? "enabled" : `off: ${webhook.disabledReason ?? "no reason"}`;
 }
 
-/** One webhook with its newest deliveries. */
+/** A webhook with its newest deliveries. */
 export interface WebhookPage {
   readonly id: string;
   readonly url: string;

@@ -1,4 +1,4 @@
-/** What an event would do to an instance. Nothing of it is stored or carried out. */
+/** The what-if page: the effect of an event on an instance, without storing or carrying out anything. */
 import type { HistoryRecord, InstanceRecord, TaskRecord } from "../../../storage/storage.ts";
 import { snapshotToText } from "../../engine/snapshot-text.ts";
 import type { KnownChart } from "../charts.ts";
@@ -9,12 +9,12 @@ import { drawnChart } from "./instance/chart-section.ts";
 import { shownEvent } from "./instance/shown-instance.ts";
 import type { Links, PageParts } from "./page.ts";
 
-/** What was asked, and what would come of it. */
+/** The request of a what-if page, and the imagined result. */
 export interface WhatIf {
   readonly instance: InstanceRecord;
   readonly known: KnownChart;
   readonly history: readonly HistoryRecord[];
-  /** The step that it begins from. */
+  /** The step that the imagined step follows. */
   readonly step: number;
   /** The state value there. */
   readonly value: unknown;

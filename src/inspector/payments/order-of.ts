@@ -21,7 +21,7 @@ async function transactionIdOf(reads: PaymentReads, id: string): Promise<string 
   return payment?.transactionId ?? deposit?.transactionId ?? delivery?.transactionId ?? null;
 }
 
-/** The instances of one order: the order, its address, what was signed for it, and the deliveries of its notices. */
+/** Instances of an order: the order, its deposit address, its payments, and the deliveries of its notices. */
 export async function relationsOfOrder(
   { reads }: InspectedPayments,
   { transaction, payments }: TransactionView,

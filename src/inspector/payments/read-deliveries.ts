@@ -3,7 +3,7 @@ import type { DeliveryAttemptRecord } from "../../payments/tables/webhooks.ts";
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
 import type { Redact } from "../show-values.ts";
 
-/** One attempt that has ended. */
+/** An ended delivery attempt. */
 export interface DeliveryLine {
   /** The delivery's id. */
   readonly id: string;
@@ -18,7 +18,7 @@ export interface DeliveryLine {
 
 const MAX_DELIVERIES = 50;
 
-/** Those of one order, or of one delivery of it where `only` names one. */
+/** Reads the delivery attempts of an order, or of a single delivery when `only` names it. */
 export async function readDeliveries(
   { reads }: InspectedPayments,
   transactionId: string,

@@ -4,7 +4,7 @@ import type { TransactionView } from "../../payments/tables/orders.ts";
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
 import type { EntryRecord } from "../../payments/tables/deposits.ts";
 
-/** One side of a flow: so much of an asset, from or to someone. */
+/** A side of a flow: an amount of an asset, and its source or receiver. */
 export interface MoneyLine {
   /** What it is, such as `deposit`. */
   readonly is: string;
@@ -15,7 +15,7 @@ export interface MoneyLine {
   readonly signature: string | null;
 }
 
-/** What moved of one asset. All `into` minus all `outOf` is zero: what is still held stands among `outOf`. */
+/** The flow of one asset. All `into` minus all `outOf` is zero: held money is listed in `outOf`. */
 export interface MoneyFlow {
   readonly symbol: string;
   readonly decimals: number;
@@ -23,7 +23,7 @@ export interface MoneyFlow {
   readonly outOf: readonly MoneyLine[];
 }
 
-/** What is shown of an order's money. */
+/** The shown money of an order. */
 export interface Money {
   readonly transactionId: string;
   readonly status: string;
@@ -104,7 +104,7 @@ function lineOf({ kind, amount, signature }: EntryRecord): MoneyLine {
   return { is: kind, who: null, amount, signature };
 }
 
-/** In base units. */
+/** The sum in base units. */
 export function sumOf(lines: readonly MoneyLine[]): bigint {
   return lines.reduce((sum, { amount }) => sum + amount, 0n);
 }

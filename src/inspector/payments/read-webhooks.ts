@@ -12,7 +12,7 @@ export interface WebhookStanding {
   readonly abandoned: number;
 }
 
-/** One delivery with its attempts, and when the next one is due. */
+/** A delivery with its attempts, and the time of the next attempt. */
 export interface DeliveryLadder {
   readonly delivery: DeliveryRecord;
   readonly notice: NoticeRecord | null;

@@ -1,4 +1,6 @@
-/** The recorded events of an instance, gone through once more by the pure chart: what each step asked for, and the state after it. */
+/**
+ * Replays the recorded events of an instance through the pure chart, to get the effects and the state of each step.
+ */
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import {
   MIGRATED,
@@ -12,7 +14,7 @@ import { eventFromText } from "../../engine/values.ts";
 import type { AnyWorkflow } from "../../engine/workflow.ts";
 import type { InspectedStorage } from "../../engine/inspected.ts";
 
-/** One recorded step as the chart makes it again. */
+/** A recorded step, replayed by the chart. */
 export interface FoldedStep {
   readonly version: number;
   readonly after: ChartSnapshot;
@@ -20,7 +22,7 @@ export interface FoldedStep {
   readonly actions: readonly ChartAction[];
 }
 
-/** How far an instance was gone through. */
+/** A replayed history, and how far the replay went. */
 export interface Fold {
   /** By version. A step is absent where the chart that made it is not here. */
   readonly steps: ReadonlyMap<number, FoldedStep>;

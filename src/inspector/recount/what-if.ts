@@ -1,4 +1,4 @@
-/** What an event would do to an instance: the step is computed on a copy, and nothing of it is stored or carried out. */
+/** Computes the effect of an event on a copy of an instance, without storing or carrying out anything. */
 import type { EventObject } from "xstate";
 import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../../engine/chart.ts";
@@ -27,7 +27,7 @@ export interface ImaginedStep {
   readonly writes: readonly PlannedWrite[];
 }
 
-/** What comes of an event: a step, nothing at all, or a reason why it cannot be known. */
+/** The result of an imagined event: a step, nothing at all, or a reason why it cannot be known. */
 export type Imagined =
   | { readonly kind: "step"; readonly step: ImaginedStep }
   | { readonly kind: "nothing" }

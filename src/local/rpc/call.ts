@@ -1,4 +1,4 @@
-/** One call of a method: its parameters, read strictly, and the chain as the answering node knows it. */
+/** A call of an RPC method: its strictly read parameters, and the chain as the answering node knows it. */
 import bs58 from "bs58";
 import type { ChainState, Commitment, View } from "../chain-state.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
@@ -17,7 +17,7 @@ export type RpcMethod = (call: RpcCall) => unknown;
 /** The optional last parameter of most methods. */
 export type CallConfig = Readonly<Record<string, unknown>>;
 
-/** What the node that answers knows and does. */
+/** The node that answers. */
 export interface AnsweringNode {
   readonly head: number;
   readonly firstSlot: number;
@@ -100,7 +100,7 @@ export class RpcCall {
   }
 }
 
-/** `result` of the methods that say at which slot they answer. */
+/** The `result` of methods that also report their slot. */
 export function withContext(slot: number, value: unknown): unknown {
   return { context: { slot }, value };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../../runtime.ts";
 import type { ChainState, Commitment } from "../chain-state.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
 
-/** What happened since a subscription was last looked at. */
+/** Events since the last look at a subscription. */
 export interface News {
   readonly chain: ChainState;
   /** The newest slot with the subscription's commitment. */
@@ -14,13 +14,13 @@ export interface News {
   readonly transactions: readonly LandedTransaction[];
 }
 
-/** One message to a subscriber; after the last one the subscription is over. */
+/** A message to a subscriber; the last message ends the subscription. */
 export interface Notice {
   readonly result: unknown;
   readonly isLast?: true;
 }
 
-/** What a subscription is about. */
+/** The topic of a subscription. */
 export interface Topic {
   /** The method name of its messages. */
   readonly notification: string;

@@ -1,4 +1,4 @@
-/** Methods about transactions that landed, one by one or by block. */
+/** Methods about landed transactions, single or by block. */
 import { blockHeightOf } from "../blockhashes.ts";
 import { refuseCleanedUp } from "./block-methods.ts";
 import type { LandedTransaction } from "../transaction-log.ts";

@@ -2,7 +2,7 @@
 import type { Fault } from "../faults.ts";
 import { toJson } from "./json.ts";
 
-/** Where a notification goes. */
+/** The receiver of a notification. */
 export interface Notified {
   readonly send: (result: unknown) => void;
   /** Ends the connection. */
@@ -11,7 +11,7 @@ export interface Notified {
   readonly signal: AbortSignal;
 }
 
-/** How it is sent, and how it is delayed: `wait` resolves after so many milliseconds of the chain's clock. */
+/** Sends and delays notifications: `wait` resolves after so many milliseconds of the chain's clock. */
 export interface Delivering extends Pick<Notified, "send" | "cut"> {
   readonly wait: (ms: number) => Promise<void>;
 }

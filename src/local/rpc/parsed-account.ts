@@ -15,7 +15,7 @@ interface Parsed {
   readonly info: object;
 }
 
-/** The account in words; `undefined` for one that is none of these. */
+/** The `jsonParsed` form of a token account, a mint or a lookup table; `undefined` for any other account. */
 export function parsedAccount(account: AccountState, view: View): object | undefined {
   const parsed =
     account.owner === LOOKUP_TABLE_PROGRAM

@@ -122,8 +122,8 @@ export class RpcServer {
         return json(failure(null, new RpcError(RPC_CODE.invalidRequest, "Invalid request")));
       }
       if (request.length > MAX_CALLS_PER_BATCH) return TOO_LARGE;
-      // Begun in order: a batch that sends and then asks gets the answer to what it sent. As in agave, none waits for
-      // another that is late, and all are answered together.
+      // Begun in order: a batch that sends a transaction and then asks for its status gets the new status. As in agave,
+      // calls do not wait for slow calls, and all are answered together.
       const answers = await Promise.all(request.map((one: unknown) => this.#one(one, door, signal)));
       const asked = answers.filter((answer) => answer !== undefined);
       return asked.length === 0 ? NO_ANSWER : json(asked);

@@ -1,4 +1,4 @@
-/** One websocket: the calls that come in over it, its subscriptions, and their notifications. */
+/** A websocket session: its calls, subscriptions and notifications. */
 import { RPC_CODE, RpcError, invalidParams } from "./errors.ts";
 import type { RpcCall, RpcMethod } from "./call.ts";
 import type { Feed, Notice, Subscriber, Topic } from "./feed.ts";

@@ -24,7 +24,7 @@ function unsupportedVersion(version: number): RpcError {
   );
 }
 
-/** What `transactionDetails: "accounts"` shows of a landed transaction: who took part, and what they held. */
+/** A landed transaction with `transactionDetails: "accounts"`: its accounts, and their balances. */
 export function encodeParticipants(landed: LandedTransaction, config: CallConfig): object {
   const version = answeredVersion(landed, config);
   const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } =
@@ -36,7 +36,9 @@ export function encodeParticipants(landed: LandedTransaction, config: CallConfig
   };
 }
 
-/** `version`, where the caller knows that there is more than one. */
+/**
+ * The transaction's `version`, for callers that know of versions; a refusal for others when the version is not legacy.
+ */
 function answeredVersion({ version }: LandedTransaction, config: CallConfig): { version?: "legacy" | 0 } {
   const supported = config["maxSupportedTransactionVersion"];
   if (supported === undefined || supported === null) {
@@ -169,7 +171,7 @@ function encodeInnerInstructions(groups: readonly (readonly InnerInstruction[])[
   }));
 }
 
-/** The same in words. */
+/** Inner instructions in words. */
 export function describeInnerInstructions(
   groups: readonly (readonly InnerInstruction[])[],
   keys: AccountKeys,
@@ -186,7 +188,7 @@ function groupInnerInstructions(
   );
 }
 
-/** What a program returned, as nodes write it. */
+/** The return data of a program, as nodes write it. */
 export function encodeReturnData(returned: { program: string; data: Uint8Array }): unknown {
   return { programId: returned.program, data: [Buffer.from(returned.data).toString("base64"), "base64"] };
 }

@@ -1,4 +1,4 @@
-/** One answer per Idempotency-Key, stored in the commit of the effect it answers for. */
+/** Idempotency keys: stores an answer for each key, in the commit of the answered effect. */
 import { CommitUnknown } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
@@ -7,7 +7,7 @@ import type { Caller } from "./caller.ts";
 import type { LimitStanding } from "./count-hit.ts";
 import { sha256Hex } from "../ids.ts";
 
-/** What a request may bring besides its body. */
+/** Options of a request besides its body. */
 export interface RequestOptions {
   /** 1–255 visible ASCII characters, unique per account, method and path. */
   readonly idempotencyKey?: string;
@@ -19,7 +19,7 @@ export interface RequestOptions {
   readonly onNew?: () => void;
 }
 
-/** What a POST answers: the body, its exact text, and whether it was said before. */
+/** The answer to a POST: the body, its exact text, and whether it was said before. */
 export interface Answer<Body> {
   readonly body: Body;
   readonly text: string;
@@ -39,7 +39,7 @@ type TakeBack = () => Promise<void>;
 /** After a lost race the use case decides again and finds out why; more rounds than this are a fault. */
 const MAX_ROUNDS = 20;
 
-/** One request, as its use case has it. */
+/** A request in the terms of its use case. */
 interface Asked {
   readonly caller: Caller;
   readonly path: string;
@@ -107,7 +107,7 @@ class KeyedRequest<Body> {
     if (key !== undefined && !KEY_SHAPE.test(key)) await this.#refuse(malformedKey());
   }
 
-  /** The answer that was given under this key, null when there is none yet. Throws `IDEMPOTENCY_KEY_REUSED`. */
+  /** The stored answer of this key; null for a new key. Throws `IDEMPOTENCY_KEY_REUSED`. */
   async answerBefore(): Promise<Answer<Body> | null> {
     const said = this.#id === null ? null : await this.#deps.storage.idempotency(this.#id);
     if (said === null) return null;

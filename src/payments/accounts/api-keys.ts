@@ -14,7 +14,7 @@ import { LastUse } from "./last-use.ts";
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
 export type KeyEnvironment = "live" | "test";
 
-/** What `issueKey` is given. */
+/** Options of `issueKey`. */
 export interface IssueKey {
   readonly accountId: string;
   readonly environment: KeyEnvironment;
@@ -35,7 +35,7 @@ export interface IssuedKey {
   readonly key: string;
 }
 
-/** What `rotateKey` is told. */
+/** Options of `rotateKey`. */
 export interface KeyRotation {
   /** How long the key before goes on working, in milliseconds, 0 to 90 days; default 24 hours. It never works longer than it would have. */
   readonly overlapMs?: number;
@@ -56,7 +56,7 @@ export interface ListedKey {
   readonly scopes: readonly string[];
   /** Null: any address. */
   readonly allowedAddresses: readonly string[] | null;
-  /** The key in whose place this one was issued. */
+  /** The id of the key that this key replaced. */
   readonly replaces: string | null;
   readonly createdAt: number;
   readonly expiresAt: number | null;
@@ -65,7 +65,7 @@ export interface ListedKey {
   readonly lastUsedAt: number | null;
 }
 
-/** What `createAccount` is given. */
+/** Options of `createAccount`. */
 export interface NewAccount {
   readonly name: string;
   readonly tier: Tier;
@@ -80,10 +80,10 @@ export interface ApiKeys {
   /** An account's keys, revoked and expired ones included, oldest first. */
   listKeys(accountId: string): Promise<readonly ListedKey[]>;
   /**
-   * Issues a key in the place of another: of the same account, with its scopes and addresses, and living as long as that
-   * one was made for. The other ends after an overlap. Both happen in one commit, and once for a key; a key that is
-   * revoked before that commit gets no successor. One that is revoked after it leaves its successor alive. Throws
-   * `InvalidOptions`, and `KeyRefused` for a key that does not exist, has ended, or was replaced before.
+   * Issues a replacement for a key: same account, scopes, addresses and length of life. The old key ends after an
+   * overlap. Both happen in one commit, and once for a key; a key revoked before the commit gets no replacement, and
+   * revoking the old key later leaves the replacement alive. Throws `InvalidOptions`, and `KeyRefused` for a key that
+   * does not exist, has ended, or was replaced before.
    */
   rotateKey(keyId: string, rotation?: KeyRotation): Promise<RotatedKey>;
   /** Revokes a key for good; its next request is refused. */
@@ -112,7 +112,7 @@ const DAY_MS = 86_400_000;
 const OVERLAP_MS = DAY_MS;
 const MAX_OVERLAP_MS = 90 * DAY_MS;
 
-/** What keys are made of and checked against. */
+/** Dependencies of API keys. */
 export interface ApiKeyParts {
   readonly storage: Pick<PaymentStorage, "apiKey" | "apiKeysOf" | "commit">;
   readonly clock: Clock;

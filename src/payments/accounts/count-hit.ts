@@ -8,7 +8,7 @@ import type { Clock, Random } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
 import { newId } from "../ids.ts";
 
-/** What is counted across processes. */
+/** Limits that are counted across processes. */
 export type DurableScope = "cancel" | "webhook_registration";
 
 /** How often something may be done within a window, by tier. */
@@ -26,7 +26,7 @@ export const DURABLE_LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
 /** Everything that is counted across processes. */
 export const DURABLE_SCOPES: readonly DurableScope[] = ["cancel", "webhook_registration"];
 
-/** What is left of a window after a request was counted: what the RateLimit headers say. */
+/** The state of a window after counting a request: what the RateLimit headers say. */
 export interface LimitStanding {
   readonly scope: string;
   readonly limit: number;
@@ -36,14 +36,14 @@ export interface LimitStanding {
   readonly resetSeconds: number;
 }
 
-/** Where hits are stored, and what a stored hit needs. */
+/** Dependencies of counting. */
 export interface HitCounting {
   readonly storage: Pick<PaymentStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** One counted request. */
+/** A counted request. */
 export interface DurableHit {
   readonly standing: LimitStanding;
   /** Takes it out of the window again and answers the standing without it: a replayed answer costs nothing. */
@@ -82,7 +82,7 @@ export async function countHit(
   };
 }
 
-/** How an account stands with a limit now, without counting anything. */
+/** The state of an account's limit, without counting anything. */
 export async function limitStanding(
   { storage, clock }: Pick<HitCounting, "storage" | "clock">,
   { accountId, tier }: Pick<Caller, "accountId" | "tier">,

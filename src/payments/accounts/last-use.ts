@@ -7,7 +7,7 @@ import type { ApiKeyRecord } from "../tables/identity.ts";
 /** How exact the noted time is: a key in constant use costs one write in this time, for all processes together. */
 const COARSENESS_MS = 60_000;
 
-/** What noting needs. */
+/** Dependencies of noting the last use. */
 export interface LastUseParts {
   readonly storage: Pick<PaymentStorage, "commit">;
   readonly clock: Clock;

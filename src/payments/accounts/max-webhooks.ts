@@ -1,4 +1,4 @@
-/** How many webhooks an account may have. */
+/** The limit on webhooks of an account. */
 import type { Tier } from "../tables/identity.ts";
 
 /** Webhooks an account may have at a time, by tier. */

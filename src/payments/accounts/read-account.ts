@@ -17,7 +17,7 @@ export interface AccountBody {
   readonly webhooks: { readonly limit: number; readonly current: number };
 }
 
-/** What reading an account needs. */
+/** Dependencies of reading an account. */
 export interface AccountReading {
   readonly storage: PaymentStorage;
   readonly clock: Clock;

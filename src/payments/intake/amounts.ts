@@ -21,7 +21,7 @@ interface Counted {
   readonly amount: bigint;
 }
 
-/** Where the volumes of accounts are stored. */
+/** Dependencies of amount checks. */
 export interface AmountChecking {
   readonly storage: Pick<PaymentStorage, "volume">;
   readonly clock: Clock;
@@ -72,9 +72,9 @@ export class AmountChecks {
   }
 
   /**
-   * Counts the amounts in the commit that takes the transaction, and refuses that commit when the day has no room: of
-   * any number that race, exactly those that fit are taken. Counted whether there is a limit or not, so that a limit that
-   * is set later sees the day before it.
+   * Counts the amounts in the commit that takes the transaction, and refuses the commit when the daily limit has no
+   * room: of concurrent transactions exactly as many are accepted as fit. Amounts are counted even without a limit, so
+   * that a limit set later includes the day before.
    */
   volumes({ rules }: Admission, transactionId: string, amounts: Amounts): readonly PaymentWrite[] {
     return countedOf(amounts).map((counted) => ({
@@ -94,7 +94,10 @@ export class AmountChecks {
   }
 }
 
-/** What is given and what is got. Fees are not counted: what is given of one asset is what its recipients get. */
+/**
+ * The amounts given and received. Fees are not counted: for a send within one asset the given amount equals what
+ * recipients receive.
+ */
 function countedOf({ inputMint, outputMint, inputAmount, outputAmount }: Amounts): readonly Counted[] {
   const given = inputMint === outputMint ? outputAmount : inputAmount;
   return [

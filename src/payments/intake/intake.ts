@@ -9,7 +9,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { contradictionOf, type ComparedClocks } from "./chain-clock.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules, type Pause } from "./rules.ts";
 
-/** What a caller asks for, as far as it is known before it was checked. */
+/** A caller's request before its checks. */
 export interface Asked {
   readonly mode: unknown;
   /** Undefined where a quote leaves open what it is for. */
@@ -25,11 +25,11 @@ export interface Admission {
    * read. Then the caller of `admit` asks again.
    */
   readonly guards: readonly PaymentWrite[];
-  /** Those of the account and those of all accounts, in this order. */
+  /** The rules of the account, then the rules of all accounts. */
   readonly rules: readonly IntakeRules[];
 }
 
-/** Where the rules are stored, which clocks are compared, and how assets are named in refusals. */
+/** Dependencies of intake: storage of the rules, compared clocks, and names of assets. */
 export interface IntakeParts extends ComparedClocks {
   readonly storage: Pick<PaymentStorage, "gates" | "time">;
   readonly assets: Assets;
@@ -48,8 +48,8 @@ export class Intake {
 
   /**
    * The rules for this caller. Throws `ACCOUNT_SUSPENDED`, and `SERVICE_PAUSED`, in private mode `ROUTING_UNAVAILABLE`,
-   * for what is paused, and for all while the chain contradicts the storage's clock. The rules are those of the database, so
-   * they hold for all processes on it at once.
+   * for paused transactions, and for all transactions while the chain contradicts the storage's clock. The rules come
+   * from the database, so they apply to all its processes at once.
    */
   async admit({ accountId }: Caller, asked: Asked): Promise<Admission> {
     const ids = [accountGate(accountId), SERVICE_GATE];
@@ -82,7 +82,7 @@ export class Intake {
   }
 }
 
-/** What is asked for is refused as long as the chain contradicts the storage's clock. */
+/** The refusal of a request while the chain contradicts the storage's clock. */
 export function clockRefusal(mode: unknown): PaymentError {
   const told = { reason: "clock", retryAfter: RETRY_SECONDS } as const;
   return mode === "private"

@@ -2,20 +2,20 @@
 import type { GateRecord } from "../tables/limits.ts";
 import type { ActedBy } from "../acted-by.ts";
 
-/** Which new transactions and quotes a pause keeps out: those that fit every field that is given. */
+/** The new transactions and quotes that a pause refuses: all given fields must match. */
 export interface PauseScope {
   readonly mode?: "wallet" | "private";
-  /** A mint; what gives it or gets it is kept out. */
+  /** A mint: transactions that give or get the mint are refused. */
   readonly mint?: string;
   readonly type?: "send" | "swap" | "payroll";
 }
 
-/** One pause. `since` is in milliseconds. */
+/** A pause. `since` is in milliseconds. */
 export interface Pause extends PauseScope, ActedBy {
   readonly since: number;
 }
 
-/** What a limit is on: what an account gives, or what its recipients get. */
+/** The direction of a limit: `in` counts amounts that an account gives, `out` counts amounts that recipients get. */
 export type Direction = "in" | "out";
 
 /** A limit on amounts of one asset, in base units as decimal strings; null where there is none. */
@@ -42,7 +42,7 @@ export interface SuspendedEndpoint extends ActedBy {
   readonly until: number;
 }
 
-/** Everything that is set for all accounts, or for one. */
+/** Rules for all accounts, or for a single account. */
 export interface IntakeRules {
   readonly pauses: readonly Pause[];
   /** Only an account can be suspended. */
@@ -72,7 +72,7 @@ export function accountGate(accountId: string): string {
   return `${ACCOUNT_PREFIX}${accountId}`;
 }
 
-/** Whose gate it is, null for that of all accounts. */
+/** The account of a gate; null for the gate of all accounts. */
 export function accountOfGate(id: string): string | null {
   return id.startsWith(ACCOUNT_PREFIX) ? id.slice(ACCOUNT_PREFIX.length) : null;
 }

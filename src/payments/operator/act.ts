@@ -32,7 +32,7 @@ export type ActName =
   | "request_redelivery"
   | "test_webhook";
 
-/** One act in full; `what` is kept as JSON and must hold no secret. */
+/** An act in full; `what` is kept as JSON and must hold no secret. */
 export interface Act {
   readonly by: ActedBy;
   readonly act: ActName;
@@ -59,7 +59,7 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, given: unk
 /** Makes the row of the audit log for one act; it belongs into the commit that carries the act out. */
 export type WriteAct = (act: Act) => PaymentWrite;
 
-/** Where the time and the id of a row come from. */
+/** Sources of the time and the id of an audit row. */
 export interface AuditRuntime {
   readonly clock: Clock;
   readonly random: Random;

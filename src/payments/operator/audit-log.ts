@@ -5,7 +5,7 @@ import { isoTime } from "../iso-time.ts";
 import { readCommand } from "./act.ts";
 import { OperatorRefused } from "./operator-refused.ts";
 
-/** One act as the log shows it. */
+/** An act, as the log shows it. */
 export interface AuditEntry {
   readonly id: string;
   /** ISO 8601 in UTC. */
@@ -18,7 +18,7 @@ export interface AuditEntry {
   readonly what: Readonly<Record<string, unknown>>;
 }
 
-/** Which part of the log is read. */
+/** The requested part of the log. */
 export interface AuditPage {
   /** The id of the last entry that is known; the first entry comes first when it is left out. */
   readonly after?: string | undefined;

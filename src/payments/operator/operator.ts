@@ -1,4 +1,4 @@
-/** What an operator sees, decides and sets: every act is one commit with its row of the audit log. */
+/** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
 import type { HostParts } from "../host-parts.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { Engine, InstanceReads, KindWatching, TaskCommands } from "../../engine/index.ts";
@@ -28,10 +28,10 @@ import { MatterResolver, type Resolver } from "./resolve/resolve.ts";
 import { TransactionActs, type TransactionActing } from "./transaction-acts.ts";
 
 /**
- * What an operator can do. Every act takes who acts and why, and is one commit with its row in the audit log. A command
- * that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes nothing. None of it
- * needs `start()`; what an act sets in motion is done by a service at work. No caller's key reaches any of it: it is the
- * host's own to guard.
+ * The operator's commands. Every act names the acting person and the reason, and is one commit with its row in the
+ * audit log. A command that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes
+ * nothing. No command needs `start()`; a running service carries out the consequences. API keys give no access: the
+ * host must guard these commands.
  */
 export interface Operator
   extends
@@ -47,25 +47,24 @@ export interface Operator
   attention(): Promise<readonly Matter[]>;
   /**
    * Derives the deposit addresses of these orders again, from the master secret and the ids alone, such as after the
-   * database was lost; `ids` are transactions' ids or entries of a `recovery` journal. Where money is, the address becomes
-   * a matter: it is held until `refundTo` says where its money goes. One that has paid already is held as unexplained.
-   * Rejects with `OperatorRefused` that names every id which is no transaction's, which this database knows, or whose
-   * master secret is not given, and then restores none; with `LedgerUnavailable` when the chain cannot be read. Done again
-   * it goes on where it has ended.
+   * database was lost; `ids` are transactions' ids or entries of a `recovery` journal. An address with money becomes a
+   * matter: the address is held until `refundTo` names a receiver. An address that has already paid is held as
+   * unexplained. Rejects with `OperatorRefused`, naming every id that belongs to no transaction, that this database
+   * knows, or whose master secret is missing: no address is restored then. Rejects with `LedgerUnavailable` when the
+   * chain cannot be read. A second call continues where the first stopped.
    */
   readonly recover: Recover;
   /**
-   * Reads the charts behind transactions, deposit addresses, payments and deliveries: their states, their pending tasks and
-   * their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or was set
-   * aside. None of these charts is stopped or removed by hand: its money would stay where
-   * it is.
+   * Reads the charts behind transactions, deposit addresses, payments and deliveries: their states, their pending tasks
+   * and their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or
+   * was set aside. These charts cannot be stopped or removed by hand: the money would be stuck.
    */
   readonly instances: OperatedInstances;
   /** A page of the audit log, oldest first. Rejects with `OperatorRefused` when no entry has the id `after`. */
   auditLog(page?: AuditPage): Promise<readonly AuditEntry[]>;
 }
 
-/** What can be read of the service's instances. */
+/** Reads of the service's instances. */
 export interface OperatedInstances
   extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks">, Pick<Engine<never>, "waitFor"> {}
 
@@ -77,7 +76,7 @@ export interface OperatorParts {
   readonly countMatters: () => Promise<number>;
 }
 
-/** What the operator's commands are made of. */
+/** Dependencies of the operator's commands. */
 export interface OperatorDeps extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;

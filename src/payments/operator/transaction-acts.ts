@@ -1,4 +1,6 @@
-/** What an operator does to a transaction by its id, whether or not it is a matter that waits for a person. */
+/**
+ * Acts of an operator on a transaction by its id, whether or not the transaction is a matter that waits for a person.
+ */
 import { z } from "zod";
 import { commitOne } from "../../../storage/decided.ts";
 import { isPaymentError } from "../../errors.ts";
@@ -18,7 +20,7 @@ import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
 import { proposedReturn, returnId, waitingReturn } from "./resolve/proposed-return.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
 
-/** What can be done to any transaction. What waits for a person is decided by `resolve`. */
+/** Acts on any transaction. Matters that wait for a person are decided by `resolve`. */
 export interface TransactionActing {
   /**
    * Releases the deposit address of an order: one that is held for any reason, at rest, closed or written off. A service
@@ -30,10 +32,11 @@ export interface TransactionActing {
    */
   releaseDeposit(transactionId: string, by: ActedBy): Promise<ReleasedDeposit>;
   /**
-   * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least one
-   * endpoint must show this very message finalized and none may contradict it. A transaction that was failed as expired,
-   * or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with `OperatorRefused` where the evidence
-   * is not enough, and where nothing is left to settle; with `LedgerUnavailable` when no endpoint answers.
+   * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least
+   * one endpoint must show exactly this message as finalized, and no endpoint may contradict. A transaction that was
+   * failed as expired, or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with
+   * `OperatorRefused` where the evidence is not enough, and where nothing is left to settle; with `LedgerUnavailable`
+   * when no endpoint answers.
    *
    * Of a private order it settles a refund or a swap that another copy of the database made and no endpoint lists: as many
    * endpoints as must agree tell what the transaction paid, and the payment is booked as that. The address stays held until
@@ -51,10 +54,10 @@ export interface TransactionActing {
   returnTokens(transactionId: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn>;
 }
 
-/** What was ordered, or waits for another person. */
+/** A return that was ordered, or that waits for a second person. */
 export interface GivenReturn extends OrderedReturn {
   readonly state: "done" | "awaits_approval";
-  /** The id by which another person confirms it; of `awaits_approval` alone. */
+  /** The id with which a second person confirms the return; only for `awaits_approval`. */
   readonly approve?: string;
 }
 
@@ -66,7 +69,7 @@ const released = z.strictObject({ transactionId: named });
 const landed = z.strictObject({ transactionId: named, signature: z.string().min(1).max(MAX_SIGNATURE) });
 const returned = z.strictObject({ transactionId: named, mint: named, to: named.optional() });
 
-/** What these acts need. */
+/** Dependencies of these acts. */
 export interface TransactionActsParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
@@ -148,7 +151,10 @@ export class TransactionActs implements TransactionActing {
       : { ...ordered, state: "awaits_approval", approve };
   }
 
-  /** Confirms what `returnTokens` of another person has asked for: no more of the mint goes there than was there then. */
+  /**
+   * Confirms a return that another person requested by `returnTokens`: at most the amount at the time of the request is
+   * sent.
+   */
   async approveReturn(id: string, { address }: Approval, by: ActedBy): Promise<Resolution> {
     const { storage, clock, writeAct } = this.#parts;
     const acted = readActedBy(by);

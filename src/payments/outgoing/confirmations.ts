@@ -14,7 +14,9 @@ export class Confirmations {
     this.#ledger = ledger;
   }
 
-  /** Those of these signatures that enough endpoints show. Empty of what too few endpoints can be asked for now. */
+  /**
+   * The signatures that enough endpoints show in a block; without those that too few endpoints could be asked about.
+   */
   async among(signatures: readonly string[]): Promise<ReadonlySet<string>> {
     const unknown = signatures.filter((signature) => !this.#known.has(signature));
     const shown = unknown.length === 0 ? [] : await this.#ledger.confirmed(unknown).catch(unlessSilent);

@@ -3,7 +3,7 @@ import type { PaymentFault, PrivateTransferEvent } from "../../../machines/index
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { PaymentTables } from "../tables.ts";
 
-/** What planning payouts leads to: their starts, their rows and the count for the order, in one commit. */
+/** The result of planning payouts: their starts, their rows and the count for the order, in one commit. */
 export type Routed = EffectOutcome<
   Extract<PrivateTransferEvent, { readonly type: "ROUTED" | "NOT_NOW" }>,
   PaymentTables

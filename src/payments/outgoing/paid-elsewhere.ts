@@ -1,4 +1,7 @@
-/** What another copy of this database has paid under a marker, once an operator has vouched for that copy's transaction. */
+/**
+ * Reads payments that another copy of this database has made under a marker, once an operator has vouched for the
+ * transaction.
+ */
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -15,7 +18,7 @@ import { proofOf, readPlan, writePlan, type StoredMove, type StoredPlan } from "
 import { isExcess, ORDER_WORDS, refundWords } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
 
-/** A payment that this database never signed, and the marker that stands all the same. */
+/** A payment that this database never signed, although its marker exists. */
 export interface UnsignedPayment {
   readonly row: PaymentRecord;
   readonly deposit: DepositRecord;
@@ -25,22 +28,22 @@ export interface UnsignedPayment {
   readonly delegate: Address | null;
 }
 
-/** The transaction of another copy, and what makes of this payment what that transaction was. */
+/** A transaction of another copy, and the changes that make this payment's row match the transaction. */
 export interface PaidElsewhere {
   /** Null for a plan whose transaction no node lists: the marker itself names the plan. */
   readonly signature: string | null;
   readonly mint: string;
   readonly legs: PaymentRecord["legs"];
   readonly writes: readonly PaymentWrite[];
-  /** What landing does to the ledger of the address. */
+  /** Entries that the landing adds to the ledger of the address. */
   readonly movements: StoredPlan["movements"];
 }
 
-/** What a transaction has paid to one address. */
+/** The payment of a transaction to one address. */
 interface Paid {
   readonly mint: string;
   readonly amount: bigint;
-  /** What the deposit address got with it: the lamports that the sponsor lends. */
+  /** Lamports that the sponsor lent to the deposit address in the same transaction. */
   readonly lent: bigint;
 }
 
@@ -65,10 +68,10 @@ export class PaymentsElsewhere {
   }
 
   /**
-   * `foreclosed`: the transaction is vouched for, and not what this payment could become; it can never land all the same.
-   * A refund of excess then has a successor with words of its own; any other refund met the payment that its words have made.
-   * The same holds for a payment to recipients where the other copy has refunded the order, or planned it anew; a plan
-   * becomes the plan of the other copy.
+   * `foreclosed`: an operator vouches for the transaction, but this payment could not have become the transaction, and
+   * can never land. A refund of excess is followed by a refund under new words; any other refund failed because its
+   * marker was already made. The same holds for a payment to recipients when the other copy has refunded the order, or
+   * planned it anew; a plan becomes the plan of the other copy.
    */
   async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
@@ -213,7 +216,9 @@ function planned(row: PaymentRecord, found: PossiblePlan, signature: string | nu
   return { signature, mint: row.mint, legs: row.legs, writes, movements: [] };
 }
 
-/** This plan as if it had been that refund: what its markers are, and what it does to the ledger of the address. */
+/**
+ * Rewrites this plan as the refund that landed: the refund's markers, and its entries in the ledger of the address.
+ */
 function refundedBy(
   plan: StoredPlan,
   refund: Paid & { readonly words: string; readonly to: string },

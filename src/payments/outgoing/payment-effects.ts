@@ -1,4 +1,4 @@
-/** What a payment does in the world: it is signed, sent, and its marker read; a plan starts the payments that it names. */
+/** Effects of a payment: signs, sends, and reads its marker; a plan starts the payments that it names. */
 import type { PaymentEvent, PaymentFault } from "../../../machines/index.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
@@ -38,7 +38,7 @@ import { followedBy, proofOf, readPlan, withSeeds, writePlan, type StoredPlan } 
 import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
-/** What signing payments takes. */
+/** Dependencies of signing payments. */
 export interface PaymentSurroundings extends ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -420,7 +420,7 @@ function isNobodysToMend({ kind }: TransactionFault): boolean {
 const AGAINST_MARKERS: PaymentFault = { kind: "other", move: null };
 /** Nothing was tried: the order has to find another price. */
 const OUTDATED: PaymentFault = { kind: "other", move: null };
-/** What its owner has does not do for it: the same as a loan below the rent that is due. */
+/** The source has too little for the payment, for example because the loan is below the rent that is due. */
 const UNPAYABLE: PaymentFault = { kind: "source", move: null };
 const SUPERSEDED: PaymentFault = { kind: "superseded", move: null };
 

@@ -38,7 +38,7 @@ export function paymentWorkflow(effects: PaymentEffects): PaymentWorkflow {
   });
 }
 
-/** The other payment landed, no matter what its own machine concluded. */
+/** Records that the rival payment landed, whatever the rival's own machine concluded. */
 function rivalWrites(
   order: string,
   { payment: rival, signature, indexes }: Extract<PaymentEvent, { type: "OVERTAKEN" }>,

@@ -16,7 +16,7 @@ export interface ReplacedMarker {
   readonly delegate: Address;
 }
 
-/** What naming a plan takes. */
+/** Dependencies of naming a plan. */
 export interface PlanNaming {
   readonly ledger: Pick<Ledger, "markerAddress">;
   readonly keys: DepositKeys;

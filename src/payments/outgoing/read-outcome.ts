@@ -1,4 +1,4 @@
-/** What the markers on the chain say has become of a payment: the only thing that decides it. */
+/** Reads the outcome of a payment from markers on the chain, which alone decide. */
 import type { RivalPayment } from "../../../machines/index.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
@@ -25,7 +25,7 @@ export interface PaymentInQuestion {
   readonly view: TransactionView;
 }
 
-/** When and by what signature a payment landed, as far as it is known. */
+/** Time and signature of a payment's landing, as far as known. */
 export interface Landing {
   readonly signature: string | null;
   readonly slot: number;
@@ -34,9 +34,9 @@ export interface Landing {
 }
 
 /**
- * `made` with `elsewhere`: by another copy of the database, and what that one has paid. `unmade`: not landed; `death`
- * tells whether its newest bytes can land any more. `unknown`: the marker was made by something that
- * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
+ * `made` with `elsewhere`: another copy of the database has paid, with that payment. `unmade`: not landed; `death`
+ * tells whether the newest bytes can still land. `unknown`: a payment that this database does not know made the marker.
+ * `foreclosed`: an operator has vouched for such an unknown payment: this payment can never land.
  */
 export type PaymentOutcome =
   | ({ readonly kind: "made"; readonly elsewhere?: PaidElsewhere } & Landing)
@@ -126,8 +126,8 @@ export class PaymentOutcomes {
   }
 
   /**
-   * What another copy of this database has paid under these words. A payment that was signed here may have made a marker that
-   * names no plan; none has made a marker that names another plan.
+   * Finds the payment of another copy of this database under these words. A payment signed here may have made a marker
+   * that names no plan; no payment signed here has made a marker that names an unknown plan.
    */
   async #paidElsewhere(
     question: PaymentInQuestion,
@@ -145,7 +145,10 @@ export class PaymentOutcomes {
     return { kind: "made", elsewhere: found, signature, slot: reading.slot, blockTime };
   }
 
-  /** A drain moves money to where it belongs anyway; it has landed when the markers that it closes are gone. */
+  /**
+   * The outcome of a drain, which only moves money to its proper place: landed when the markers that it closes are
+   * gone.
+   */
   async #readDrain({ row, deposit }: PaymentInQuestion, plan: StoredPlan): Promise<PaymentOutcome> {
     const closed = plan.moves.flatMap((move) => (move.does === "unmark" ? [move.words] : []));
     const told = await this.#told(deposit, closed);

@@ -17,14 +17,14 @@ interface Sent {
   send: number;
 }
 
-/** What sending needs. */
+/** Dependencies of a resend. */
 interface Surroundings {
   readonly ledger: Pick<Ledger, "broadcast">;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What one watcher has sent. */
+/** Resends the bytes of one watcher. */
 export class Resending {
   readonly #around: Surroundings;
   readonly #slots = new Slots(SENDS_AT_ONCE);
@@ -37,8 +37,9 @@ export class Resending {
   }
 
   /**
-   * Notes that these are looked at, and answers those that were before. The first look comes within one interval of the
-   * first send, before most nodes can have seen the bytes: what it does not find is not sent again.
+   * Notes a look at these signatures, and returns the signatures that were looked at before. The first look may come
+   * before most nodes have seen the bytes, within one interval of the first send: bytes missing at the first look are
+   * not resent.
    */
   looking(signatures: readonly string[]): ReadonlySet<string> {
     const now = this.#around.clock.now();

@@ -12,7 +12,10 @@ const PATIENCE_MS = 5 * 60_000;
 /** The newest version of a payment. */
 type Version = Pick<AttemptRecord, "lastValidBlockHeight" | "createdAt">;
 
-/** Heights of one commitment: one that as many endpoints as must agree have reached, and one that any has. */
+/**
+ * Heights at one commitment: `agreed` is reached by as many endpoints as must agree, `highest` by at least one
+ * endpoint.
+ */
 export interface ReachedHeights {
   readonly agreed: number;
   readonly highest: number;
@@ -24,7 +27,10 @@ export interface ReachedHeights {
  */
 export type Death = "agreed" | "presumed" | "none";
 
-/** Judges by heights whether a version can still land. A height above the last one includes the block after it, which accepts it, too. */
+/**
+ * Judges by heights whether a version can still land. A height above the last valid height means that the following
+ * block, which also accepts the bytes, is over.
+ */
 export function deathOf(
   { lastValidBlockHeight, createdAt }: Version,
   { agreed, highest }: ReachedHeights,

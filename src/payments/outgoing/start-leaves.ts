@@ -9,7 +9,7 @@ import { payoutPlan, type Payee } from "./plans/plan-payouts.ts";
 import { depositAddressOf, termsOf, type RoutingTerms, type Sponsored } from "./plans/routing-terms.ts";
 import { proofOf, type Leaf, type StoredPlan } from "./plans/stored-plan.ts";
 
-/** All of them in one commit, and the count for the order; a second time they are there already. */
+/** Starts all payments of a plan in one commit, with the count for the order; a second time they are there already. */
 export type StartLeaves = (
   view: TransactionView,
   plan: StoredPlan,

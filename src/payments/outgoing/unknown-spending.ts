@@ -1,4 +1,7 @@
-/** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
+/**
+ * Looks for payments of a deposit address that this database does not know: if it has any, this database is an old
+ * copy, and must sign nothing more.
+ */
 import { commitEach, commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { LifeRecord } from "../tables/database.ts";
@@ -9,13 +12,16 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import { uncheckedTime } from "../gaps.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";
 
-/** What a held address says of itself when its own signature is on the chain and in no row. */
+/** The reason of a hold when the address has signed a transaction that is in no row. */
 export const UNKNOWN_SPENDING = "unknown_spending";
 
-/** What it says of itself when the nodes lack the history of a gap, so that nothing shows that it has not paid. */
+/**
+ * The reason of a hold when the nodes lack the history of a gap, so that nobody can prove that the address has not
+ * paid.
+ */
 export const MISSING_HISTORY = "missing_history";
 
-/** Why an address is held that may have paid without us. */
+/** The reasons to hold an address that may have paid without this database. */
 export type SpendingDoubt = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
 
 interface Asked {
@@ -24,10 +30,9 @@ interface Asked {
 }
 
 /**
- * Signatures of carried-out transactions that the address signed, that no attempt in this database is, and that no
- * operator has explained (that is what makes restoring a backup safe). Markers alone would not do: they are
- * gone once an address was swept. Only a first word when thousands of transactions name the address: while there is a
- * marker, it has the last one.
+ * Signatures of successful transactions that the address signed, but that are no attempt of this database and that no
+ * operator has explained (this makes restoring a backup safe). Markers alone would not be enough: a sweep removes the
+ * markers. When thousands of transactions name the address, the list is incomplete, and an existing marker decides.
  */
 export async function unknownSpending(
   { storage, ledger }: Asked,
@@ -37,7 +42,9 @@ export async function unknownSpending(
   return unknownAmong(storage, address, transactions);
 }
 
-/** Of what is listed now and what was listed before: a node that is silent about a payment has not undone it. */
+/**
+ * Unknown spending among transactions listed now or before: a node that omits a payment has not undone the payment.
+ */
 async function unknownAmong(
   storage: PaymentStorage,
   address: string,
@@ -71,7 +78,7 @@ export async function listedDoubt(asked: Asked, address: Address): Promise<Spend
   return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
 }
 
-/** What an address has signed, and how much of that is believed. */
+/** The signatures of an address, and how far they are believed. */
 export interface Spending extends SpendingElsewhere {
   /** All transactions of the address that nodes list. */
   readonly transactions: Agreed<readonly OutgoingTransaction[]>;
@@ -155,13 +162,14 @@ export type SpendingCheck = (address: string) => Promise<SpendingDoubt | null>;
 const MAX_REMEMBERED = 10_000;
 
 /**
- * The same question, asked of the chain once per address and process. Once is enough: a database becomes old by being
- * restored, which no process at work on it lives to see, and what is signed after that is in it.
+ * Answers whether an address may have paid without this database, asking the chain once for each address and process.
+ * Once is enough: only a restore makes a database old, no process survives a restore of its database, and everything
+ * signed later is in the database.
  *
- * It is asked before this process signs for an address, ends the wait of one for its deposit, or lets its order be
- * cancelled; planning payouts and refunds look at the chain again each time. So every address of a restored copy is
- * checked before the first thing that could pay twice, or tell a caller that no recipient was paid, and the hundred thousand
- * that are not used cost a start nothing. `reconcile` looks at all of them.
+ * The question is asked before this process signs for an address, ends its wait for a deposit, or lets its order be
+ * cancelled; planning payouts and refunds asks the chain again each time. So every address of a restored copy is
+ * checked before a payment could be made twice, or a caller could be told that no recipient was paid, and a hundred
+ * thousand unused addresses do not slow the start. `reconcile` checks all addresses.
  */
 export function spendingCheck(asked: Asked): SpendingCheck {
   const clean = new Set<string>();

@@ -24,9 +24,9 @@ const SIGNATURES_A_LOOK = 256;
 type Report = Extract<PaymentEvent, { readonly about: string }>;
 
 /**
- * One node's statuses are enough to read the marker; CONFIRMED is shown to callers and takes enough endpoints. Bytes that are not seen are sent again, unchanged,
- * until enough witnesses are past their last height; not at the first look at them, which comes within one pause of their
- * first send.
+ * Polls attempts. One node's statuses are enough to read the marker; CONFIRMED is shown to callers and needs enough
+ * endpoints. Unseen bytes are resent, unchanged, until enough witnesses are past their last height; not at the first
+ * look, which may come within one pause of the first send.
  */
 export function watchAttempts(watching: AttemptWatching): Watcher {
   const { storage, ledger, clock, intervalMs } = watching;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../../runtime.ts";
 import type { PriceSource, Rate } from "./prices.ts";
 
-/** Which prices of a source are believed. */
+/** Bounds on believable prices of a source. */
 export interface PriceBounds {
   /**
    * Oldest price that is used, in milliseconds, 1,000 to 3,600,000, for a source that tells when the market had its price

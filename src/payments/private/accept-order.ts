@@ -44,7 +44,10 @@ export interface CreatedOrderBody extends DepositBody {
 
 /** Orders without a deposit that an account may have open. */
 const MAX_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
-/** How long an address is watched after its order: as closely as before, until its markers may be closed, and after that. */
+/**
+ * How long an address is watched after its order: first as closely as before, then until its markers may be closed,
+ * then slowly.
+ */
 export const LINGER_MS = 15 * 60_000;
 export const QUIET_MS = 24 * 3_600_000;
 export const SLOW_MS = 60 * 24 * 3_600_000;
@@ -53,7 +56,7 @@ export const REFUND_PAUSE_MS = 10 * 60_000;
 /** What ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
 
-/** What taking orders needs besides the context. */
+/** Dependencies of taking orders, besides the context. */
 export interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
@@ -61,7 +64,7 @@ export interface OrderAcceptanceParts extends ServiceContext {
   readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
 }
 
-/** An order under its fresh id, and what it may cost. */
+/** A new order under its fresh id, and its reserved costs. */
 interface FreshOrder {
   readonly transaction: TransactionRecord;
   readonly recipients: readonly RecipientRecord[];
@@ -104,7 +107,8 @@ export class OrderAcceptance {
     ]).catch(unlessReachable);
     await this.#refuseUncovered(request, cost);
     const order = await this.#freshOrder(request, cost, reading.funds[0]?.lamports ?? 0n);
-    // The chain ends the window: one that began so far behind would be over before its money is final.
+    // The chain's clock ends the window: a window that begins so far in the past would be over before the money is
+    // final.
     if (isBehindBlock(order.deposit.createdAt, reading)) throw clockRefusal("private");
     await request.checkAmounts();
     const { before, limited, after } = writesOf(request, order);
@@ -238,7 +242,8 @@ export class OrderAcceptance {
 function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWrites {
   const { transaction, recipients, deposit, reservation, held, share, ofAccount, uncounted } = order;
   return {
-    // First: a request that lost the quote to another one is told so, also where the other one took the last room.
+    // First, so that a request that lost its quote to a rival request gets that error, even when the rival took the
+    // last room.
     before: [
       usedQuote(quote, { usedBy: transaction.id, now: transaction.createdAt }),
       ...share.makeRoom,
@@ -257,7 +262,7 @@ function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWr
   };
 }
 
-/** What was answered when the order was taken; the same at every replay. */
+/** The answer to a new order; the same at every replay. */
 export function createdOrderBody(
   { id, createdAt }: Pick<TransactionRecord, "id" | "createdAt">,
   deposit: DepositRecord,

@@ -1,6 +1,6 @@
 /**
- * What an order binds while its address is settled: the sponsor's reservation shrinks to what really stands, and its
- * account's share ends two hours after the payouts, whatever is sent to the address meanwhile.
+ * Adjusts the reservations of an order while its address is settled: the sponsor's reservation shrinks to the existing
+ * markers, and the account's share ends two hours after the payouts, whatever is sent to the address meanwhile.
  */
 import type { DepositAddressEvent } from "../../../machines/index.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
@@ -24,7 +24,7 @@ import {
 } from "../purses/sponsor-share.ts";
 import type { AddressSettlement, Settled } from "./settle-address.ts";
 
-/** What keeping account of it takes. */
+/** Dependencies of these adjustments. */
 export interface BindingParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -43,7 +43,7 @@ interface SettledOrder {
   readonly isReleased: boolean;
 }
 
-/** The same settlement, with what each of its steps leaves bound in the step's commit. */
+/** The settlement, which also adjusts reservations in the commit of each step. */
 export function boundSettlement(settlement: AddressSettlement, parts: BindingParts): AddressSettlement {
   return {
     collect: (address, params) => settlement.collect(address, params),

@@ -1,4 +1,6 @@
-/** How much came in at a deposit address from outside, and in which token accounts beside the associated ones. */
+/**
+ * Reads the money that a deposit address received from outside, also in token accounts other than the associated ones.
+ */
 import type { EntryRecord } from "../tables/deposits.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
@@ -7,7 +9,7 @@ import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { creditedAmounts } from "./credited-amounts.ts";
 import { allStrayDeposits } from "./collect-strays.ts";
 
-/** What came in, in base units, in the order of the assets. */
+/** Money received, in base units, in the order of the assets. */
 export interface CameIn {
   readonly amounts: readonly bigint[];
   /** What of it is there now. */
@@ -21,9 +23,9 @@ export interface CameIn {
 }
 
 /**
- * Of each asset the larger one of what was written down as deposits, and of what is there at finalized and went out
- * before: money may have come since it was written down last, and the address itself may have paid rent that is not
- * written down yet. The parts are read one after another, so a payment that lands meanwhile may count twice.
+ * Money received of each asset: the recorded deposits, or the present finalized balance plus all money sent out,
+ * whichever is larger: money may have arrived since the last record, and the address itself may have paid rent that is
+ * not recorded yet. The parts are read one after another, so a payment that lands meanwhile may count twice.
  */
 export async function cameIn(
   {
@@ -54,7 +56,7 @@ export async function cameIn(
   return { amounts, there, written, slot: Math.min(slot, straysSlot), strays: accounts };
 }
 
-/** The same without what was not written down before. */
+/** `CameIn` reduced to recorded money. */
 export function writtenPart({ amounts, there, written, ...rest }: CameIn): CameIn {
   const known = amounts.map((amount, index) => least(amount, written[index] ?? 0n));
   const left = there.map((units, index) => {
@@ -72,7 +74,7 @@ function writtenOf(entries: readonly EntryRecord[], mint: string): bigint {
   return sumOf(entries.filter((each) => each.mint === mint && each.kind === "deposit"));
 }
 
-/** All that came in of one mint, by the ledger of the address and by what is there. */
+/** The total received of a mint, by the ledger of the address and by the present balance. */
 export function cameOf(entries: readonly EntryRecord[], mint: string, there: bigint): bigint {
   const lines = entries.filter((each) => each.mint === mint);
   const written = writtenOf(entries, mint);

@@ -14,7 +14,7 @@ export interface StrayDeposit extends StrayAccount {
   readonly asset: Token;
 }
 
-/** What was found beside the associated accounts, the fullest first, and by which block. */
+/** Deposits outside the associated accounts, largest first, and the block of the reading. */
 export interface StrayDeposits {
   readonly slot: number;
   readonly deposits: readonly StrayDeposit[];
@@ -25,16 +25,16 @@ interface StraysLook {
   readonly assets: Assets;
 }
 
-/** Of which assets, and in what state of the chain. */
+/** The assets of a search for stray deposits, and its commitment. */
 export interface SoughtStrays {
   readonly among: readonly Token[];
   readonly commitment: FirmCommitment;
 }
 
 /**
- * All token accounts of the address that are not the associated ones and hold what counts as a deposit. Opening such an
- * account costs a thousand times what the smallest deposit is worth. Throws `EndpointsDiffer` while an endpoint shows such
- * a deposit that too few others show.
+ * All token accounts of the address that are not the associated ones and hold enough for a deposit. Opening such an
+ * account costs a thousand times the value of the smallest deposit. Throws `EndpointsDiffer` while an endpoint shows
+ * such a deposit that too few others show.
  */
 export async function allStrayDeposits(
   { ledger, assets }: StraysLook,
@@ -54,7 +54,7 @@ export async function allStrayDeposits(
   return { slot, deposits: depositsAmong(accounts) };
 }
 
-/** As many of them as one transaction empties. */
+/** Stray deposits, as many as one transaction can empty. */
 export async function strayDeposits(
   look: StraysLook,
   address: Address,
@@ -65,9 +65,9 @@ export async function strayDeposits(
 }
 
 /**
- * Moves each deposit to the associated account, which the sponsor makes where there is none; the last sweep closes it
- * again. The emptied accounts stay: closing one fails when it gets one unit more at the wrong moment. It needs no
- * marker: made twice, it moves twice what is there to where it belongs.
+ * Moves each deposit to the associated account, which the sponsor makes if absent; the last sweep closes it again. The
+ * emptied accounts stay open: closing an account fails when one more unit arrives at the wrong moment. The collection
+ * needs no marker: a second run only moves further tokens to the right account.
  */
 export function collectionPlan(terms: RoutingTerms, deposits: readonly StrayDeposit[]): StoredPlan {
   const { address, sponsor } = terms;

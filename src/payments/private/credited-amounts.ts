@@ -1,4 +1,4 @@
-/** What is credited to a deposit address: amounts that enough endpoints vouch for, and no others. */
+/** Amounts credited to a deposit address: only amounts that enough endpoints confirm. */
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Funds } from "../../ledger/routing.ts";
 

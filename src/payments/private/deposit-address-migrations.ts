@@ -1,4 +1,4 @@
-/** How deposit addresses that an older version of their chart has stored go on under the present one. */
+/** Migrates deposit addresses from the first version of their chart. */
 import type { DepositAddressContext } from "../../../machines/index.ts";
 import type { InstanceBefore, Migrated } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";

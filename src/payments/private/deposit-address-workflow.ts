@@ -1,4 +1,4 @@
-/** `deposit-address` acted out: its effects, what it watches, and the ledger of the address that its steps write. */
+/** The workflow of `deposit-address`: effects, watches, and the ledger entries that its steps write. */
 import {
   depositAddress,
   type DepositAddressContext,
@@ -25,7 +25,7 @@ const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
 /** Where an operator has to look. */
 const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
-/** What an address does in the world. */
+/** Effects of a deposit address. */
 export interface AddressEffects {
   readonly settlement: AddressSettlement;
   readonly sendBack: ReturnTokens;
@@ -110,7 +110,7 @@ function ledgerLines(
   const lines: EntryRecord[] = [];
   for (const [mint, total] of Object.entries(after.received)) {
     const amount = BigInt(total) - BigInt(before.received[mint] ?? "0");
-    // What has come in only grows, so that its total names the line.
+    // The total received only grows, so the total makes the id of the entry unique.
     if (amount > 0n) {
       lines.push({ ...line, id: `${address}:${mint}:${total}`, kind: "deposit", mint, amount });
     }

@@ -1,4 +1,4 @@
-/** Whether money for an order is on its way: the question that decides if it can still be cancelled. */
+/** Tells whether money for an order is on its way, which decides if the order can still be cancelled. */
 import type { TransactionRecord } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

@@ -1,4 +1,4 @@
-/** Who sends and who is paid by an order of private mode: each can be paid, none is the service itself, all are served. */
+/** Checks sender and recipients of a private order: all can be paid, are served, and are not the service itself. */
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
@@ -8,7 +8,7 @@ import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipien
 import { screenParties, type Screen } from "../recipients/screening.ts";
 import type { ServiceContext } from "../service-context.ts";
 
-/** What checking the parties of an order needs. */
+/** Dependencies of checking the parties of an order. */
 export interface OrderPartiesParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
   /** Sponsor, treasury and desk. */
   readonly ownWallets: readonly Address[];

@@ -1,4 +1,4 @@
-/** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
+/** An operator's order to return tokens of a mint that the service does not use: its rules, and its commit. */
 import type { PaymentTables } from "../tables.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -18,7 +18,7 @@ import { findReturn } from "../outgoing/plans/plan-return.ts";
 import { ReleaseRefused } from "./release-deposit.ts";
 import { spendingDoubt } from "../outgoing/unknown-spending.ts";
 
-/** Which tokens, and to whom. */
+/** The tokens of a return, and their receiver. */
 export interface ReturnOrder {
   /** Any mint but the service's own assets; SOL's stands for wrapped SOL. */
   readonly mint: string;
@@ -26,7 +26,7 @@ export interface ReturnOrder {
   readonly to?: string | undefined;
 }
 
-/** What was ordered. Amounts are decimal strings in whole units. */
+/** An ordered return. Amounts are decimal strings in whole units. */
 export interface OrderedReturn {
   readonly transactionId: string;
   readonly address: string;
@@ -40,7 +40,7 @@ export interface OrderedReturn {
   readonly left: string;
 }
 
-/** What another person is asked to confirm. */
+/** A return that a second person is asked to confirm. */
 export interface ProposedReturn extends OrderedReturn {
   /** Raw units: no more goes there. */
   readonly units: bigint;
@@ -50,10 +50,12 @@ export interface ProposedReturn extends OrderedReturn {
 export interface ReturnCommand {
   readonly transactionId: string;
   readonly order: ReturnOrder;
-  /** The most, in raw units, that another person has asked for and this one confirms; null where this one asks. */
+  /**
+   * The most, in raw units, that a first person has asked for and this person confirms; null when this person asks.
+   */
   readonly confirmed: bigint | null;
   readonly writesFor: (ordered: OrderedReturn) => readonly PaymentWrite[];
-  /** Keeps for another person what it takes two to send. */
+  /** Keeps a return that needs two persons until the second person confirms. */
   readonly propose: (proposed: ProposedReturn) => Promise<void>;
 }
 

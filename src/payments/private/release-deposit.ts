@@ -21,7 +21,7 @@ import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
 import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
 
-/** What was released. */
+/** A released deposit. */
 export interface ReleasedDeposit {
   readonly transactionId: string;
   readonly address: string;
@@ -30,18 +30,21 @@ export interface ReleasedDeposit {
   /** Transactions of the address that this database did not know and that the operator has hereby vouched for. */
   readonly explained: readonly string[];
   /**
-   * A time in which this database was not at work, from and to in ISO 8601: that no payment was made in it which is not
-   * named here is the operator's word. Null where there is none that was not checked.
+   * A time in which this database was not at work, from and to in ISO 8601: the operator vouches that no payment other
+   * than the named ones was made in that time. Null when all time was checked.
    */
   readonly vouchedTime: { readonly from: string; readonly to: string } | null;
-  /** The money that had come in by then. Whatever comes later is judged anew. */
+  /** The money received by then. Later money is judged anew. */
   readonly vouchedFor: {
-    /** The transactions that brought it, as far as the nodes list them. */
+    /** The transactions that brought the money, as far as nodes list them. */
     readonly signatures: readonly string[];
     /** In whole units, by mint. */
     readonly amounts: Readonly<Record<string, string>>;
   };
-  /** What may go to another address than the sender's, network costs included, in whole units by mint; null for the sender. */
+  /**
+   * Amounts that may go to an address other than the sender's, network costs included, in whole units by mint; null for
+   * a refund to the sender.
+   */
   readonly allowed: Readonly<Record<string, string>> | null;
 }
 
@@ -50,20 +53,20 @@ export class ReleaseRefused extends Error {
   override readonly name = "ReleaseRefused";
 }
 
-/** How an address is let go of, and what belongs into the same commit. */
+/** The release of an address, and further writes of its commit. */
 export interface ReleaseOrder {
   /**
-   * Where what is there goes, and then no recipient is paid; null where recipients are paid and the rest goes to the sender.
-   * `money` is what another person was asked to agree with; null for what is there now.
+   * The receiver of all money, with no recipient paid; null when recipients are paid and the rest goes to the sender.
+   * `money` is the money that a second person was asked to agree with; null for the present money.
    */
   readonly refundTo: { readonly to: Address; readonly money: MoneyThere | null } | null;
-  /** Read before the address is, and in the same commit: of several who decide at once one does. */
+  /** A guard, read before the address and written in the same commit: of concurrent decisions only one succeeds. */
   readonly guardOf: (address: string) => Promise<PaymentWrite>;
-  /** What else belongs into the same commit. */
+  /** Further writes of the same commit. */
   readonly writesFor: (released: ReleasedDeposit) => readonly PaymentWrite[];
 }
 
-/** What releasing needs. */
+/** Dependencies of a release. */
 export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
@@ -189,7 +192,7 @@ function atWork(address: string): string {
   return `deposit address ${address} is at work: try again when it has come to rest`;
 }
 
-/** In whole units what there is of each asset, where there is any. */
+/** Amounts above zero in whole units, by mint. */
 export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonly<Record<string, string>> {
   const some = Object.entries(units).filter(([, amount]) => amount !== "0");
   return Object.fromEntries(
@@ -207,9 +210,9 @@ async function mayPayRecipients(
 }
 
 /**
- * While an order is open, its payouts go on once its address is released. A transaction that this database does not know
- * may have made them already, so each must have made a marker that stands: then only the database that knows of the others
- * can go on.
+ * While an order is open, its payouts go on once its address is released. An unknown transaction may have made the same
+ * payouts already. So every unknown transaction must have made an existing marker: then the chain refuses a second
+ * payment.
  */
 async function refuseUnlessRecognised(
   { storage, ...parts }: Pick<Releasing, "storage" | "ledger" | "keys" | "assets">,

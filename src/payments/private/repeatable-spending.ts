@@ -17,9 +17,9 @@ interface PaidOrder extends TransactionView {
 }
 
 /**
- * Those of the transactions that made none of the markers under which this database may still pay: the order's own, those of
- * its open payments, and those that follow from the markers that stand. The marker has to stand now: one that was swept has
- * a maker too, and refuses nothing.
+ * Filters unknown transactions that made no marker under which this database may still pay: the order's marker, the
+ * markers of its open payments, and the markers that follow from existing markers. The marker must exist now: a swept
+ * marker refuses nothing.
  */
 export async function repeatableSpending(
   reading: MarkerReading,

@@ -1,4 +1,4 @@
-/** Paying a funded order out: the payouts of all recipients, and what comes after one that failed. */
+/** Pays a funded order out: payouts to all recipients, and the next payments after a failed payout. */
 import type { PaymentFault } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
@@ -36,7 +36,7 @@ import { undisputed } from "../outgoing/plans/undisputed.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 
-/** What routing orders takes. */
+/** Dependencies of routing. */
 export interface RoutingSurroundings extends Sponsored {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -144,8 +144,8 @@ export class PayoutRouting implements OrderRouting {
   }
 
   /**
-   * Those whom the chain would pay now. Each one whose own instruction fails is left out by its index; where an error does
-   * not tell whose it is, nothing is concluded.
+   * The payees whom the chain would pay now. A payee whose own instruction fails is left out; an error that names no
+   * instruction throws.
    */
   async #payable(row: PaymentRecord, plan: StoredPlan, fault: PaymentFault): Promise<readonly Payee[]> {
     const { storage, ledger, keys } = this.#with;
@@ -220,7 +220,7 @@ function unpaidOf({ payments, recipients }: TransactionView, plan: StoredPlan): 
   return recipients.filter(({ index, status }) => plan.indexes.includes(index) && status !== "paid").length;
 }
 
-/** The payees of a payout as it was planned: who pays for whose account stays as it is. */
+/** The payees of a planned payout, with the planned payers of token accounts. */
 function payeesIn(row: PaymentRecord, { indexes, moves }: StoredPlan): readonly Payee[] {
   return moves.slice(moves.length - indexes.length).map((move, position) => {
     if (move.does !== "transfer") throw new Error(`payment ${row.id} does not end with its transfers`);

@@ -11,13 +11,14 @@ import { refusedAmong, type Screen, type ScreenedParty } from "../recipients/scr
 import { vouchedMoney, type VouchedMoney } from "./vouched-money.ts";
 
 /**
- * Whether the money at a deposit address may move: the sender, who gets what is refunded, is not refused, and all that
- * came in came from payers who are not refused, but for what an operator has vouched for. False is final until an operator
- * releases the address. Rejects when it is not known now: the host or the chain cannot be asked, or the nodes do not list yet where the money came from.
+ * Whether the money at a deposit address may move: `screen` refuses neither the sender, who receives refunds, nor any
+ * payer, except for money that an operator has vouched for. False is final until an operator releases the address.
+ * Rejects when the answer is not known now: the host or the chain does not answer, or nodes do not list the source of
+ * the money yet.
  */
 export type ScreenPayers = (address: string, transactionId: string) => Promise<boolean>;
 
-/** What screening payers needs. */
+/** Dependencies of screening payers. */
 export interface PayersScreening {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -104,12 +105,15 @@ function cameMore({ tokens }: Assets, amounts: readonly bigint[], vouched: Vouch
   );
 }
 
-/** What came and what of it operators have vouched for. */
+/** Money received, and the part that operators have vouched for. */
 interface CameAndVouched extends Pick<CameIn, "amounts"> {
   readonly vouched: VouchedMoney | null;
 }
 
-/** What came of each asset beyond the words of operators. What the nodes have never listed is covered by its amount alone. */
+/**
+ * Money received of each asset beyond the money that operators vouched for. Money that nodes never listed is covered by
+ * its amount alone.
+ */
 function beyondWord(
   { tokens }: Assets,
   { amounts, vouched }: CameAndVouched,

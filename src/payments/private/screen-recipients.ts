@@ -49,7 +49,7 @@ export function recipientsScreening({
   };
 }
 
-/** The same routing, which plans no payout before the recipients were screened again. */
+/** Routing that screens recipients again before it plans payouts. */
 export function screenedRouting(routing: OrderRouting, screenAgain: ScreenRecipientsAgain): OrderRouting {
   return {
     async route(transactionId) {

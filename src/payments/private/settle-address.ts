@@ -43,7 +43,7 @@ import { mayClose, type ClosingRules } from "../outgoing/closing.ts";
 import { wordsIn } from "../outgoing/plans/kept-accounts.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
-/** What planning the next payment of an address leads to. */
+/** The result of planning the next payment of an address. */
 export type Settled = EffectOutcome<DepositAddressEvent, PaymentTables>;
 
 /** The effects by which an address plans its own payments. */
@@ -62,7 +62,7 @@ interface AddressInHand {
   readonly view: TransactionView;
 }
 
-/** What settling addresses takes. */
+/** Dependencies of settling addresses. */
 export interface SettlementSurroundings extends Sponsored, ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -308,7 +308,7 @@ export class AddressSettling implements AddressSettlement {
       .toSorted((one, other) => inOrderOfClosing(one.words, other.words));
   }
 
-  /** One asset at the address, with what of it is whose. Only what the next step may depend on is asked for. */
+  /** Splits an address's balance of one asset by owner. Reads only facts that the next step may depend on. */
   async #holding(
     { deposit, view }: AddressInHand,
     { asset, fee, receiver, balance, isSwept, redirected }: HeldAsset,
@@ -373,15 +373,15 @@ interface Redirected {
 }
 
 /**
- * Plans first, so that nothing that follows one can land any more, and the order's own marker last: while it stands, no
- * copy of this database can pay anybody of the order.
+ * Closes markers of plans first, so that no payment that follows a plan can land any more, and the order's own marker
+ * last: while that marker exists, no copy of this database can pay anybody of the order.
  */
 function inOrderOfClosing(one: string, other: string): number {
   const rankOf = (words: string): number => (isPlan(words) ? 0 : words === ORDER_WORDS ? 2 : 1);
   return rankOf(one) - rankOf(other);
 }
 
-/** What these recipients are to be paid; null stands for all. */
+/** The sum due to these recipients; null stands for all recipients. */
 function sharesOf({ recipients }: TransactionView, indexes: readonly number[] | null): bigint {
   return recipients
     .filter(({ index }) => indexes === null || indexes.includes(index))

@@ -1,4 +1,4 @@
-/** What operators have vouched for at a deposit address: the money that was there, and nothing that came later. */
+/** Vouched money: money at a deposit address that operators have vouched for; later money is not covered. */
 import type { DepositRecord, VouchingRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
@@ -11,14 +11,16 @@ import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { cameIn, writtenPart } from "./came-in.ts";
 
-/** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
+/**
+ * Money that operators have vouched for. Money from these transactions, or within these sums, needs no further check.
+ */
 export interface VouchedMoney {
   readonly signatures: ReadonlySet<string>;
-  /** What is of a later slot is covered by none of them; 0 where no word says. */
+  /** Money of a later slot is not covered; 0 when no word names a slot. */
   readonly slot: number;
-  /** Base units by mint: the most that had come in when a word was given. */
+  /** Base units by mint: the highest total received when a word was given. */
   readonly came: ReadonlyMap<string, bigint>;
-  /** Null while what goes back goes to the sender: by the newest word. */
+  /** The newest word's redirection; null while refunds go to the sender. */
   readonly redirection: Redirection | null;
 }
 
@@ -34,7 +36,7 @@ export interface Redirection {
 /** Why an address is held where money is left after a refund to another address: a person decides about it anew. */
 export const SENT_ELSEWHERE = "sent_elsewhere";
 
-/** What operators have vouched for at an address so far, null where none has. */
+/** Money that operators have vouched for at an address so far; null without a word. */
 export async function vouchedMoney(
   storage: Pick<PaymentStorage, "vouchings">,
   address: string,
@@ -59,7 +61,10 @@ function redirectionOf(word: VouchingRecord | undefined): Redirection | null {
   return { word: word.id, to: word.refundTo, allowed: word.allowed ?? {} };
 }
 
-/** What of a mint may still go to the other address: a refund that landed or may land has used its amount and its cost. */
+/**
+ * The rest of a mint that may still go to the new receiver: a refund that landed or may land has used its amount and
+ * its cost.
+ */
 export function leftOf(
   { word, allowed }: Redirection,
   payments: readonly PaymentRecord[],
@@ -86,11 +91,11 @@ export interface MoneyThere extends Pick<VouchingRecord, "step" | "slot" | "sign
   readonly there: Readonly<Record<string, string>>;
 }
 
-/** What reading the money at an address needs. */
+/** Dependencies of reading the money at an address. */
 export interface MoneyParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
-  /** With its own number of witnesses, not the one that operators have lowered it to. */
+  /** The ledger with its configured number of witnesses, never lowered by operators. */
   readonly configured: Pick<Ledger, "witnesses">;
   readonly assets: Assets;
 }

@@ -5,7 +5,10 @@ import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
-/** Few deposits go astray, and each address costs a call of its own: so many an interval, and none sooner than this. */
+/**
+ * Few deposits go astray, and each address costs a call of its own: this many looks in an interval, and a pause before
+ * the same address is looked at again.
+ */
 const LOOKS_AT_ONCE = 4;
 const PAUSE_MS = 2 * 60_000;
 /** An address that the watch of deposits was not given for so long is watched no more. */

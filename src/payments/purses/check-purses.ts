@@ -75,7 +75,7 @@ export async function dearestSend(
   return largest((await sendCosts(ledger, parties, assets)).map(sponsorCap));
 }
 
-/** What one send of each asset may cost. */
+/** The highest cost of a send, for each asset. */
 function sendCosts(
   ledger: RoutingLedger,
   parties: { readonly sponsor: Address; readonly treasury: Address },

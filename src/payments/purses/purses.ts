@@ -11,10 +11,10 @@ import { DAY_MS, deskPurse, spentInADay, sponsorPurse } from "../spending.ts";
 import { deskInventory, SMALLEST_SWAPS } from "../swap-provider/desk-inventory.ts";
 import { promisesAt } from "../swap-provider/reserve.ts";
 
-/** Whose wallet it is. */
+/** The kind of a wallet. */
 export type PurseName = "sponsor" | "treasury" | "desk";
 
-/** One asset in one purse. Amounts are decimal strings in whole units. */
+/** The balance of one asset in one purse. Amounts are decimal strings in whole units. */
 export interface PurseBody {
   readonly purse: PurseName;
   readonly address: string;
@@ -36,26 +36,26 @@ export interface PurseBody {
   readonly isLow: boolean;
 }
 
-/** What an operator sees of purses. */
+/** The operator's view of purses. */
 export interface OperatorPurses {
   /** Every purse of the service, asset by asset. Changes nothing. Rejects with `LedgerUnavailable`. */
   purses(): Promise<readonly PurseBody[]>;
 }
 
-/** Which wallets there are, and from when on each is low. Amounts in base units. */
+/** The service's wallets, and the balance below which a wallet is low. Amounts in base units. */
 export interface WatchedPurses {
   /** Null while private mode is off. */
   readonly sponsor: Address | null;
   readonly treasury: Address | null;
   /** Null while no provider swaps within transactions of ours. */
   readonly desk: Address | null;
-  /** Lamports, null for what fifty sends may take. */
+  /** Lamports; null for the cost of fifty sends. */
   readonly sponsorLowBelow: bigint | null;
-  /** By mint; ten times the smallest swap where nothing is named. */
+  /** By mint; default: ten times the smallest swap. */
   readonly deskLowBelow: ReadonlyMap<string, bigint>;
 }
 
-/** What reading purses needs. */
+/** Dependencies of reading purses. */
 export interface PurseReading {
   readonly storage: Pick<PaymentStorage, "reservations" | "spendings">;
   readonly ledger: Ledger;

@@ -16,14 +16,16 @@ export interface OrderCost {
   readonly depositWindowMs: number;
 }
 
-/** In lamports, null without a limit; and the times at which an order is taken, and by which others are old. */
+/**
+ * The daily limit in lamports, null without a limit; the time at which an order is taken, and the time that judges age.
+ */
 export interface DayLimit {
   readonly mostPerDay: bigint | null;
   readonly now: number;
   readonly agedTo: number;
 }
 
-/** What goes into the commit that takes an order. */
+/** Parts of the commit that takes an order. */
 export interface ShareOfDay {
   /** Makes room of shares that have lapsed; before `take`. */
   readonly makeRoom: readonly PaymentWrite[];
@@ -32,9 +34,10 @@ export interface ShareOfDay {
 }
 
 /**
- * Sets aside what an order may cost the sponsor for good, until its address has come to rest; then only what it has spent
- * counts, which is recorded with each signature. What was signed counts beside the share until then, so the limit is kept
- * at the cost of being reached early. The share of an order that never ends lapses a day after its deposit window.
+ * Reserves the lamports that an order may cost the sponsor for good, until its address has come to rest; from then on
+ * only recorded spendings count, which are stored with each signature. Until then spendings count beside the
+ * reservation, so the limit is never exceeded but may be reached early. The reservation of an order that never ends
+ * lapses a day after its deposit window.
  */
 export async function shareOfDay(
   storage: Pick<PaymentStorage, "spendings" | "reservations">,
@@ -79,7 +82,7 @@ export interface SignedPayment {
   readonly cost: bigint;
 }
 
-/** What signing a payment spends: the sponsor's lamports, and for a swap what the desk gives. */
+/** Spendings of a signed payment: the sponsor's lamports, and for a swap the desk's payment. */
 export function spendingsOf(
   { sponsor, desk }: { readonly sponsor: Address; readonly desk: Address | null },
   { row, signature, cost }: SignedPayment,

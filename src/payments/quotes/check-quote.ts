@@ -1,4 +1,4 @@
-/** Whether a quote stands behind a transaction: everything the caller declares must be what was quoted. */
+/** Checks a transaction against its quote: everything that the caller declares must match the quote. */
 import type { QuoteRecord } from "../tables/orders.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
@@ -39,7 +39,7 @@ export function checkQuote(
   return quote;
 }
 
-/** Whether nothing can be taken under the quote before it is refreshed. */
+/** Whether no transaction is accepted under the quote before a refresh. */
 export function isExpired({ expiresAt, closedAt }: QuoteRecord, now: number): boolean {
   return expiresAt <= now || closedAt !== null;
 }

@@ -6,7 +6,7 @@ import type { Address } from "../../address.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 
-/** What the caller says it wants to pay. */
+/** The payment that the caller declares. */
 export interface DeclaredTransaction {
   readonly accountId: string;
   readonly quoteId: string;
@@ -17,12 +17,12 @@ export interface DeclaredTransaction {
   readonly reference: string | null;
 }
 
-/** What is declared, the quote that it is of, and what came with it. */
+/** A declared transaction, its quote, and the rest of the request. */
 export interface CheckedRequest {
   readonly caller: Caller;
   readonly quote: QuoteRecord;
   readonly declared: DeclaredTransaction;
-  /** Tells this request from another one under the same quote. */
+  /** Distinguishes this request from other requests with the same quote. */
   readonly requestHash: string;
   /** Base64; empty in private mode. */
   readonly signedTransaction: string;
@@ -77,14 +77,14 @@ export function begunTransaction(
 }
 
 /**
- * Closes the quote before its caller is told that it has expired. A process that had read it and was held up since then
- * cannot use it any more: the caller, who was refused, may have paid with another quote.
+ * Closes the quote before its caller is told that the quote has expired. A process that read the quote earlier and was
+ * held up can then no longer use it: the refused caller may have paid with a new quote.
  */
 export function closedQuote({ id, version }: QuoteRecord, closedAt: number): PaymentWrite {
   return { table: "quotes", id, set: { closedAt }, expectedVersion: version };
 }
 
-/** What becomes of a quote: which transaction uses it, and when on the clock of this process. */
+/** The use of a quote: its transaction, and the time on the clock of this process. */
 export interface QuoteUse {
   readonly usedBy: string;
   readonly now: number;

@@ -26,7 +26,7 @@ import { readSwap, writeSwap } from "./stored-swap.ts";
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */
 const MAX_HOLD_MS = 2 * 60_000;
 
-/** What pricing swaps needs. */
+/** Dependencies of pricing swaps. */
 export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
@@ -34,7 +34,7 @@ export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledg
   readonly pricing: PrivatePricing | null;
 }
 
-/** What is given and what is got for it. */
+/** The assets of a swap. */
 export interface SwapPair {
   readonly give: Token;
   readonly get: Token;

@@ -8,7 +8,7 @@ import { refuseTooLarge } from "../assets/largest-sum.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
 import type { PrivateFees, PrivatePricing } from "./private-pricing.ts";
 
-/** What pricing transfers needs. */
+/** Dependencies of pricing transfers. */
 export interface TransferPricingParts {
   readonly ledger: Ledger;
   /** Null while private mode is off. */
@@ -79,7 +79,7 @@ function sameAsset(
   };
 }
 
-/** What a quote's payment is found by on the chain, by those who know the quote. */
+/** The reference key of a quote, by which its payment is found on the chain. */
 export function referenceOf(quoteId: string): Uint8Array {
   return createHash("sha256").update(quoteId).digest();
 }

@@ -1,8 +1,8 @@
-/** What pricing a quote comes to, whichever kind it is. */
+/** A priced quote of any kind. */
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 
-/** What a price depends on: everything that a refresh keeps. */
+/** Inputs of a price: everything that a refresh keeps. */
 export type QuoteInputs = Pick<
   QuoteRecord,
   | "id"

@@ -11,7 +11,7 @@ import { mostNetworkFees } from "../purses/sponsor-allowance.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { Screen } from "../recipients/screening.ts";
 
-/** How private mode is run. */
+/** Terms of private mode. */
 export interface PrivateRoutingTerms {
   /** Pays network fees and rent. */
   readonly sponsor: Signer;
@@ -74,7 +74,7 @@ export class PrivatePricing {
   }
 }
 
-/** How much of an asset a lamport is worth. Throws `ROUTING_UNAVAILABLE` while no price is known. */
+/** The worth of a lamport in an asset. Throws `ROUTING_UNAVAILABLE` while no price is known. */
 export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<PriceSource["rate"]> {
   if (mint === SOL_MINT) return { give: 1n, get: 1n };
   try {
@@ -84,7 +84,7 @@ export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<P
   }
 }
 
-/** What a lamport is worth at the dearest that it may become within the bound: a fee is fixed now, and paid out of later. */
+/** The worth of a lamport at the dearest price within the bound: a fee is fixed now, and paid out of later. */
 export async function dearestRateOfSol(
   { prices, maxPriceMoveBps }: Pick<PrivateRoutingTerms, "prices" | "maxPriceMoveBps">,
   mint: string,

@@ -13,7 +13,7 @@ export interface QuoteFees {
   readonly rent: string;
 }
 
-/** What refreshing a quote answers: the quote's own four fields and what else changed. */
+/** The answer to a refresh of a quote: the quote's own four fields and what else changed. */
 export interface RefreshedQuoteBody {
   readonly quoteId: string;
   readonly outputAmount: string;

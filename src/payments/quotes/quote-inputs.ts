@@ -1,4 +1,4 @@
-/** What a request for a quote asks for, in base units, and what the operator's rules see of it. */
+/** Reads the request for a quote, in base units, and the facts for the operator's rules. */
 import type { z } from "zod";
 import type { QuoteRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
@@ -12,7 +12,7 @@ import type { QuoteInputs } from "./priced-quote.ts";
 
 type ParsedQuoteRequest = z.output<typeof quoteRequest>;
 
-/** What the caller decides of a quote's inputs. */
+/** The inputs of a quote that the caller decides. */
 export type AskedQuote = Pick<
   QuoteInputs,
   "mode" | "inputMint" | "outputMint" | "amount" | "sender" | "recipients" | "slippageBps"
@@ -49,7 +49,7 @@ function readRecipients(
   return transfers.map((leg) => ({ address: leg.recipient, amount: leg.amount }));
 }
 
-/** Without recipients it may become a send or a payroll. */
+/** The facts of a quote for the operator's rules. Without recipients the quote may become a send or a payroll. */
 export function askedBy({
   mode,
   inputMint,

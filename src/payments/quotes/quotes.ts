@@ -33,7 +33,7 @@ const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
 /** How long after its expiry a quote can still be refreshed. */
 const REFRESH_GRACE_MS = 10 * 60_000;
 
-/** What quoting needs besides the context. */
+/** Dependencies of quotes, besides the context. */
 export interface QuoteParts extends ServiceContext {
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
   /** Null while private mode is off. */
@@ -149,7 +149,7 @@ export class Quotes {
     return quote;
   }
 
-  /** Offers that depend on one another would make each other's commit fail again and again. */
+  /** Runs dependent offers one by one: in parallel, their commits would make each other fail again and again. */
   #oneByOne<T>(putativeAssets: readonly [unknown, unknown], act: () => Promise<T>): Promise<T> {
     const [give, get] = putativeAssets.map((putative) => this.#assetLike(putative));
     if (give === undefined || get === undefined || give.mint === get.mint) return act();

@@ -1,7 +1,7 @@
 /** The host's own check of whom it serves, and how parties of an order are asked about before it is taken. */
 import { PaymentError } from "../../errors.ts";
 
-/** In which part an address is looked at. */
+/** The role in which an address is screened. */
 export interface ScreenedAs {
   readonly role: "sender" | "recipient" | "depositor";
   /** Null before there is one: while an order is being taken. */
@@ -9,8 +9,8 @@ export interface ScreenedAs {
 }
 
 /**
- * Whether an address may be served, such as a sanctions list's answer. Throwing means that it is not known now: then no
- * order is taken, and a deposit waits. `signal` is aborted when the answer is not waited for any more.
+ * Whether an address may be served, such as a sanctions list's answer. Throw when the answer is not known now: no order
+ * is taken then, and a deposit waits. `signal` is aborted when the answer is no longer awaited.
  */
 export type Screen = (address: string, as: ScreenedAs, signal?: AbortSignal) => Promise<"ok" | "refused">;
 
@@ -22,13 +22,13 @@ const RETRY_SECONDS = 30;
 /** A payroll has hundreds of recipients, and each answer may take a call to another service. */
 const ASKED_AT_ONCE = 8;
 
-/** One address and its part. */
+/** An address and its role. */
 export interface ScreenedParty {
   readonly address: string;
   readonly role: ScreenedAs["role"];
 }
 
-/** Those that are refused, in the order given. Rejects when the host cannot tell of one. */
+/** Filters the refused parties, in the order given. Rejects when the host cannot tell about a party. */
 export async function refusedAmong<Party extends ScreenedParty>(
   screen: Screen,
   parties: readonly Party[],

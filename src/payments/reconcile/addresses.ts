@@ -22,10 +22,13 @@ import {
 } from "./findings.ts";
 import { addTallies, EMPTY_TALLY, type AddressTally } from "./tally.ts";
 
-/** All deposit addresses together, in one asset. Decimal strings in whole units; see `AddressTally` for what they add up to. */
+/**
+ * Sums over all deposit addresses, for one asset. Decimal strings in whole units; see `AddressTally` for what they add
+ * up to.
+ */
 export type AssetSums = { readonly asset: string } & { readonly [K in keyof AddressTally]: string };
 
-/** What became of every deposit. */
+/** The reconciliation of all deposit addresses. */
 export interface ReconciledAddresses {
   /** How many addresses were looked at. */
   readonly addresses: number;

@@ -14,7 +14,7 @@ import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { spendingOf } from "../outgoing/unknown-spending.ts";
 import { recordedIn, tallyOf, type AddressTally } from "./tally.ts";
 
-/** What examining needs. */
+/** Dependencies of an examination. */
 export interface Examination {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -23,10 +23,10 @@ export interface Examination {
   readonly keys: DepositKeys;
 }
 
-/** One that is under way, and the lives of the database until it began. */
+/** An examination under way, with the lives of the database up to its beginning. */
 export type Examining = Examination & { readonly lives: readonly LifeRecord[] };
 
-/** What the database says of an address. */
+/** The database's facts about an address. */
 export interface AddressFacts {
   readonly deposit: DepositRecord;
   readonly orderStatus: string;
@@ -45,7 +45,7 @@ export interface Contradiction {
   readonly onChain: "landed" | "landed_with_error";
 }
 
-/** What was found. */
+/** The result of an examination. */
 export interface Examined {
   readonly facts: AddressFacts;
   readonly tallies: readonly { readonly asset: Token; readonly tally: AddressTally }[];
@@ -60,14 +60,14 @@ export interface Examined {
   readonly contradictions: readonly Contradiction[];
 }
 
-/** A node may be behind: it is asked up to so many times, with this pause. */
+/** A node may be behind: it is asked at most this many times, with this pause. */
 const MAX_LOOKS = 10;
 const PAUSE_MS = 1_000;
 
 /**
- * Reads the database first and the chain after it, so that all that is recorded is on the chain that is read. Throws
- * `LedgerUnavailable` when the chain cannot be read, or only as it was before the last recorded payment: then nothing can
- * be concluded.
+ * Reads the database first, then the chain, so that the chain reading includes all recorded payments. Throws
+ * `LedgerUnavailable` when the chain cannot be read, or only in a state before the last recorded payment, which allows
+ * no conclusion.
  */
 export async function examineAddress(examination: Examining, id: string): Promise<Examined> {
   const { storage, ledger, clock, assets, lives } = examination;

@@ -1,8 +1,8 @@
-/** What a reconciliation finds of one address, and which findings mean that something is not explained. */
+/** Findings of a reconciliation about an address, and which findings are unexplained. */
 import { formatAmount } from "../../amount.ts";
 import type { Examined } from "./examine-address.ts";
 
-/** One thing to know about an address. */
+/** A finding about an address. */
 export type Finding =
   /** Transactions of the address that landed and that this database does not know: it may be an old copy. */
   | { readonly finding: "unknown_spending"; readonly signatures: readonly string[] }
@@ -47,7 +47,7 @@ export function areExplained(findings: readonly Finding[]): boolean {
   return findings.every(({ finding }) => EXPLAINED.has(finding));
 }
 
-/** Whether money went out of the address that this database does not know of. */
+/** Whether money left the address without this database's knowledge. */
 export function isSpentElsewhere(findings: readonly Finding[]): boolean {
   return findings.some(({ finding }) => SPENT_ELSEWHERE.has(finding));
 }

@@ -1,10 +1,13 @@
-/** Compares the service's own wallets with the chain: whether one has signed what this database does not know. */
+/**
+ * Compares the service's own wallets with the chain: finds transactions that a wallet signed and this database does not
+ * know.
+ */
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
 
-/** What was found of one wallet. */
+/** The reconciliation of one wallet. */
 export interface ReconciledPurse {
   readonly purse: "sponsor" | "desk";
   readonly address: Address;
@@ -22,7 +25,7 @@ export interface ReconciledPurse {
 /** A wallet of the service's own that signs. */
 export type SigningPurse = Pick<ReconciledPurse, "purse" | "address">;
 
-/** What comparing purses needs. */
+/** Dependencies of comparing purses. */
 export interface PurseReconciling {
   readonly storage: PaymentStorage;
   readonly ledger: Pick<Ledger, "signedBy">;

@@ -12,7 +12,7 @@ import { areExplained } from "./findings.ts";
 import { reconcilePurses, type ReconciledPurse, type SigningPurse } from "./purses.ts";
 import { reconcileWallet, type ReconciledWallet } from "./wallet.ts";
 
-/** What the chain says of everything that this database has on record. */
+/** The chain's answer about everything that this database has recorded. */
 export interface Reconciliation extends ReconciledAddresses {
   /** Whether every finding is explained. */
   readonly isExplained: boolean;
@@ -21,7 +21,7 @@ export interface Reconciliation extends ReconciledAddresses {
   readonly purses: readonly ReconciledPurse[];
 }
 
-/** What reconciling needs. */
+/** Dependencies of a reconciliation. */
 export interface Reconciling {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -41,7 +41,7 @@ const SUM_OF: Readonly<Record<EntryRecord["kind"], Recorded>> = {
   repayment: "repayments",
 };
 
-/** Nothing at all. */
+/** A tally of zeros. */
 export const EMPTY_TALLY: AddressTally = {
   deposits: 0n,
   loans: 0n,
@@ -58,7 +58,7 @@ export const EMPTY_TALLY: AddressTally = {
   held: 0n,
 };
 
-/** What the chain shows of one address and asset. */
+/** The chain's balance of one address and asset. */
 export interface Shown {
   /** The movements of payments that have landed and that have no line yet. */
   readonly unrecorded: readonly Pick<Movement, "kind" | "amount">[];
@@ -83,7 +83,7 @@ export function tallyOf(
   return { ...sums, [isVouchedFor ? "vouched" : "missing"]: -surplus };
 }
 
-/** What should be there by these lines alone. */
+/** The balance that these entries alone lead to. */
 export function recordedIn(entries: readonly Pick<EntryRecord, "kind" | "amount">[]): bigint {
   return recorded(sumsOf(entries));
 }

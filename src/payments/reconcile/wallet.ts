@@ -10,22 +10,26 @@ export interface WalletFinding {
   readonly status: string;
   readonly signature: string;
   /**
-   * What the nodes tell now. `landed`: it was carried out, and its status says that it was not. `landed_with_error`: it failed
-   * on the chain, and is shown as completed. `never_landed`: it can never land, and is shown as completed.
+   * The present answer of the nodes. `landed`: the transaction was carried out, although its status denies a landing.
+   * `landed_with_error`: the transaction failed on the chain, although its status is completed. `never_landed`: the
+   * transaction can never land, although its status is completed.
    */
   readonly onChain: "landed" | "landed_with_error" | "never_landed";
 }
 
-/** What became of the transactions that callers have signed. */
+/** The result for transactions that callers have signed. */
 export interface ReconciledWallet {
-  /** How many are over, and were looked at. */
+  /** Transactions that are over, and were checked. */
   readonly transactions: number;
-  /** Of how many completed ones the nodes have no history any more: they neither confirm nor contradict them. */
+  /**
+   * Completed transactions so old that the nodes no longer have their history, and can neither confirm nor contradict
+   * the status.
+   */
   readonly unproven: number;
   readonly findings: readonly WalletFinding[];
 }
 
-/** What it takes to look. */
+/** Dependencies of comparing wallet transactions. */
 export interface WalletReconciling {
   readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;
@@ -51,7 +55,7 @@ export async function reconcileWallet({ storage, ledger }: WalletReconciling): P
   }
 }
 
-/** One question about the landings of all of them, and one about the fates of those that should have landed. */
+/** One question about all landings, and one about the fates of transactions that should have landed. */
 async function examine(
   { storage, ledger }: WalletReconciling,
   transactions: readonly TransactionRecord[],

@@ -1,4 +1,4 @@
-/** Rows as they are handed to the archive: plain JSON, so that a line of text keeps each of them whole. */
+/** Converts rows to plain JSON for the archive, so that each row fits one line of text. */
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { PaymentTables, TableName } from "../tables.ts";
 

@@ -1,8 +1,8 @@
-/** How long the payment service keeps what is over, as its host may set it. */
+/** Options for how long the payment service keeps finished rows. */
 import { z } from "zod";
 import { durationOption, type Duration } from "../../duration.ts";
 
-/** How long what is over is kept, by what it is; what is left out is kept as long as the database, but for the last. */
+/** How long finished rows are kept, by kind; kinds without a duration are kept forever, except the last. */
 export interface Keep {
   /**
    * Wallet transactions (send, payroll) after their last step, with recipients, signed bytes, quote, history, notices and
@@ -24,7 +24,7 @@ export interface Keep {
   readonly idempotencyAnswers?: Duration;
 }
 
-/** The same in milliseconds; null for what is always kept. */
+/** `Keep` in milliseconds; null for kinds that are always kept. */
 export interface KeptFor {
   readonly transactions: number | null;
   readonly notices: number | null;

@@ -8,7 +8,7 @@ import { carryOut, type RemovingParts } from "./removal.ts";
 
 const PAGE = 32;
 
-/** Their ids tell no time: they have an index by it. */
+/** Removes old answers of idempotency keys. Their ids tell no time, so an index over their time is read. */
 export async function* oldAnswers(parts: RemovingParts, until: number): AsyncGenerator<number> {
   const { storage } = parts;
   const byAge = { table: paymentTables.idempotency, index: "byAge", limit: PAGE } as const;

@@ -55,7 +55,7 @@ export async function noticeRemoval(
   };
 }
 
-/** One delivery with its attempts and its runs. */
+/** The removal of a delivery with its attempts and runs. */
 async function deliveryRemoval(
   storage: PaymentStorage,
   delivery: DeliveryRecord,

@@ -1,4 +1,4 @@
-/** Wallet transactions that ended long ago, with all that belongs to them. */
+/** Removes wallet transactions that ended long ago, with all their rows. */
 import type { Address } from "../../address.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
@@ -8,7 +8,7 @@ import { noticeRemoval } from "./old-notices.ts";
 import type { Judged, Rows } from "./oldest-first.ts";
 import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
 
-/** What removing transactions needs. */
+/** Dependencies of removing transactions. */
 export interface TransactionRemoving extends RemovingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];
@@ -33,7 +33,7 @@ async function judge(
   if (isProof(transaction, parts.ownAddresses) || isGivenUp(transaction)) return "stays";
   const [ended] = (await endedRuns(parts.storage, [transaction.id], until)) ?? [];
   if (ended === undefined || !canGo(transaction)) return "later";
-  // Its notices go first, each in a commit of its own: they may have gone to many webhooks.
+  // Its notices are removed first, in separate commits: a notice may have gone to many webhooks.
   if (!(await areNoticesGone(parts, await parts.storage.notices(transaction.id), until))) return "later";
   const removal = await removalOf(parts, transaction);
   const whole = { ...removal, removes: [ended.instance], rows: [...removal.rows, ...ended.rows] };
@@ -42,8 +42,8 @@ async function judge(
 }
 
 /**
- * What the service has signed, or may have: `reconcile` looks up each of these signatures here, and a deposit address
- * gives money back however late it comes.
+ * Transactions that the service has signed, or may have signed: `reconcile` looks up their signatures here, and a
+ * deposit address refunds money however late it arrives.
  */
 function isProof({ mode, type, sender }: TransactionRecord, ownAddresses: readonly Address[]): boolean {
   return mode === "private" || type === "swap" || ownAddresses.includes(sender);

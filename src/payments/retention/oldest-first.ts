@@ -1,10 +1,10 @@
 /** Goes through rows from the oldest on by their ids, which begin with the time, and remembers how far all is decided. */
 import { timeOfId } from "../ids.ts";
 
-/** What was found of a row: it is `gone`, it always `stays`, or it may be old enough `later`. */
+/** The judgement of a row: it is `gone`, it always `stays`, or it may be old enough `later`. */
 export type Judged = "gone" | "stays" | "later";
 
-/** How rows of one table are found and judged. */
+/** The search and judgement of old rows of a table. */
 export interface Rows<R> {
   /** Up to `limit` rows by ascending id, the first one above `after`. */
   page(after: string, limit: number): Promise<readonly R[]>;

@@ -1,4 +1,4 @@
-/** Whether a transaction is over, as far as its status tells: it never changes again then. */
+/** Tells by its status whether a transaction is over, and never changes again. */
 import type { TransactionStatus } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 

@@ -15,7 +15,7 @@ import { oldTransactions } from "./old-transactions.ts";
 import { OldestFirst, type Rows } from "./oldest-first.ts";
 import type { RemovingParts } from "./removal.ts";
 
-/** What retention is given. */
+/** Options of retention. */
 export interface RetentionOptions {
   readonly keep: KeptFor;
   readonly archive: Archive<ArchivedRow> | null;
@@ -25,7 +25,7 @@ export interface RetentionOptions {
   readonly ownAddresses: readonly Address[];
 }
 
-/** How a service keeps what is over. */
+/** The state of retention in a service. */
 export interface PaymentRetentionStanding extends KeepStanding {
   /** How many bytes the data of the whole storage takes; null where that is not known. */
   readonly bytes: number | null;

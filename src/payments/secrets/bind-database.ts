@@ -56,15 +56,15 @@ export async function bindSecrets(
 }
 
 /**
- * Whether a given master secret is the one that the database was written with. `unused`: it was written with none of this
- * version yet.
+ * Whether a master secret is the secret that the database was written with. `unused`: nothing in the database was
+ * written with this version yet.
  */
 export interface MasterSecretStanding {
   readonly version: number;
   readonly standing: "same" | "another" | "unused";
 }
 
-/** What a database is bound to, beside what is given. */
+/** The chain and the secrets that a database is bound to, compared with the given ones. */
 export interface DatabaseBinding {
   /** Null before the first start. */
   readonly genesisHash: string | null;
@@ -88,12 +88,12 @@ function factOf(version: number): string {
   return `masterSecret:${version}`;
 }
 
-/** Tells one secret from another, and nothing of what it is. */
+/** Fingerprint of a secret. */
 function checkValue({ version, secret }: MasterSecret): string {
   return createHmac("sha256", secret).update(`paystate master secret ${version}`).digest("hex");
 }
 
-/** The value this fact has, which is the given one when it had none. */
+/** The stored value of a fact; stores the given value when the fact has none. */
 async function bind(storage: PaymentStorage, id: string, value: string): Promise<string> {
   const known = await storage.fact(id);
   if (known !== null) return known;

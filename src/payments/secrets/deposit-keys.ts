@@ -4,7 +4,7 @@ import type { Address } from "../../address.ts";
 import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
 import type { MasterSecret } from "./sealing.ts";
 
-/** Which key is meant: all that is stored of it. */
+/** The stored identity of a deposit key. */
 export interface DepositKey {
   readonly masterVersion: number;
   readonly transactionId: string;

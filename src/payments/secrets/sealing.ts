@@ -2,7 +2,10 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import type { Random } from "../../runtime.ts";
 
-/** One version of the operator's master secret. New secrets are sealed with the first; the others still open theirs. */
+/**
+ * A version of the operator's master secret. New secrets are sealed with the first version; older versions still open
+ * their secrets.
+ */
 export interface MasterSecret {
   /** A whole number above 0 that never names another secret. */
   readonly version: number;
@@ -10,7 +13,7 @@ export interface MasterSecret {
   readonly secret: Uint8Array;
 }
 
-/** Which row a secret belongs to; a sealed text moved to another row does not open. */
+/** The row that a secret belongs to; a sealed text moved to another row does not open. */
 export interface SealedFor {
   readonly table: string;
   readonly row: string;

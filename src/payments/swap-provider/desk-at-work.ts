@@ -25,7 +25,7 @@ import type {
   WantedReservation,
 } from "./swap-provider.ts";
 
-/** How a desk trades, checked. */
+/** Checked terms of a desk. */
 export interface DeskTerms {
   readonly desk: Signer;
   /** Null where the inventory makes the price. */
@@ -36,7 +36,7 @@ export interface DeskTerms {
   readonly maxGivenPerDay: ReadonlyMap<string, bigint>;
 }
 
-/** What one account may have in open quotes and swaps under way: a tenth of what the desk can give. */
+/** The part of the desk's balance that an account may have in open quotes and swaps under way: a tenth. */
 const ACCOUNT_SHARE = 10n;
 const BPS = 10_000n;
 
@@ -44,7 +44,7 @@ const BPS = 10_000n;
 interface Inventory {
   readonly give: bigint;
   readonly get: bigint;
-  /** What open quotes and swaps under way will bring of what is given, and take of what is got. */
+  /** Amounts that open quotes and swaps under way will bring (`give`) and take (`get`). */
   readonly expected: bigint;
   readonly promised: bigint;
 }
@@ -52,10 +52,10 @@ interface Inventory {
 /** Everything that limits one offer, in base units of what is got. */
 interface Room {
   readonly inventory: Inventory;
-  /** What one account may have open, and what this one has. */
+  /** The most that an account may have open, and the amount that this account has open. */
   readonly share: bigint;
   readonly toOne: bigint;
-  /** The most that is given within 24 hours, null without a limit, and how much of it is taken up. */
+  /** The limit on amounts given within 24 hours, null without a limit, and the amount used so far. */
   readonly mostPerDay: bigint | null;
   readonly givenToday: bigint;
 }
@@ -186,8 +186,8 @@ export class DeskAtWork {
   }
 
   /**
-   * What is promised and not paid yet is looked at as if it were paid, and what is expected as if it had come, where that
-   * makes the price worse; where it would make it better it has not happened yet.
+   * Promised payments count as paid, and expected payments as received, if that makes the price worse; changes that
+   * would make the price better do not count yet.
    */
   async #price(
     wanted: WantedSwap,

@@ -3,7 +3,7 @@ import type { ReservationRecord } from "../tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Promised, WantedReservation } from "./swap-provider.ts";
 
-/** What is promised of resources at one moment, and what has lapsed and can be given away again. */
+/** Present reservations of resources, and lapsed reservations that can be released. */
 export interface Promises {
   readonly promised: Promised;
   /**
@@ -40,16 +40,16 @@ export function promisesAt(
   };
 }
 
-/** Where a reservation is found again. */
+/** The name of a reservation. */
 export type ReservationName = Pick<ReservationRecord, "id" | "resource">;
 
-/** What was set aside: rows to insert, and their names. */
+/** Reservations: rows to insert, and their names. */
 export interface Reserved {
   readonly names: readonly ReservationName[];
   readonly writes: readonly PaymentWrite[];
 }
 
-/** What is set aside for `owner`, which is a quote of one version, or a payment. */
+/** Reservations for `owner`, which is a version of a quote, or a payment. */
 export function reserve(
   owner: string,
   wanted: readonly WantedReservation[],

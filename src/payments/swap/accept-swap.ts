@@ -21,7 +21,7 @@ import { plannedReference } from "../wallet/own-reference.ts";
 import { swapRefusal } from "./swap-refusal.ts";
 import { readSignedSwap } from "./read-signed-swap.ts";
 
-/** What taking swaps needs besides the context. */
+/** Dependencies of taking swaps, besides the context. */
 export interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;

@@ -10,7 +10,7 @@ import { isStillGood } from "../swap-provider/price-check.ts";
 import { readSwap } from "../quotes/stored-swap.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 
-/** What completing a swap needs. */
+/** Dependencies of completing a swap. */
 export interface SwapCompletion extends ComparedClocks {
   readonly storage: PaymentStorage;
   readonly assets: Assets;

@@ -1,4 +1,4 @@
-/** Whether a caller has signed the very transaction that its quote gave out, and nothing else. */
+/** Checks that a caller has signed exactly the transaction of its quote. */
 import bs58 from "bs58";
 import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";

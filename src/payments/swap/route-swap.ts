@@ -27,7 +27,7 @@ const PATIENCE_MS = 5 * 60_000;
 /** Why a swap was refunded without its payee being at fault. */
 type Obstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
-/** What routing swaps needs besides the context. */
+/** Dependencies of routing swaps, besides the context. */
 export interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
   readonly sponsor: Address;
   readonly startPayment: StartPayment;
@@ -43,7 +43,7 @@ interface SwapLegs {
   readonly amount: bigint;
 }
 
-/** A price that is good enough, and what it takes up. */
+/** An acceptable offer, and its reservations. */
 interface GoodOffer extends SwapLegs {
   readonly direct: NonNullable<Swapper["direct"]>;
   readonly offer: SwapOffer;
@@ -92,7 +92,7 @@ export class SwapRouting implements OrderRouting {
     const view = await this.#load(transactionId);
     if (view.transaction.type !== "swap") return this.#others.reroute(transactionId, payment, fault);
     if (fault?.kind === "payee") return giveUp(null);
-    // Another payment of the order has landed, which its marker tells.
+    // A rival payment of the order has landed, as its marker shows.
     if (fault?.kind === "superseded") return { event: { type: "ROUTED", payouts: 0, unpaid: 0 } };
     // Confirmed once and then undone by a fork: a status never goes back, so it is not begun again.
     if (view.transaction.status === "confirmed") return giveUp("LIQUIDITY_UNAVAILABLE");

@@ -7,7 +7,7 @@ import type { TransactionFault } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
-/** What the sender has to have for a swap. */
+/** The amounts that the sender needs for a swap. */
 export interface SwapCosts extends BuiltSwap {
   readonly sender: Address;
   readonly give: Token;

@@ -1,4 +1,7 @@
-/** What is kept of the database as a whole: which chain it belongs to, and when some process was at work on it. */
+/**
+ * Tables about the database as a whole: the chain that the database belongs to, and the times at which processes were
+ * at work.
+ */
 import { defineTable, type Row } from "../../../storage/table.ts";
 import type { Read } from "./read.ts";
 

@@ -1,4 +1,4 @@
-/** One-time deposit addresses, the ledger of each, and what operators have vouched for at them. */
+/** Tables of deposit addresses: the addresses, their ledgers, and the money that operators have vouched for. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import { type Read, rowsOf } from "./read.ts";
@@ -63,8 +63,8 @@ export const entries = defineTable("entries", {
 export interface EntryRecord extends Row<typeof entries> {}
 
 /**
- * What an operator's word on a deposit address covers: the money that had come in when it was given, and nothing that
- * comes later. `id` is the address and the step of its chart that the word follows.
+ * Money at a deposit address that an operator's word covers: money received before the word was given, and no later
+ * money. `id` consists of the address and the step of its chart that the word follows.
  */
 export const vouchings = defineTable("vouchings", {
   columns: {

@@ -1,8 +1,8 @@
-/** Who calls, as storage keeps it: accounts, their keys, and the answers that a key was given. */
+/** Tables of callers: accounts, keys, and stored answers. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import type { Read } from "./read.ts";
 
-/** Who may do how much. Limits and ownership are per account, never per key. */
+/** The tier of an account. Limits and ownership are per account, never per key. */
 export type Tier = "free" | "pro" | "enterprise";
 
 export const accounts = defineTable("accounts", {

@@ -1,4 +1,4 @@
-/** What is limited, and how much of it is taken: requests, volumes of a day, the sponsor's lamports, the desk's inventory. */
+/** Tables of limits: reservations, requests, spendings, the operator's rules, and daily volumes. */
 import { defineTable, type Row } from "../../../storage/table.ts";
 import { type Read, rowsOf } from "./read.ts";
 
@@ -12,7 +12,7 @@ export const reservations = defineTable("reservations", {
     resource: "text",
     amount: "amount",
     createdAt: "integer",
-    /** When others who need the room may release it; null while its owner is at work. */
+    /** Time from which other owners who need the room may release the reservation; null while its owner is at work. */
     lapsesAt: "integer?",
     releasedAt: "integer?",
   },
@@ -35,13 +35,13 @@ export const limitHits = defineTable("limitHits", {
 
 export interface LimitHitRecord extends Row<typeof limitHits> {}
 
-/** What purses of the service's own have spent: one row per set of signed bytes that spends it. */
+/** Spendings of the service's own purses: a row for each set of signed bytes. */
 export const spendings = defineTable("spendings", {
   columns: {
     id: "text",
-    /** Whose money of which kind it is, in the words of the reservations' `resource`. */
+    /** The purse, named like the `resource` of reservations. */
     purse: "text",
-    /** Base units that landing costs for good. They count from the signature on, whether it lands or not. */
+    /** Base units that a landing costs for good. They count from the signature on, landed or not. */
     amount: "amount",
     at: "integer",
   },
@@ -50,7 +50,7 @@ export const spendings = defineTable("spendings", {
 
 export interface SpendingRecord extends Row<typeof spendings> {}
 
-/** What an operator has set for what is newly taken: for every account (`service`), or for one (`account <id>`). */
+/** Operators' rules for new requests: for every account (`service`), or for one (`account <id>`). */
 export const gates = defineTable("gates", {
   columns: {
     id: "text",

@@ -3,7 +3,7 @@ import { column, defineTable, type Row } from "../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
 import { type InSequence, type Read, rowsOf } from "./read.ts";
 
-/** Events for webhooks, each as it was when it happened. */
+/** Events for webhooks, with the state of the transaction at the time. */
 export const notices = defineTable("notices", {
   columns: {
     id: "text",

@@ -1,4 +1,4 @@
-/** What needs a person, what operators have decided about it, and what they did. */
+/** Tables of the operator: matters that need a person, decisions about matters, and the audit log. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import { type Read, rowsOf } from "./read.ts";
 
@@ -15,11 +15,11 @@ export const matters = defineTable("matters", {
     message: "text",
     /** When it was first seen. */
     since: "integer",
-    /** When its beginning was reported; null while it was not. */
+    /** When the host was told that the matter began; null before. */
     toldAt: "integer?",
-    /** Until then one process is telling it, and others leave it alone. */
+    /** Until this time one process is telling the host about the matter, and other processes wait. */
     tellingUntil: "integer?",
-    /** When a process last said that it sees what others cannot; null for what every process finds. */
+    /** When a process last reported a sighting; null for matters that every process can find. */
     seenAt: "integer?",
   },
   migrations: [{ add: { seenAt: null } }],
@@ -28,7 +28,7 @@ export const matters = defineTable("matters", {
 
 export interface MatterRecord extends Row<typeof matters> {}
 
-/** What operators have decided about matters. `id` is the matter's; a decision expects the version that it has read. */
+/** Operators' decisions about matters. `id` is the id of the matter; a decision expects the version that was read. */
 export const decisions = defineTable("decisions", {
   columns: {
     id: "text",

@@ -134,7 +134,7 @@ export interface TransactionView {
   readonly payments: readonly PaymentRecord[];
 }
 
-/** What narrows a list of transactions; each has an index of its own. */
+/** A filter for a list of transactions; each has an index of its own. */
 export type TransactionLookup =
   | { readonly status: TransactionStatus }
   | { readonly type: TransactionRecord["type"] }
@@ -147,7 +147,7 @@ export const orderReads = (read: Read) => ({
   quote: (id: string) => read.get(quotes, id),
   async transaction(id: string): Promise<TransactionView | null> {
     const ofIt = { index: "ofTransaction", equals: { transactionId: id } } as const;
-    // Asked for in one turn, so that all three are of one moment.
+    // All three reads are asked for in one turn, and so see the same state.
     const [transaction, paid, own] = await Promise.all([
       read.get(transactions, id),
       read.find({ table: recipients, ...ofIt }),

@@ -1,9 +1,9 @@
-/** What the service signs, or was given signed: payments out of deposit addresses, and every set of signed bytes. */
+/** Tables of signed bytes: payments out of deposit addresses, and all attempts, the caller's included. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import { type Read, rowsOf } from "./read.ts";
 
-/** What one recipient gets, in base units. */
+/** The share of a recipient, in base units. */
 export interface RecipientShare {
   readonly address: Address;
   readonly amount: bigint;
@@ -19,13 +19,13 @@ export const payments = defineTable("payments", {
     /** `plan` pays no one: it replaces a marker by the payments that take the place of what that marker stood for. */
     kind: column<"payout" | "swap" | "plan" | "refund" | "sweep" | "collect">("text"),
     status: column<"planned" | "broadcast" | "confirmed" | "finalized" | "failed">("text"),
-    /** Names the payment within its address, such as `order`, `refund 1`. Which marker it makes stands in its plan. */
+    /** Names the payment within its address, such as `order`, `refund 1`. The plan names the marker. */
     mark: "text",
     mint: "text",
     legs: column<readonly RecipientShare[]>("json"),
     /** What the transaction does, as JSON text: rebuilt over a new blockhash for each attempt, otherwise unchanged. */
     plan: "text",
-    /** That of the newest attempt. */
+    /** The signature of the newest attempt. */
     signature: "text?",
     reason: "text?",
     createdAt: "integer",

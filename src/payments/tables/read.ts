@@ -1,8 +1,8 @@
-/** How lists of rows are asked for. */
+/** Reads lists of rows. */
 import type { EngineStorage } from "../../../storage/storage.ts";
 import type { Table } from "../../../storage/table.ts";
 
-/** What is needed of a storage to read. */
+/** The reading part of a storage. */
 export type Read = Pick<EngineStorage, "get" | "find" | "tally">;
 
 /** A place in a list that is ordered by creation, and where that is the same by id. */

@@ -30,8 +30,8 @@ export const webhooks = defineTable("webhooks", {
 export interface WebhookRecord extends Row<typeof webhooks> {}
 
 /**
- * Counts the changes of an account's webhooks, so that a commit can expect those that it has read. `id` is the account's; an
- * account that never had a webhook has no row.
+ * Counts the changes of an account's webhooks, so that a commit can require unchanged webhooks. `id` is the account's;
+ * an account that never had a webhook has no row.
  */
 export const webhookLists = defineTable("webhookLists", {
   columns: { id: "text", version: "integer", changedAt: "integer" },

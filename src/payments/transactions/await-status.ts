@@ -8,7 +8,7 @@ import type { Clock } from "../../runtime.ts";
 /** What other processes on the same database change is seen this late. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** What is waited for, and for how long at most. */
+/** The awaited status, and the longest wait. */
 export interface AwaitedStatus {
   readonly transactionId: string;
   /** The status that it has now. */
@@ -23,7 +23,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** All who wait for a status in this process. */
+/** The callers in this process who wait for a status. */
 export class StatusWaiters {
   readonly #storage: PaymentStorage;
   readonly #clock: Clock;

@@ -16,7 +16,7 @@ export interface CancelledTransactionBody {
   readonly cancelledAt: string;
 }
 
-/** What cancelling needs. */
+/** Dependencies of cancelling. */
 export interface Cancelling extends Pick<ServiceContext, "storage"> {
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;

@@ -26,7 +26,7 @@ import { answeredBefore } from "./answered-before.ts";
 /** The answer to POST /v1/transactions. */
 export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
 
-/** The ways to take a transaction, each of which checks what is its own. */
+/** The ways to take a transaction; every way has its own checks. */
 export interface TakingParts extends ServiceContext {
   readonly acceptTransfer: Accept<CreatedTransferBody>;
   readonly acceptSwap: Accept<CreatedTransferBody>;
@@ -36,7 +36,10 @@ export interface TakingParts extends ServiceContext {
   readonly amounts: AmountChecks;
 }
 
-/** Takes transactions of both modes. Checks in the order that the API promises, so that each refusal has one cause. */
+/**
+ * Takes transactions of both modes. Runs its checks in the order that the API promises, so that a refused request
+ * always gets the same error.
+ */
 export class TransactionTaking {
   readonly #with: TakingParts;
 

@@ -80,7 +80,7 @@ function isLast(rows: readonly TransactionRecord[], only: TransactionLookup | nu
   return only !== null && "recipient" in only ? rows.length === 0 : rows.length < ROWS_AT_A_TIME;
 }
 
-/** The filter that leaves the fewest; the others are applied to what it leaves. */
+/** The most selective filter; the other filters are applied to its result. */
 function lookupOf({ recipient, reference, status, type, mode }: Filter): TransactionLookup | null {
   if (recipient !== undefined) return { recipient };
   if (reference !== undefined) return { reference };

@@ -14,22 +14,25 @@ import { depositBody, type DepositBody } from "../private/deposit-body.ts";
 import { receivedMoney, type ReceivedMoney } from "./received-money.ts";
 import { recipientOutcome, type RecipientOutcome } from "./recipient-outcome.ts";
 
-/** One recipient with what became of its share. */
+/** A recipient, and the outcome of its share. */
 export interface RecipientBody extends RecipientOutcome {
   readonly address: string;
   readonly amount: string;
 }
 
-/** Money on its way back to the sender. `held`: it waits for the operator. */
+/** Money on its way back to the sender. `held`: the refund waits for the operator. */
 export interface RefundBody {
-  /** Its symbol; the mint's address of tokens that are none of the service's assets and that an operator returned. */
+  /** The symbol; for foreign tokens that an operator returned, the address of the mint. */
   readonly asset: string;
   readonly amount: string;
   readonly signature: string | null;
   readonly status: "pending" | "paid" | "held";
 }
 
-/** The answer to GET /v1/transactions/{id}: the five fields that every transaction has first, then what was added to them. */
+/**
+ * The answer to GET /v1/transactions/{id}: first the five original fields of every transaction, then the fields added
+ * later.
+ */
 export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, AttentionFields {
   readonly transactionId: string;
   readonly status: TransactionRecord["status"];
@@ -52,7 +55,7 @@ export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, A
   readonly landedAfterCancel?: true;
 }
 
-/** What showing transactions needs. */
+/** Dependencies of showing transactions. */
 export interface TransactionReading {
   readonly storage: PaymentStorage;
   readonly assets: Assets;
@@ -138,12 +141,14 @@ function bodyOf({ transaction, recipients, payments, assets, deposit, entries }:
   };
 }
 
-/** That of the bytes as given, and the one under which its sender had the same message land, where there is one. */
+/**
+ * The signature of the given bytes, and the signature under which the sender had the same message land, if different.
+ */
 function signaturesOf({ signature, landedSignature }: TransactionRecord): readonly string[] {
   return [signature, landedSignature].filter((each) => each !== null);
 }
 
-/** What the service itself paid to recipients, as the chain knows it. */
+/** Signatures of the service's own payments to recipients. */
 function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
   return payments
     .filter(({ kind, status }) => (kind === "payout" || kind === "swap") && status !== "failed")

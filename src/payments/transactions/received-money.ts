@@ -1,4 +1,4 @@
-/** What came to a deposit address, and how much is still missing. */
+/** The money received at a deposit address, and the missing rest. */
 import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
@@ -18,7 +18,7 @@ export interface ReceivedBody {
   readonly counted: boolean;
 }
 
-/** What is shown of the money that came in. */
+/** The shown money received. */
 export interface ReceivedMoney {
   readonly received: readonly ReceivedBody[];
   /** What is still to be deposited, in whole units of the expected asset; "0" when all of it is there. */

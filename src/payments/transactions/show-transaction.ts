@@ -1,4 +1,4 @@
-/** One transaction, at once or when there is news of it. */
+/** Shows a transaction, at once or as soon as its status changes. */
 import { isFinalStatus, type StatusWaiters } from "./await-status.ts";
 import type { Caller } from "../accounts/caller.ts";
 import {

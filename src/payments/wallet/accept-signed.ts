@@ -26,14 +26,14 @@ export interface CreatedTransferBody {
 /** Signed bytes that the chain would carry out, with what goes into the commit that takes them. */
 export interface ExaminedTransaction {
   readonly verified: VerifiedPayment;
-  /** The key that it is listed by besides its accounts, null for a transaction that another party built. */
+  /** The reference key of the transaction; null for a transaction that a swap provider built. */
   readonly reference: Address | null;
-  /** What stays set aside until it has landed or is proved dead. */
+  /** Reservations that last until the transaction has landed or is proved dead. */
   readonly reservations: readonly string[];
   readonly writes: readonly PaymentWrite[];
 }
 
-/** What taking signed transactions needs besides the context. */
+/** Dependencies besides the context. */
 export interface SignedTransactionParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
   readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
   /** The first step of a transfer. */
@@ -83,7 +83,7 @@ export class SignedTransactions {
   }
 }
 
-/** What was answered when the transaction was taken; the same at every replay. */
+/** The answer to a new transaction; the same at every replay. */
 export function createdTransferBody({ id, signature, createdAt }: TransactionRecord): CreatedTransferBody {
   return {
     transactionId: id,

@@ -1,10 +1,10 @@
 /** Gathers items into small batches, so that not every item costs a commit of its own. */
 import type { Clock } from "../../runtime.ts";
 
-/** Nothing waits longer for others to join it. */
+/** The longest time that an item waits for further items. */
 const GATHER_MS = 50;
 
-/** One look's gathering, until its end. */
+/** A batch of one look. */
 export class Gathering<T> {
   readonly #clock: Clock;
   readonly #handOn: (batch: readonly T[]) => Promise<void>;
@@ -17,7 +17,7 @@ export class Gathering<T> {
     this.#handOn = handOn;
   }
 
-  /** Hands it on within 50 ms, with all that is added until then. */
+  /** Adds an item to the batch, which is handed on within 50 ms. */
   add(item: T): void {
     this.#gathered.push(item);
     if (this.#gathered.length > 1) return;
@@ -31,7 +31,7 @@ export class Gathering<T> {
     );
   }
 
-  /** Hands on what is left, at once; resolves when everything is handed on. */
+  /** Hands on the remaining items at once; resolves when all items are handed on. */
   async end(): Promise<void> {
     this.#ending.abort();
     await Promise.all(this.#handed);

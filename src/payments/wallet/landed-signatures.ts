@@ -3,14 +3,14 @@ import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
 
 /** What is known of one. */
 type Known =
-  /** It has landed, and its receipt was not asked for yet. */
+  /** Landed; the receipt was not asked for yet. */
   | { readonly is: "landed" }
-  /** Its receipt was not there, this many times in a row; not to be asked for before this time. */
+  /** The receipt was missing, this many times in a row; not asked for again before `askAt`. */
   | { readonly is: "without receipt"; readonly askAt: number; readonly times: number }
   /** The event for its instance. */
   | { readonly is: "read"; readonly event: SignatureEvent };
 
-/** More than are on their way at once; one that is dropped is only asked for again. */
+/** More signatures than are ever under way at once; a dropped signature is only asked for again. */
 const MAX_REMEMBERED = 20_000;
 const FIRST_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 8_000;
@@ -19,13 +19,13 @@ const MAX_PAUSE_MS = 8_000;
 export class LandedSignatures {
   readonly #known = new Map<string, Known>();
 
-  /** The event of one whose receipt was read, and whose instance could not take it so far. */
+  /** The event of a signature whose receipt was read, and whose instance has not taken the event yet. */
   eventOf(signature: string): SignatureEvent | null {
     const known = this.#known.get(signature);
     return known?.is === "read" ? known.event : null;
   }
 
-  /** Whether it is known to have landed, so that its status need not be asked for. */
+  /** Whether the signature is known to have landed, so that its status need not be asked for. */
   hasLanded(signature: string): boolean {
     return this.#known.get(signature)?.is === "landed";
   }

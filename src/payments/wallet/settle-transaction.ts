@@ -11,7 +11,7 @@ import type { Attempt, Fate, Landing, LandingRefusal, Ledger } from "../../ledge
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
-/** What settling needs. */
+/** Dependencies of settling. */
 export interface Settlement {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -25,7 +25,7 @@ export interface NamedLanding {
   readonly signature: string;
 }
 
-/** What was settled. */
+/** A settled transaction. */
 export interface SettledTransaction {
   readonly transactionId: string;
   /** What it is shown as from now on. */

@@ -1,4 +1,4 @@
-/** What simulation foretells, in the words of the contract. */
+/** Converts errors of a simulation into errors of the API. */
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";

@@ -4,7 +4,7 @@ import type { AttemptRecord } from "../tables/payments.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Attempt, Landing } from "../../ledger/ledger.ts";
 
-/** What the ledger needs to know of an attempt. */
+/** The ledger's view of a stored attempt. */
 export function attemptOf({
   id,
   bytes,

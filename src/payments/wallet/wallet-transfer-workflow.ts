@@ -15,12 +15,12 @@ import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 /** The registered chart of wallet mode. */
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
 
-/** What sending a caller-signed transaction needs. */
+/** Dependencies of sending caller-signed transactions. */
 export interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
-  /** Has the other side of a swap sign too. Null: there is nothing to send, or it is sent by others. */
+  /** Asks the provider of a swap to sign too. Null when no bytes are left to send, or the provider sends them. */
   readonly completeSwap: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
   readonly announce: AnnounceEffect;
 }
@@ -91,7 +91,7 @@ function isOver(status: TransferMeta["status"]): boolean {
   return ["completed", "failed", "cancelled"].includes(status);
 }
 
-/** How a transfer begins. */
+/** The start of a transfer. */
 export interface TransferStart {
   /** How long it can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;

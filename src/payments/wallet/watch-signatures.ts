@@ -15,7 +15,7 @@ import { standingOf, type Standing } from "./signature-news.ts";
 import { inLanes, Slots } from "../slots.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
-/** What following signatures needs. */
+/** Dependencies of following signatures. */
 export interface SignatureWatching {
   readonly storage: Pick<PaymentStorage, "attempts">;
   readonly ledger: Ledger;
@@ -28,15 +28,16 @@ export interface SignatureWatching {
 /** The most signatures that one call for statuses takes. */
 const MAX_SIGNATURES_PER_LOOK = 256;
 /**
- * Landings asked for with one question, and so many questions at once: each asks every witness for the statuses of all and
- * one node for each receipt. So 3,000 are answered within 40 s by nodes that take 200 ms.
+ * Landings in one question, and questions at once: a question asks every witness for all statuses, and one node for
+ * each receipt. So nodes that take 200 ms answer 3,000 landings within 40 s.
  */
 const LANDINGS_PER_QUESTION = 16;
 const MAX_QUESTIONS_AT_ONCE = 2;
 /**
- * A lying endpoint may report "finalized" for bytes that no other has seen. So one poll of sixteen leaves the first
- * endpoint's answer out: then the others are asked, and the bytes are judged or sent again. A look is one poll or several:
- * a fixed step could always miss the same signatures, steps of the golden ratio meet all.
+ * A lying endpoint may report "finalized" for bytes that no other endpoint has seen. So one poll of sixteen ignores the
+ * first endpoint's answer: the remaining endpoints are asked, and the bytes are judged or sent again. A look is one
+ * poll or several: with a fixed step the same signatures could always be missed; steps of the golden ratio reach all
+ * signatures.
  */
 const GOLDEN_STEP = 0x9e37_79b1;
 const isHintless = (poll: number): boolean => Math.imul(poll, GOLDEN_STEP) >>> 28 === 0;
@@ -73,7 +74,7 @@ export function watchStrayLanding(watching: SignatureWatching): Watcher {
   };
 }
 
-/** What one watcher knows of its signatures from look to look. */
+/** The state of one watcher's signatures between looks. */
 class FollowedSignatures {
   readonly #around: SignatureWatching;
   readonly #landed = new LandedSignatures();
@@ -163,7 +164,7 @@ class FollowedSignatures {
     );
   }
 
-  /** What one endpoint knows of each, which is enough to choose what to ask the others. */
+  /** The statuses at one endpoint: good enough to choose the signatures that the other endpoints are asked about. */
   async #hints(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>> {
     if (signatures.length === 0) return [];
     this.#polls += 1;
@@ -171,7 +172,7 @@ class FollowedSignatures {
     return this.#around.ledger.statuses(signatures);
   }
 
-  /** Reads how these landed, as enough endpoints agree; what cannot be had is asked for again later. */
+  /** Reads the landings that enough endpoints agree on; missing landings are asked for again later. */
   async #readLandings(watches: readonly WatchRecord[]): Promise<void> {
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null).map(({ key }) => key);
     const attempts = await this.#attemptsOf(unread);
@@ -189,7 +190,7 @@ class FollowedSignatures {
     return signatures.map((signature) => known.get(signature) ?? lostAttempt(signature));
   }
 
-  /** Tells those of them whose receipt was read; it is kept until the instance has taken it. */
+  /** Reports landings whose receipt was read; a receipt is kept until the instance has taken the event. */
   async #tellRead(watches: readonly WatchRecord[], look: Look): Promise<void> {
     const events = watches.flatMap(({ key, instance }) => {
       const event = this.#landed.eventOf(key);

@@ -6,7 +6,7 @@ import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
-/** What both watches need. */
+/** Dependencies of both watches. */
 export interface UnsettledWatching {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

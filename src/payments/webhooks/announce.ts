@@ -21,7 +21,7 @@ import { recipientShare, transactionFee } from "../transactions/read-transaction
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
-/** What announcing needs. */
+/** Dependencies of announcing. */
 export interface Announcing {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
@@ -30,9 +30,10 @@ export interface Announcing {
 }
 
 /**
- * The effect `announce`. A step tells webhooks in its own commit; the webhooks of the account have to be as they were read.
- * Where others keep changing them, or many are told, a task does what is left. Both look at all notices of the transaction
- * and not only at their own: each begins what is missing, in the order in which the notices follow each other.
+ * The effect `announce`. A step announces its notices in its own commit, which is refused when the account's webhooks
+ * have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a task announces the
+ * rest. Step and task both look at all notices of the transaction: each begins missing deliveries, in the order of the
+ * notices.
  */
 export function announceEffect(parts: Announcing): AnnounceEffect {
   return {
@@ -41,7 +42,7 @@ export function announceEffect(parts: Announcing): AnnounceEffect {
   };
 }
 
-/** More deliveries than these are begun by a task: a step is not to be long because somebody listens. */
+/** More deliveries than this are begun by a task, so that webhooks do not make a step slow. */
 const MAX_BEGUN_WITH_STEP = 3;
 
 async function announceWithStep(
@@ -90,7 +91,7 @@ async function announceLate(
   const { accountId } = view.transaction;
   const { webhooks, unchanged } = await readWebhookList(storage, accountId);
   const notices = await storage.notices(transactionId);
-  // Read after the notices: one that was announced in a single commit has all its deliveries by then.
+  // Read after the notices, so that a notice announced in a single commit comes with all its deliveries.
   const deliveries = await storage.deliveries(transactionId);
   const announced = announce(parts, { view, notices, own: [], webhooks, deliveries });
   return {
@@ -104,18 +105,18 @@ async function announceLate(
   };
 }
 
-/** What there is to announce of one transaction. */
+/** Notices of one transaction, and the data to announce them. */
 interface Announceable {
   readonly view: NoticedTransaction;
   readonly notices: readonly NoticeRecord[];
-  /** Those of them that belong to this very commit: the webhooks are those of its time. */
+  /** Notices of this commit: `webhooks` are the webhooks at the time of this commit. */
   readonly own: readonly NoticeRecord[];
   readonly webhooks: readonly WebhookRecord[];
-  /** Those that have begun, read after the notices. */
+  /** Deliveries that have begun, read after the notices. */
   readonly deliveries: readonly DeliveryRecord[];
 }
 
-/** The notices that had no body, with theirs and with whom they tell; and all deliveries that are to begin. */
+/** New notices with body and webhooks, and all deliveries that must begin. */
 function announce(
   { assets, deliveries: workflow }: Announcing,
   { view, notices, own, webhooks, deliveries }: Announceable,
@@ -143,12 +144,15 @@ function announce(
   return { notices: told, runs };
 }
 
-/** Those whose deliveries have begun: of a notice that does not say whom it tells, and those that had it sent again. */
+/**
+ * Webhooks with a delivery of the notice: webhooks of a notice that lists none, and webhooks that had the notice sent
+ * again.
+ */
 function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[]): readonly string[] {
   return deliveries.filter(({ noticeId }) => noticeId === id).map(({ webhookId }) => webhookId);
 }
 
-/** A transaction that begins with this very commit. */
+/** A transaction that begins with this commit. */
 function takenWith(companions: readonly PaymentWrite[], transactionId: string): NoticedTransaction | null {
   const transaction = insertsOf(companions, "transactions").find(({ id }) => id === transactionId);
   if (transaction === undefined) return null;
@@ -187,8 +191,8 @@ function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRe
 }
 
 /**
- * Where a task announces, the webhooks may be newer than the notice. The process that registered one and the one that
- * committed the notice each have a clock: one notice from before the registration is better than one that is lost.
+ * A task may see webhooks newer than the notice. Webhook and notice may be dated by processes with different clocks: a
+ * notice from before the registration is better than a lost notice.
  */
 const MAX_CLOCK_SKEW_MS = 60_000;
 

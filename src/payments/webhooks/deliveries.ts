@@ -14,7 +14,7 @@ import { pageQuery, parseRequest, type PageQuery } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
-/** What sending again needs. */
+/** Dependencies of resending. */
 export interface DeliveryParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface DeliveryParts {
   readonly workflow: WebhookDeliveryWorkflow;
 }
 
-/** Which deliveries are asked for. */
+/** The requested deliveries. */
 export interface AskedDeliveries {
   readonly webhookId: string;
   readonly query?: PageQuery | undefined;

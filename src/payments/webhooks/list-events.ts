@@ -8,7 +8,7 @@ import { notInList, pageOf, type Page } from "../page.ts";
 import { ownTransaction, type TransactionReading } from "../transactions/read-transaction.ts";
 import { eventsQuery, parseRequest, type EventsQuery } from "../requests.ts";
 
-/** One notice. */
+/** A notice. */
 export interface EventBody {
   /** The same as `webhook-id` of its deliveries. */
   readonly eventId: string;
@@ -43,7 +43,7 @@ export async function listEvents(
   return { data, hasMore };
 }
 
-/** Whose timeline is asked for. */
+/** The owner and transaction of a timeline. */
 export interface AskedTimeline {
   readonly transactionId: string;
   readonly query?: EventsQuery | undefined;

@@ -1,6 +1,6 @@
 /**
- * Tells the host about notices without a webhook: those that this process commits, and those of the others on the same
- * database. All are told as they stand in the table, so those of one transaction in the order of its steps.
+ * Tells the host about notices without a webhook, whether this or a different process on the database commits the
+ * notices. Notices are told in table order, so the notices of one transaction come in the order of its steps.
  */
 import { noticeOf } from "./announce.ts";
 import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
@@ -11,7 +11,7 @@ import type { NoticeRecord } from "../tables/notices.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 
-/** Which notices to be told of; every field narrows. An empty filter takes all. */
+/** A filter of notices; all given fields must match. An empty filter matches all notices. */
 export interface NoticeFilter {
   readonly accountId?: string;
   readonly transactionId?: string;
@@ -21,7 +21,7 @@ export interface NoticeFilter {
 /** Told of one notice. What it throws, or rejects with, is logged; other listeners are told all the same. */
 export type NoticeListener = (notice: Notice) => void;
 
-/** What telling needs. */
+/** Dependencies of the feed. */
 export interface NoticeTelling {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
   readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notice">;
@@ -30,16 +30,16 @@ export interface NoticeTelling {
   readonly log: Logger;
 }
 
-/** What other processes commit is noticed this late. */
+/** Notices of other processes are found after this time at the latest. */
 const LOOK_MS = 1_000;
 
 /**
- * Rows get their place when they are written and are seen when they are committed, so one may come up before others that
- * are known already. So far behind the newest is looked for such rows; a commit takes milliseconds.
+ * A row gets its place when it is written but is seen when it is committed, so a row may appear before rows that are
+ * known already. Each look goes back this far behind the newest row; a commit takes milliseconds.
  */
 const LOOK_BACK_MS = 5_000;
 
-/** So many rows are read at once; of those before the first look none is told. */
+/** Rows read at once; rows before the first look are not told. */
 const ROWS_AT_ONCE = 200;
 
 interface Subscriber {
@@ -56,7 +56,10 @@ export class NoticeFeed {
   #anchor: NoticeRecord | null = null;
   /** The rows behind the anchor that were looked at, and when; null before the first look. */
   #seen: Map<string, number> | null = null;
-  /** Those of them that were there at the first look. Only a commit of this process that comes up after it is told. */
+  /**
+   * Seen rows that existed at the first look. Such a row is told only when a commit of this process turns up after the
+   * look.
+   */
   #untold: Set<string> = new Set();
   #looking: Promise<void> | null = null;
   #isAskedAgain = false;
@@ -102,7 +105,7 @@ export class NoticeFeed {
     enough.abort();
   }
 
-  /** Resolves when all that this process has committed was told. */
+  /** Resolves when all notices committed by this process were told. */
   async settled(): Promise<void> {
     while (this.#looking !== null) await this.#looking;
   }
@@ -123,14 +126,14 @@ export class NoticeFeed {
     this.#goOn();
   }
 
-  /** The next to subscribe is told of nothing that was before. */
+  /** The next subscriber is not told of earlier notices. */
   #pause(): void {
     this.#own = [];
     this.#seen = null;
     this.#anchor = null;
   }
 
-  /** One look at a time: what is asked for meanwhile is one more, afterwards. */
+  /** One look at a time: requests during a look lead to one more look. */
   #look(): Promise<void> {
     this.#isAskedAgain = true;
     this.#looking ??= this.#lookWhileAsked();
@@ -164,7 +167,7 @@ export class NoticeFeed {
     this.#own = this.#own.filter((notice) => !own.includes(notice));
   }
 
-  /** Begins behind the newest rows, of which those are taken as told that `isKnown` says. */
+  /** Begins behind the newest rows; rows for which `isKnown` is true count as told. */
   async #begin(isKnown: (notice: NoticeRecord) => boolean): Promise<void> {
     const { storage, clock } = this.#parts;
     const newest = await storage.noticesInSequence({ order: "desc", beyond: null, limit: ROWS_AT_ONCE });

@@ -9,7 +9,7 @@ import { pageOf } from "../page.ts";
 import { parseRequest, recovery, type Recovery } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 
-/** How many deliveries were begun again. */
+/** The number of deliveries that were begun again. */
 export interface RecoveryBody {
   readonly webhookId: string;
   readonly since: string;
@@ -18,12 +18,12 @@ export interface RecoveryBody {
   readonly hasMore: boolean;
 }
 
-/** Begun in one commit, so that it takes no longer than others can wait. */
+/** Deliveries begun in one commit: as many as do not keep other commits waiting too long. */
 const MAX_RECOVERED = 250;
-/** Events looked through at a time; between two times others have a turn. */
+/** Events examined at a time; other work has its turn in between. */
 const EVENTS_PAGE = 200;
 
-/** A request to send again what was not received. */
+/** A request to resend missed events. */
 export interface AskedRecovery {
   readonly webhookId: string;
   readonly request: Recovery;

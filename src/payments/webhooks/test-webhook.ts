@@ -13,7 +13,7 @@ import { readEvent } from "./webhook-fields.ts";
 import type { WebhookContext } from "./webhook-context.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
-/** How one attempt went, as the webhook's owner sees it. */
+/** The result of a test attempt, for the webhook's owner. */
 export interface TestedWebhookBody {
   readonly deliveryId: string;
   readonly webhookId: string;

@@ -1,4 +1,4 @@
-/** Changes a webhook: its URL, its events, its secret, and whether it is enabled. */
+/** Updates a webhook: URL, events, secret, enabled or disabled. */
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { WebhookRecord } from "../tables/webhooks.ts";
 import { PaymentError } from "../../errors.ts";
@@ -34,10 +34,10 @@ export async function updateWebhook(
   await ownWebhook(storage, caller, webhookId);
   const url = request.url === undefined ? undefined : readUrl(request.url, rules);
   const events = request.events === undefined ? undefined : readEvents(request.events);
-  // One answer for every cause, so that this is no scanner of the operator's network.
+  // The same answer for every cause, so that callers cannot scan the operator's network.
   if (url !== undefined && !(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
 
-  // Each lost round has let another request through, so this ends.
+  // A lost round means that a different request got through, so the loop ends.
   for (;;) {
     const webhook = await ownWebhook(storage, caller, webhookId);
     const set: Partial<WebhookRecord> = {

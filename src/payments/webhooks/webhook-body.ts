@@ -5,7 +5,7 @@ import { PaymentError } from "../../errors.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 
-/** What registering a webhook answers. */
+/** The answer to a registration. */
 export interface WebhookBody {
   readonly webhookId: string;
   readonly url: string;
@@ -13,7 +13,7 @@ export interface WebhookBody {
   readonly createdAt: string;
 }
 
-/** What every other endpoint shows of a webhook. */
+/** A webhook, as all other endpoints show it. */
 export interface WholeWebhookBody extends WebhookBody {
   /** Nothing is delivered to a webhook that is not enabled. */
   readonly enabled: boolean;

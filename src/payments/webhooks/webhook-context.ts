@@ -1,4 +1,4 @@
-/** What the use cases about webhooks have in common: where webhooks are stored, checked and tried. */
+/** The context that all use cases about webhooks share. */
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { Sealing } from "../secrets/sealing.ts";

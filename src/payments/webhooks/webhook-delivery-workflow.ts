@@ -19,18 +19,18 @@ import { secretsOf } from "./webhook-secret.ts";
 /** The registered chart of deliveries. */
 export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
 
-/** Bounds, so that neither one slow receiver nor one account with many delays the others. */
+/** Limits, so that a slow receiver, or an account with many webhooks, delays nobody else. */
 const MAX_IN_FLIGHT_PER_WEBHOOK = 4;
 const MAX_IN_FLIGHT_PER_ACCOUNT = 8;
 
-/** What is written to the row of a delivery once its machine has ended, by its final state. */
+/** Changes to the row of an ended delivery, by the final state of the machine. */
 const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryRecord>>>> = {
   delivered: (deliveredAt) => ({ status: "delivered", deliveredAt }),
   abandoned: (abandonedAt) => ({ status: "abandoned", abandonedAt }),
   dropped: () => ({ status: "dropped" }),
 };
 
-/** What deliveries need. */
+/** Dependencies of deliveries. */
 export interface DeliveringParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
@@ -66,7 +66,7 @@ export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDelivery
   });
 }
 
-/** Makes one attempt, and records it together with those that crashed before it. */
+/** Makes one attempt, and records the attempt together with crashed earlier attempts. */
 async function makeAttempt(
   { storage, clock, sealing, delivery }: DeliveringParts,
   { deliveryId, webhookId, noticeId, number }: WebhookAttempt,
@@ -110,8 +110,8 @@ function endedAttempt(
 type LoggedError = AttemptError | "crashed";
 
 /**
- * Attempts whose process vanished before it could record them, logged by the one that makes the attempt again. The
- * receiver may have been sent the notice each time. When an attempt began died with it: what is known is when it was due.
+ * Attempts whose process vanished before recording them, recorded by the process that repeats the attempt. The receiver
+ * may have got the notice each time. The start of such an attempt is unknown; only its due time is known.
  */
 function crashedAttempts(
   attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,

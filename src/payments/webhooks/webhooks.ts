@@ -52,7 +52,7 @@ async function decideRegistration(
   const url = readUrl(request.url, rules);
   const events = readEvents(request.events);
   await refuseWhenFull(storage, caller);
-  // One answer for every cause, so that this is no scanner of the operator's network.
+  // The same answer for every cause, so that callers cannot scan the operator's network.
   if (!(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
   const createdAt = clock.now();
   const id = newId("wh", createdAt, random);
@@ -109,12 +109,12 @@ export async function deleteWebhook(
   caller: Caller,
   webhookId: string,
 ): Promise<{ readonly webhookId: string; readonly deleted: true }> {
-  // Each lost round has let another request through, so this ends.
+  // A lost round means that a different request got through, so the loop ends.
   for (;;) {
     const { version: expectedVersion } = await ownWebhook(context.storage, caller, webhookId);
     const set = { deletedAt: context.clock.now() };
     const write: PaymentWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
-    // Refused when it was changed meanwhile; when it was deleted, the next round throws that it is not there.
+    // Refused when the webhook was changed meanwhile; if the webhook was deleted, the next round throws not found.
     if (await commitWebhookChange(context, caller.accountId, [write])) return { webhookId, deleted: true };
   }
 }

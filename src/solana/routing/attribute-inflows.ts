@@ -3,13 +3,13 @@ import type { Address } from "../../address.ts";
 import type { Inflow, InflowShare } from "../../ledger/routing.ts";
 import { isOnCurve } from "../is-on-curve.ts";
 
-/** How one account's lamports changed. */
+/** The change of an account's lamports. */
 export interface LamportChange {
   readonly account: Address;
   readonly change: bigint;
 }
 
-/** How one token account's balance changed. */
+/** The change of a token account's balance. */
 export interface TokenChange {
   readonly account: Address;
   /** Null where the node does not say whose account it is. */
@@ -26,7 +26,7 @@ export interface LandedChanges {
   /** Lamports that the network charged the fee payer. */
   readonly fee: bigint;
   readonly lamports: readonly LamportChange[];
-  /** What accounts held before it, negative, and then what they held after it. */
+  /** Token balances before the transaction (negative), then token balances after the transaction. */
   readonly tokens: readonly TokenChange[];
 }
 
@@ -37,7 +37,7 @@ interface HolderChange {
   change: bigint;
 }
 
-/** What the owner gained of one asset, in base units, and how the balances of all its holders changed. */
+/** The owner's gain of one asset, in base units, and the changes of all holders' balances. */
 interface AssetGain {
   /** Null for lamports. */
   readonly mint: Address | null;
@@ -45,7 +45,7 @@ interface AssetGain {
   readonly holders: readonly HolderChange[];
 }
 
-/** One inflow for each asset of which the owner has more after the transaction than before. Null is lamports. */
+/** Inflows of a transaction: one for each asset of which the owner has more afterwards. Null is lamports. */
 export function inflowsIn(
   owner: Address,
   assets: readonly (Address | null)[],

@@ -1,4 +1,4 @@
-/** Reads the chain's own clock account: read together with others, it tells of which block they are. */
+/** Reads the chain's clock account: read in one call with other accounts, the clock tells their block. */
 import type { Account } from "../rpc/account.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { CLOCK_BYTES } from "../layouts.ts";

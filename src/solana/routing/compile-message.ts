@@ -1,7 +1,7 @@
 /** From instructions to a v0 message without lookup tables, its accounts in the order in which web3.js would put them. */
 import { MessageV0, type PublicKey, type TransactionInstruction } from "@solana/web3.js";
 
-/** What is compiled. */
+/** The parts of a compiled message. */
 export interface MessageParts {
   readonly feePayer: PublicKey;
   readonly blockhash: string;

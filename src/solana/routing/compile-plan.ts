@@ -8,7 +8,7 @@ import type { PlannedInstruction } from "./planned-instruction.ts";
 /** Every message begins with the compute limit and the priority fee. */
 export const BUDGET_INSTRUCTIONS = 2;
 
-/** What a message says besides its moves. */
+/** Terms of a message, besides its moves. */
 export interface MessageTerms {
   /** The priority fee in millionths of a lamport per compute unit. */
   readonly unitPrice: bigint;

@@ -1,4 +1,7 @@
-/** Turns the chain's error into what it means for a plan: which move failed, and whose account caused it. Asks no node. */
+/**
+ * Explains an error of the chain in terms of a plan: the failed move, and the account that caused the failure. Asks no
+ * node.
+ */
 import type { TransactionFault, TransactionPlan } from "../../ledger/routing.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
 import { explainPoorAccount } from "./explain-poor-account.ts";
@@ -12,7 +15,7 @@ export function explainError(plan: TransactionPlan, error: string): TransactionF
   return { ...("doubt" in explained ? unsettled(explained) : explained), error };
 }
 
-/** What the error alone tells. `err` is the chain's transaction error in its JSON form. */
+/** Explains an error without asking a node. `err` is the chain's transaction error in its JSON form. */
 export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
   switch (err) {
     case "BlockhashNotFound":

@@ -9,8 +9,7 @@ const ACCOUNT_IN_USE = 0;
 const TOO_FEW_LAMPORTS = 1;
 // What the runtime says of an account with data, or of another program, that is to give lamports.
 const GIVES_NOTHING: ReadonlySet<unknown> = new Set(["InvalidArgument", "ExternalAccountLamportSpend"]);
-// Associated-token-account program: the token account has another owner. Errors of the System program, which it calls,
-// pass through it.
+// Associated-token-account program: the token account has another owner. It passes on errors of the System program.
 const OTHER_OWNER = 0;
 // Token program.
 const TOO_FEW_TOKENS = 1;
@@ -80,8 +79,8 @@ export function explainStep(
     if (cause === TOO_FEW_TOKENS || cause === OWNER_MISMATCH) return { kind: "source", move };
     const isMissing = NO_SUCH_ACCOUNT.has(cause);
     if (!isMissing && cause !== FROZEN) return null;
-    // The instructions before this one succeeded. One that paid from the same account proved it sound; one that created
-    // the recipient's proved that it exists.
+    // The instructions before this one succeeded. An instruction that paid from the same account proves that the source
+    // is sound; an instruction that created the recipient's account proves that the account exists.
     const hasPaidBefore = moves
       .slice(0, move)
       .some((each) => each.does === "transfer" && paysFromTheSame(each, transfer));

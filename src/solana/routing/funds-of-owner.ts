@@ -1,4 +1,4 @@
-/** Reads what one owner holds over all of its token accounts, associated or not. */
+/** Reads the balances of an owner over all its token accounts, associated or not. */
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { FirmCommitment, Reading } from "../../ledger/ledger.ts";
@@ -9,7 +9,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
-/** Whose holdings of which mints are asked for, and how final they have to be. */
+/** The owner, mints and commitment of the question. */
 export interface OwnerQuestion {
   readonly owner: Address;
   readonly mints: readonly Address[];

@@ -14,7 +14,7 @@ import type { Account } from "../rpc/account.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
-/** Which holdings are asked for, and how final they have to be. */
+/** The addresses, mints and commitment of the question. */
 export interface FundsQuestion {
   readonly addresses: readonly Address[];
   readonly mints: readonly Address[];
@@ -32,7 +32,7 @@ export async function seenFunds(
   asked: Pick<FundsQuestion, "addresses" | "mints">,
 ): Promise<Agreed<FundsReading>> {
   const question = readFunds({ ...asked, commitment: "processed" });
-  // With one witness, of each amount the most that any endpoint shows.
+  // With one witness, the result is the highest amount that any endpoint shows.
   return await weigh(nodes, question, (told) => vouchedFor(told, asked, 1));
 }
 

@@ -12,8 +12,8 @@ import { associatedTokenAccount } from "../associated-token-account.ts";
 const OWNERS_AT_ONCE = 25;
 
 /**
- * See `RoutingLedger.haveTokenAccounts`. An account that its owner handed over to another one is there too: it costs
- * no rent, and a transfer to it fails. Lamports that a stranger sent to the address make no account.
+ * See `RoutingLedger.haveTokenAccounts`. A token account whose owner gave it to somebody else also counts as existing:
+ * it costs no rent, and a transfer to it fails. Lamports that a stranger sent to the address make no account.
  */
 export async function haveTokenAccounts(
   nodes: Nodes,

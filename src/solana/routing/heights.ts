@@ -28,7 +28,7 @@ export function agreedHeight({ witnesses }: Pick<Nodes, "witnesses">, told: read
 /** The newest finalized block of one endpoint. */
 export const finalizedEnd = endAt("finalized");
 
-/** Slot and height in one answer: asked one after the other, they could be of two nodes behind one name. */
+/** Reads slot and height in one answer: two answers could come from two nodes behind one name. */
 function endAt(commitment: FirmCommitment): (endpoint: Pick<Endpoint, "rpc">) => Promise<ChainEnd> {
   return async ({ rpc }) => {
     const { absoluteSlot, blockHeight } = await rpc.getEpochInfo(commitment);

@@ -11,7 +11,9 @@ export interface Stretch {
   readonly latest?: number;
 }
 
-/** One list. Each look opens what was listed since the last one; a stretch that was read to its end is left behind. */
+/**
+ * One list of signatures. A look opens the entries listed since the look before; a stretch read to its end is dropped.
+ */
 export class ListReading {
   /** The oldest stretch first. */
   #left: readonly Stretch[] = [];

@@ -3,7 +3,7 @@ import type { MarkersReading } from "../../ledger/routing.ts";
 import { noteDifference } from "../agree.ts";
 import type { Nodes } from "../ask.ts";
 
-/** What one endpoint tells. */
+/** Markers as one endpoint reports them. */
 export type ToldMarkers = Omit<MarkersReading, "unmadeAt">;
 
 /** Notes a dispute where they do, until they tell the markers of this subject alike. */

@@ -15,7 +15,7 @@ import type { StepInstruction } from "./planned-instruction.ts";
 // The smallest allowance there is. No key can sign for the delegate's address, so nothing is ever moved by it.
 const ALLOWANCE = 1;
 
-/** One marker, at the cost of `rent` lamports. */
+/** Instructions that make a marker, at the cost of `rent` lamports. */
 export function mark({ base, seed, payer }: MoveThat<"mark">, rent: bigint): readonly StepInstruction[] {
   const owner = new PublicKey(base);
   const marker = keyOf(base, seed);
@@ -58,7 +58,7 @@ export function follow({ base, plan }: MoveThat<"follow">): readonly StepInstruc
   return [["revoke", createRevokeInstruction(keyOf(base, plan), new PublicKey(base))]];
 }
 
-/** All lamports of the marker go to `to`, what was sent there since included. */
+/** Instructions that close a marker: all its lamports go to `to`, including lamports sent by strangers. */
 export function unmark({ base, seed, to }: MoveThat<"unmark">): readonly StepInstruction[] {
   const close = createCloseAccountInstruction(keyOf(base, seed), new PublicKey(to), new PublicKey(base));
   return [["unmark", close]];

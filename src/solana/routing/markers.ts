@@ -53,7 +53,7 @@ interface MarkerBatch {
   readonly minContextSlot: number;
 }
 
-/** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
+/** Markers as one endpoint reports them: reads the finalized slot first, then the accounts at that slot or later. */
 function markersAt(addresses: readonly Address[], base: Address): Question<ToldMarkers> {
   return async (endpoint) => {
     const { name, accountsPerCall } = endpoint;
@@ -90,14 +90,14 @@ async function readBatch(
   const [clock, ...accounts] = told;
   const moment = readClock(clock);
   expectShape(moment.slot === slot, "accounts of another block than their clock");
-  // Behind one name there may be many nodes, and not all of them know what was asked for.
+  // One name may stand for many nodes, some of which may be behind.
   if (moment.slot < minContextSlot) throw new EndpointFailure("behind", "accounts older than its own height");
   return { ...moment, markers: accounts.map((account) => markerIn(account, base)) };
 }
 
 /**
- * What all tell alike. Their lamports are not compared: a stranger who sends one more in every block would otherwise keep
- * the reading in dispute for as long as it pays for that.
+ * The marker that all answers agree on. Lamports are not compared: otherwise a stranger could keep the reading in
+ * dispute by sending a lamport in every block.
  */
 function alike(told: readonly (Marker | undefined)[]): Marker {
   const [first = "disputed", ...others] = told;

@@ -9,7 +9,7 @@ const MAX_ADDRESSES = 1_000;
 // About 50 MB. A stranger pays the chain's fee for each.
 const MAX_INFLOWS = 100_000;
 
-/** What is known of the payers of one address, as so many witnesses told it. */
+/** The known payers of an address, as this number of witnesses reports them. */
 export class PayerReading {
   readonly witnesses: number;
   /** The lists of each account by endpoint; the account read longest ago first. */

@@ -1,4 +1,4 @@
-/** Reads whose money came to an address: every transaction that names one of its accounts, and what it took from whom. */
+/** Reads whose money came to an address, from every transaction that names an account of the address. */
 import type { Address } from "../../address.ts";
 import type { Agreed } from "../../ledger/belief.ts";
 import type { Payers, PayerSearch } from "../../ledger/routing.ts";
@@ -20,7 +20,7 @@ const MAX_READS_PER_LOOK = 1_000;
 const PAGE = 100;
 const ACCOUNTS_AT_ONCE = 8;
 
-/** To whom money came, in which mints, and what is sought of it. */
+/** The owner and mints of a search for payers, and its limits. */
 export interface PayersQuestion {
   readonly owner: Address;
   readonly mints: readonly Address[];
@@ -68,7 +68,7 @@ class Look {
   readonly #opened = new Set<Address>();
   /** The lists whose endpoint did not answer: its silence is no contradiction. */
   readonly #silent = new Set<ListReading>();
-  /** Signatures; a transaction is listed for each account that it names. */
+  /** Signatures that were read: a transaction may be listed for several accounts. */
   readonly #read = new Set<string>();
 
   constructor(nodes: Nodes, reading: PayerReading, of: Pick<PayersQuestion, "owner" | "mints">) {
@@ -96,7 +96,7 @@ class Look {
   /** Reads a page of each account at each endpoint, and the transactions in it. What any endpoint lists counts. */
   async read(accounts: readonly Address[]): Promise<void> {
     const pages = (await Promise.all(accounts.map((account) => this.#pagesOf(account)))).flat();
-    // One endpoint's word that a transaction failed hides nothing that another one lists as carried out.
+    // A transaction that one endpoint lists as failed is still read when any endpoint lists it as successful.
     const landed = pages.flatMap((page) => page.listed.filter(({ err }) => err === null));
     const unread = [...new Map(landed.map((each) => [each.signature, each])).values()].filter(
       ({ signature }) => !this.#read.has(signature) && !this.#reading.has(signature),

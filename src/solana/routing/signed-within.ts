@@ -11,10 +11,10 @@ import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy, type NamingTransaction
 
 const SECOND = 1_000;
 
-/** What one endpoint lists, and of which time it can know all. */
+/** The list of one endpoint, and the period for which the list is complete. */
 interface Listing {
   readonly named: readonly OutgoingTransaction[];
-  /** Unix milliseconds; infinity where it does not tell the time of its first block. */
+  /** Unix milliseconds; infinity when the endpoint does not tell the time of its first block. */
   readonly begins: number;
   readonly ends: number;
 }

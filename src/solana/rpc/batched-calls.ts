@@ -13,7 +13,7 @@ import {
   type WrittenCall,
 } from "./rpc-call.ts";
 
-/** What batching calls needs to know. */
+/** Options of batching. */
 export interface Batching {
   readonly clock: Clock;
   /** Calls in one request at most. */
@@ -22,9 +22,9 @@ export interface Batching {
   readonly pace: Pace | null;
 }
 
-// A batch is answered when its slowest call is. So it holds only reads whose work is bounded by what they ask, and those
-// that look into history do not hold up the others. Not among them: what sends or tries a transaction; blocks; and all
-// token accounts of an owner, whom strangers can give as many as they like.
+// A batch is answered when its slowest call is. So a batch contains only reads with bounded work, and reads of history
+// are batched separately. Not in any list: calls that send or simulate a transaction; blocks; and all token accounts of
+// an owner, whom strangers can give any number of accounts.
 const STATE = [
   "getAccountInfo",
   "getBalance",
@@ -48,8 +48,8 @@ const HISTORY = [
 ];
 
 /**
- * The same calls of one node in fewer requests. A call only joins a request that has not left yet, so no answer is older
- * than its question. All others leave alone and at once.
+ * Batches calls to a node into fewer requests. A call only joins a request that has not left yet, so no answer is older
+ * than its question. Other calls are sent alone and at once.
  */
 export function batchedCalls(post: Post, batching: Batching): RpcCall {
   const alone = singleCalls(post);

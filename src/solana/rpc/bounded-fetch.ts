@@ -16,7 +16,7 @@ const DEADLINE_MS = 8_000;
 // An endless body must not fill the memory before the deadline ends it.
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** What bounds the calls to one endpoint. */
+/** Limits on calls to one endpoint. */
 export interface Bounds {
   readonly url: string;
   /** Holds calls back before their deadline runs; null where the provider sets no limit. */
@@ -59,7 +59,7 @@ async function post(clock: Clock, send: () => Promise<Response>): Promise<string
     throw new EndpointFailure("unreachable", "no connection");
   });
   if (!response.ok) {
-    // What else it says is not read, so that it cannot be endless.
+    // The rest of an error's body is not read, since the body could be endless.
     void response.body?.cancel().catch(() => undefined);
     throw new EndpointFailure("http", `HTTP ${response.status}`, {
       code: response.status,

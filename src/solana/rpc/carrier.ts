@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime.ts";
 // While a call is under way the next one fills up, for this long at most: a call that hangs must not hold up others.
 const MAX_WAIT_MS = 10;
 
-/** What a carrier works with. */
+/** The sending function and capacity of a carrier. */
 export interface Carriage<Question, Answer> {
   readonly clock: Clock;
   /** How much fits; a question that is larger travels alone. */

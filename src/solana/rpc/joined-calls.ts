@@ -4,7 +4,7 @@ import { asEndpointFailure, expectShape, isPassing, type EndpointFailure } from 
 import { Carrier, type Carriage } from "./carrier.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
-/** What joining calls needs to know. */
+/** Options of joining. */
 export interface Joining {
   readonly clock: Clock;
   /** Accounts in one getMultipleAccounts call at most. */
@@ -29,9 +29,9 @@ const SHARED_READS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The same calls of one node, fewer of them. A caller only joins a call that has not been sent yet, so no answer was read
- * before it was asked for: what proves a death or refuses a cancel is as new as if it had been asked alone. Accounts that
- * one caller asks for in one call stay in one call, and so in one block.
+ * Merges calls to one node into fewer calls. A caller only joins a call that has not been sent yet, so no answer was
+ * read before the caller asked: proof of a death, or of a refused cancel, is as fresh as from a call of its own.
+ * Accounts in one caller's call stay in one call, and so in one block.
  */
 export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining): RpcCall {
   const carriers = new Carriers(clock);
@@ -56,7 +56,7 @@ export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining):
 type List = readonly string[];
 type Load = Pick<Carriage<List, unknown>, "capacity" | "send">;
 
-/** The carriers that have something to do, by what they carry. */
+/** Active carriers, by the kind of their calls. */
 class Carriers {
   readonly #clock: Clock;
   readonly #carriers = new Map<string, Carrier<List, unknown>>();
@@ -75,7 +75,9 @@ class Carriers {
   }
 }
 
-/** One call for all of the lists; where the node refuses that, a call for each, so that a list fails alone. */
+/**
+ * Reads all lists in one call; if the node refuses, reads each list in its own call, so that a bad list fails alone.
+ */
 async function readTogether(
   read: (list: List) => Promise<unknown>,
   lists: readonly List[],
@@ -93,7 +95,7 @@ async function readTogether(
   return await Promise.allSettled(lists.map(read));
 }
 
-/** Taken apart without a look at the accounts: each is checked by the one who asked for it. */
+/** Splits the answer without checking the accounts: each caller checks its own accounts. */
 function accountsIn(
   answer: unknown,
   addresses: List,
@@ -113,7 +115,7 @@ function isAboutQuestion(failure: EndpointFailure): boolean {
   return isAnswer && !isPassing(failure);
 }
 
-/** All who joined are given the same error, so that it counts once against the endpoint. */
+/** All joined callers get the same error, so that it counts once against the endpoint. */
 function asFailure(error: unknown): never {
   throw asEndpointFailure(error);
 }

@@ -18,7 +18,7 @@ export function postedCalls(exchange: Exchange): Post {
   };
 }
 
-/** What the node answered to all of them together. Throws where it did not answer each by itself. */
+/** The node's answer to a batch of calls. Throws when the answer is not a list. */
 async function batchOf(exchange: Exchange, calls: readonly WrittenCall[]): Promise<readonly unknown[]> {
   try {
     const answer = parsed(await exchange(`[${calls.map(({ text }) => text).join(",")}]`, calls.length));

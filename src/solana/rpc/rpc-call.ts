@@ -14,10 +14,10 @@ export interface WrittenCall {
   readonly text: string;
 }
 
-/** What became of one call: its `result`, or why there is none. */
+/** The outcome of one call: its `result`, or the error. */
 export type Outcome = PromiseSettledResult<unknown>;
 
-/** Sends these calls to one node in one HTTP request: what became of each, in their order. Never rejects. */
+/** Sends calls to a node in one HTTP request: returns their outcomes in order. Never rejects. */
 export type Post = (calls: readonly WrittenCall[]) => Promise<readonly Outcome[]>;
 
 /** Writes calls, each with an id of its own. */
@@ -31,7 +31,7 @@ export class CallWriter {
   }
 }
 
-/** Each call in a request of its own. */
+/** Sends each call in a request of its own. */
 export function singleCalls(post: Post): RpcCall {
   const writer = new CallWriter();
   return async (method, params) => {

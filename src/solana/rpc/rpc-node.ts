@@ -13,7 +13,9 @@ import {
 import { readOwnedAccounts, type OwnedAccount } from "./owned-accounts.ts";
 import type { RpcCall } from "./rpc-call.ts";
 
-/** Versions above this one are unknown to web3.js 1.99; to a reader who names none, nodes refuse all above legacy. */
+/**
+ * The newest transaction version known to web3.js 1.99; a request that names no version gets legacy transactions only.
+ */
 const NEWEST_TRANSACTION_VERSION = 1;
 
 const count = z.int().nonnegative();
@@ -54,7 +56,7 @@ const SHAPES = {
   simulation: atSlot(z.object({ err: chainErrorShape, logs: z.array(z.string()).nullable() })),
 };
 
-/** What is told of some accounts, as they were at the end of `slot`. */
+/** Accounts as of the end of `slot`. */
 export interface AccountsReading {
   readonly slot: number;
   /** In the order asked, null where there is none. */
@@ -67,20 +69,20 @@ export interface OwnedAccountsReading {
   readonly accounts: readonly OwnedAccount[];
 }
 
-/** How final an answer has to be, and how new. */
+/** The required commitment and age of an answer. */
 export interface Query {
   readonly commitment: Commitment;
   /** A node that is not there yet answers with an error. */
   readonly minContextSlot?: number;
 }
 
-/** How accounts are asked for. */
+/** Options of reading accounts. */
 export interface AccountQuery extends Query {
   /** Cuts what comes back of each account. */
   readonly dataSlice?: { readonly offset: number; readonly length: number };
 }
 
-/** Which of the transactions that name an address are listed, newest first. */
+/** The part of the transactions naming an address that is listed, newest first. */
 export interface ListQuery {
   /** At most 1,000. */
   readonly limit: number;
@@ -91,14 +93,14 @@ export interface ListQuery {
   readonly minContextSlot?: number;
 }
 
-/** What a node says of a signature. */
+/** A node's status of a signature. */
 export type StatusTold = z.output<typeof SHAPES.statuses>["value"][number];
 /** A transaction that names an address. */
 export type Listed = z.output<typeof SHAPES.listed>[number];
 
 /**
- * One node. Each method is named as nodes name it. Rejects with an `EndpointFailure` where there is no answer, or one of
- * another shape: a node that garbles one answer is not believed.
+ * A node. Its methods have the names that nodes use. Rejects with an `EndpointFailure` for a missing answer, or an
+ * answer of the wrong shape: a node that garbles an answer is not believed.
  */
 export class RpcNode {
   readonly #call: RpcCall;

@@ -1,4 +1,4 @@
-/** In the database: tasks are claimed under leases, kept, and given back. */
+/** Database functions that claim tasks under leases, keep them, and give them back. */
 import { MAX_UNSETTLED, UNCLAIMED_MS } from "../../unsettled.ts";
 import { SUSPECT_MS } from "../../suspects.ts";
 import { IN_QUEUE } from "../../sql/task-statements.ts";
@@ -26,7 +26,7 @@ export const limitedWorkflows = `limited (workflow) as (
           order by t.workflow limit 1) n
     )`;
 
-/** Leases tasks to a holder; answers them in the order in which they are given. */
+/** Leases tasks to a holder; returns them in the given order. */
 const leaseTasks = `
 create or replace function paystate_lease_@(request jsonb, at bigint, given text[]) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
@@ -112,8 +112,8 @@ begin
 end $body$;`;
 
 /**
- * The suspect whose turn it is, locked with the rooms of its keys. None while another one is held, or while another claim
- * looks for one or has those rooms.
+ * The suspect whose turn it is, locked with the rooms of its keys. None while a suspect is held, or while a concurrent
+ * claim looks for a suspect or holds those rooms.
  */
 const suspectInTurn = `
 create or replace function paystate_suspect_@(request jsonb, at bigint) returns tasks language plpgsql as $body$

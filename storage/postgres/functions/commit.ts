@@ -1,4 +1,4 @@
-/** In the database: a group of commits, together or each on its own, by one function. */
+/** The database function that commits a group, together or each commit on its own. */
 import { engineTables } from "../../engine-tables.ts";
 import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";
@@ -90,9 +90,10 @@ const arm = `with given as (
     parked := parked || waiting;`;
 
 /**
- * What one commit does, or several that are in nobody's way: each kind of change is one statement for all of them, which
- * costs a third of one for each. Raises what refuses it. Adds the keys that tasks have left or ask for room in, and what was
- * armed without its lease. Tasks and instances come in the order of their ids, and are taken in it.
+ * Applies one commit, or several commits that do not touch the same rows: one statement for each kind of change, at a
+ * third of the cost of a statement for each commit. Raises the reason of a refusal. Adds the keys whose room tasks have
+ * left or ask for, and the tasks armed without a lease. Tasks and instances come sorted by id, and are locked in this
+ * order.
  */
 const applyParts = `
 create or replace function paystate_apply_@(
@@ -219,11 +220,11 @@ const named = (path: string): string =>
   `jsonb_array_elements_text(jsonb_path_query_array(runs, '$[*].${path}'))`;
 
 /**
- * A group of commits. One run is all or nothing: it ends with the error that refuses it. Of several, each is a commit with a
- * subtransaction of its own, which takes back that one alone. Whatever they touch is locked in one order before the first:
- * the first keys of tasks that are armed, ended, retried, dropped, amended or disarmed (the keys of a task never change, so
- * they are read before), then names, rows of the caller's tables, tasks and instances. The row of the writer tells
- * afterwards what became of the group, should its answer be lost.
+ * Commits a group. A single run is all or nothing: a refusal ends the run with an error. With several runs, each commit
+ * has its own subtransaction, which a refusal takes back alone. All touched rows are locked in a fixed order before the
+ * first run: the first keys of tasks that are armed, ended, retried, dropped, amended or disarmed (the keys of a task
+ * never change, so they are read before), then names, rows of the caller's tables, tasks and instances. The row of the
+ * writer tells afterwards whether the group was applied, should its answer be lost.
  */
 const commitGroup = `
 create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql

@@ -1,4 +1,7 @@
-/** Where the databases differ in a schema: the types of columns, where null stands in an index, the options of tables, and how tables are listed. */
+/**
+ * Differences between the databases' schemas: types of columns, the place of null in an index, options of tables, and
+ * the listing of tables.
+ */
 import { type RawBuilder, sql } from "kysely";
 import { type Field, fieldsOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
@@ -6,24 +9,24 @@ import { listed, quoted, type Statement, statement } from "../statement.ts";
 
 type Columns = Readonly<Record<string, Column>>;
 
-/** What makes up a table besides its name. */
+/** The parts of a table besides its name. */
 export interface TableParts {
   readonly columns: Columns;
   readonly key: readonly string[];
 }
 
-/** A table that is there, and what it becomes. */
+/** An existing table, and its new form. */
 export interface RemadeTable extends TableParts {
-  /** A query that gives its rows, their values in the order of the columns. */
+  /** A query that returns the rows, with values in the order of the columns. */
   readonly rows: string;
 }
 
-/** An index that is there: one that is not valid serves and guards nothing. */
+/** An existing index: an invalid index serves no read and enforces nothing. */
 export interface FoundIndex {
   readonly table: string;
   readonly name: string;
   readonly valid: number;
-  /** By a session that lives. */
+  /** 1 while a living session builds the index. */
   readonly building: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Every migration in order, and how to bring a database up to the last. Released ones stay; new ones go below. The name of a
- * migration says the oldest program that can work on beside it, `0007-what-beside-0004`: one that knows all up to 0004. A name
- * without that says that none can which does not know the migration itself.
+ * All migrations in order, and the upgrade of a database to the last. Released migrations stay; add new ones below. The
+ * name of a migration says the oldest program that can work on beside it: `0007-what-beside-0004` allows programs that
+ * know all migrations up to 0004. A name without `beside` allows only programs that know the migration itself.
  */
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
@@ -103,7 +103,7 @@ export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schem
     migrationTableName: MIGRATIONS_TABLE,
     migrationLockTableName: "paystateMigrationLock",
     disableTransactions: true,
-    // Else the tables of another schema would be taken for those of this one.
+    // Otherwise tables of a different schema would be mistaken for tables of this schema.
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   });
   const { error } = await migrator.migrateToLatest();

@@ -1,4 +1,4 @@
-/** Whether the tables of the engine are there as this program uses them, whatever migrations have been noted. */
+/** Checks that the engine's tables have the form that this program uses, whatever migrations have been noted. */
 import type { Kysely } from "kysely";
 import { engineTables } from "../../engine-tables.ts";
 import { StorageUnusable } from "../../storage-unusable.ts";

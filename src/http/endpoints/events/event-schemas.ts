@@ -29,7 +29,7 @@ const recipient = named(
   }),
 );
 
-/** What a notice says of its transaction; unknown values are null. */
+/** The data of a notice about its transaction; unknown values are null. */
 export const noticeData = named(
   "NoticeData",
   z.object({

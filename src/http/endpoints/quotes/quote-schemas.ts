@@ -65,7 +65,7 @@ export const refreshedQuote = named(
   z.object({ ...price, minOutputAmount: amount("Of swaps only.").exactOptional() }),
 ) satisfies z.ZodType<RefreshedQuoteBody>;
 
-/** What any refresh may change, in an example. */
+/** The example of a refreshed quote. */
 export const EXAMPLE_PRICE = {
   quoteId: QUOTE_ID,
   outputAmount: "25",

@@ -1,4 +1,4 @@
-/** The chart of an instance with what happened to it: active states, the way that it took, what may come next. */
+/** The chart of an instance with its history drawn in: active states, taken transitions, possible next events. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import { chartSvg } from "../../chart/draw-svg.ts";
 import { indentedChart } from "../../chart/indented-html.ts";
@@ -33,7 +33,7 @@ export function chartSection(shown: ShownInstance): Html {
     ${drawn}`;
 }
 
-/** What is marked on a chart. */
+/** Marks on a chart. */
 export interface MarkedSteps {
   readonly value: unknown;
   readonly history: readonly HistoryRecord[];

@@ -2,7 +2,7 @@
 import { Html, escaped, html } from "../../html.ts";
 import { amountWords, sumOf, type Money, type MoneyFlow, type MoneyLine } from "../../payments/read-money.ts";
 
-/** More lines than this are added up in the picture; the table below has the first of them one by one. */
+/** Above this number of lines the picture shows sums; the table below still lists the first lines. */
 const MAX_BANDS = 8;
 
 export function moneySection({ note, flows, paid, recipients }: Money): Html {

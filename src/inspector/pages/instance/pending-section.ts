@@ -1,4 +1,4 @@
-/** All that is pending for an instance: tasks with their troubles, timers counting down, watches. */
+/** The pending work of an instance: tasks with their troubles, timers counting down, watches. */
 import type { PendingRecords, PendingTask } from "../../../../storage/storage.ts";
 import { html, type Html } from "../../html.ts";
 import { dueMoment, moment, type Redact, rowKey } from "../../show-values.ts";

@@ -1,4 +1,4 @@
-/** All that the page of one instance is made of. */
+/** The data of an instance's page. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import type { ChartSnapshot } from "../../../engine/chart.ts";
 import { delayWords, eventWords } from "../../chart/words.ts";

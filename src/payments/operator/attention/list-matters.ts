@@ -7,7 +7,7 @@ import type { AttentionSource, FoundMatter, Matter, MatterKind } from "./matter.
 /** A matter with the time since when it waits, in milliseconds since the Unix epoch. */
 export type DatedMatter = FoundMatter & { readonly since: number };
 
-/** What a look found. */
+/** The result of a look. */
 export interface Look {
   /** Oldest first. */
   readonly matters: readonly DatedMatter[];
@@ -18,7 +18,7 @@ export interface Look {
 /** Looks for up to `limit` matters of each source. */
 export type LookForMatters = (limit: number) => Promise<Look>;
 
-/** Where matters are looked for, and what is stored of those that were seen before. */
+/** Sources of matters, and the storage of known matters. */
 export interface MatterSources {
   readonly sources: readonly AttentionSource[];
   readonly storage: Pick<PaymentStorage, "matters">;

@@ -7,7 +7,7 @@ const LOOK_MS = 30_000;
 /** Of each source; more follow as these are resolved. */
 const MAX_TOLD = 200;
 
-/** Where matters are found, and what telling them needs. */
+/** Sources of matters, and dependencies of reporting them. */
 export interface MatterReportParts extends MatterTellingParts {
   readonly storage: Pick<PaymentStorage, "openMatters" | "matters" | "commit">;
   readonly lookForMatters: LookForMatters;

@@ -1,4 +1,7 @@
-/** Matters that one process sees and others cannot, such as endpoints that differ: every process lists a sighting while its process repeats it. */
+/**
+ * Sightings: matters that only one process can see, such as disagreeing endpoints. Every process lists a sighting while
+ * the process that sees the matter keeps reporting it.
+ */
 import type { MatterRecord } from "../../tables/operator.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
@@ -10,16 +13,16 @@ const STANDS_MS = 100_000;
 /** More than there are at a time, among other matters that are open. */
 const MOST_OPEN = 2_000;
 
-/** Where it is stored what others see. */
+/** Dependencies of sightings. */
 export interface SightingParts {
   readonly storage: Pick<PaymentStorage, "openMatters" | "time">;
   readonly clock: Clock;
 }
 
-/** The sightings of one process, and what it knows of those of others. */
+/** Manages the sightings of this process, and reads the sightings of other processes. */
 export class Sightings {
   readonly #parts: SightingParts;
-  /** The version of a matter's row in which this process last said that it sees it. */
+  /** By matter: the version of the row that this process wrote with its last report. */
   readonly #said = new Map<string, number>();
 
   constructor(parts: SightingParts) {
@@ -31,12 +34,12 @@ export class Sightings {
     return storageTime(this.#parts);
   }
 
-  /** This process has said that it sees the matter, and made this version of its row. */
+  /** Records the row version in which this process last reported the matter. */
   said(id: string, version: number): void {
     this.#said.set(id, version);
   }
 
-  /** What `own` finds in this process, and what other processes say they see. */
+  /** Lists the matters found by `own` in this process, and the matters reported by other processes. */
   of(kind: MatterKind, own: AttentionSource): AttentionSource {
     return async (limit) => {
       const seen = (await own(limit)).map((each): FoundMatter => ({ ...each, isSighting: true }));

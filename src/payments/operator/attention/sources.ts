@@ -1,4 +1,4 @@
-/** All sources of matters. A new source is a file beside this one, and one line here. */
+/** The list of all sources of matters. A new source is a file beside this one, and one line here. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { EndpointDispute } from "../../../ledger/ledger.ts";
 import type { KindWatching } from "../../../engine/index.ts";
@@ -18,7 +18,7 @@ import { loweredNumber, suspendedEndpoints } from "./lowered-witnesses.ts";
 import { deadLetters, failingTasks } from "./troubled-tasks.ts";
 import { unprovableTransactions } from "./unprovable.ts";
 
-/** What the sources are made with. */
+/** Dependencies of the sources. */
 export interface SourceSurroundings {
   readonly storage: PaymentStorage;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import { type DatedMatter, type Look, shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
 import type { Sightings } from "./sightings.ts";
 
-/** What the host gets. */
+/** The host's news about a matter. */
 export interface AttentionNews {
   /** `waiting`: a matter needs a person. `over`: it does not any more. */
   readonly state: "waiting" | "over";
@@ -24,7 +24,7 @@ export interface AttentionNews {
  */
 export type OnAttention = (news: AttentionNews) => void | Promise<void>;
 
-/** Where it is stored what was reported to the host, and how it is reported. */
+/** Dependencies of reports to the host. */
 export interface MatterTellingParts {
   readonly storage: Pick<PaymentStorage, "matters" | "commit">;
   readonly clock: Clock;
@@ -73,7 +73,10 @@ export class MatterTelling {
     if (found.isSighting === true) this.#parts.sightings.said(begun.id, begun.version + 1);
   }
 
-  /** Others list what only this process sees for as long as it says so. Where another one has said it meanwhile, that counts. */
+  /**
+   * Renews the report of a sighting; other processes list the matter as long as the report is renewed. A report by
+   * another process counts as well.
+   */
   async #sayAgain({ id, version }: MatterRecord): Promise<void> {
     const seenAt = await this.#parts.sightings.now();
     const isSaid = await this.#commit({
@@ -85,7 +88,10 @@ export class MatterTelling {
     if (isSaid) this.#parts.sightings.said(id, version + 1);
   }
 
-  /** The row of a matter that begins, held by this process; null when another holds it, or it was told. */
+  /**
+   * Begins a matter: its row, held by this process; null when another process holds the row, or the host was told
+   * already.
+   */
   async #begin(found: DatedMatter, row: MatterRecord | undefined): Promise<MatterRecord | null> {
     const now = this.#parts.clock.now();
     const isKnown = row?.state === "waiting";

@@ -9,7 +9,7 @@ type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "task
 /** The pauses between so many tries add up to about a quarter of an hour, longer than any node's restart. */
 const MANY_FAILURES = 20;
 
-/** Tasks that were set aside because each process that took them ended without giving them back. */
+/** Dead letters: tasks set aside because every process that took the task ended without returning it. */
 export function deadLetters(storage: Asked): AttentionSource {
   return async (limit) => {
     const found = await Promise.all(

@@ -11,7 +11,7 @@ const PAGE = 500;
 /** The rules of every gate, by the gate's id. */
 export type AllRules = ReadonlyMap<string, IntakeRules>;
 
-/** Where the rules and the audit log are stored. */
+/** The storage of the rules and of the audit log. */
 export interface GateStorage {
   readonly storage: Pick<PaymentStorage, "gates" | "gatesAfter" | "commit">;
   readonly writeAct: WriteAct;

@@ -1,11 +1,11 @@
-/** What pausing, suspending and limiting need, and the two fields that their commands share. */
+/** Dependencies of pausing, suspending and limiting, and the two fields that their commands share. */
 import { z } from "zod";
 import type { Clock } from "../../../runtime.ts";
 import type { Assets } from "../../assets/assets.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateBook } from "./gate-book.ts";
 
-/** Where the rules are kept, whose time they carry, and which assets they can name. */
+/** Dependencies of the rules: storage, clock and assets. */
 export interface GateSetting {
   readonly gates: GateBook;
   readonly clock: Clock;

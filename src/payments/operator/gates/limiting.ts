@@ -9,7 +9,7 @@ import { OperatorRefused } from "../operator-refused.ts";
 import { accountIdField, mintOf, type GateSetting } from "./gate-setting.ts";
 import { accountOfGate, type Direction, type IntakeRules, type Limit } from "../../intake/rules.ts";
 
-/** What is limited. Amounts are decimal strings in whole units of the asset. */
+/** The wanted limits. Amounts are decimal strings in whole units of the asset. */
 export interface WantedLimits {
   /** Left out: every account, counted separately. A limit of an account replaces that of all accounts. */
   readonly accountId?: string | undefined;
@@ -26,7 +26,7 @@ export interface WantedLimits {
   readonly direction?: Direction | undefined;
 }
 
-/** One limit as it is listed. */
+/** A limit, as it is listed. */
 export interface LimitEntry extends ActedBy {
   readonly accountId?: string;
   /** Its symbol. */
@@ -112,7 +112,7 @@ function limitsIn(assets: Assets, command: WantedLimits): ReadLimits {
   return { accountId, asset, directions, perTransaction, perDay };
 }
 
-/** One limit for each direction; none where neither amount is given, which ends those before. */
+/** A limit for each direction; an empty list when both amounts are absent, which ends existing limits. */
 function limitsOf({
   asset,
   directions,

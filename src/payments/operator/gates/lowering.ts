@@ -11,7 +11,7 @@ import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateSetting } from "./gate-setting.ts";
 
-/** How many witnesses are enough, and for how long. */
+/** The lowered number of witnesses, and its duration. */
 export interface WantedWitnesses {
   /** From as many as answer now, at least 1, to one less than the ledger's own number. */
   readonly witnesses: number;
@@ -50,7 +50,7 @@ const wantedWitnesses = z.strictObject({
   minutes: z.int().min(1).max(MAX_MINUTES),
 });
 
-/** What lowering takes. */
+/** Dependencies of lowering. */
 export interface LoweringSetting extends Pick<GateSetting, "gates" | "clock"> {
   /** Its clock counts, as for suspended endpoints. */
   readonly storage: Pick<PaymentStorage, "gates" | "time">;

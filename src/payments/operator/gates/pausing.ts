@@ -7,16 +7,16 @@ import { OperatorRefused } from "../operator-refused.ts";
 import { accountIdField, mintOf, type GateSetting } from "./gate-setting.ts";
 import { accountOfGate, type Pause, type PauseScope } from "../../intake/rules.ts";
 
-/** What is paused: what fits every field that is given; everything when none is. */
+/** Scope of a pause: transactions that match every given field; without fields, all transactions. */
 export interface PausedScope {
   readonly mode?: "wallet" | "private" | undefined;
-  /** A symbol or a mint; what gives it or gets it is paused. */
+  /** A symbol or a mint; transactions that give or get the asset are paused. */
   readonly asset?: string | undefined;
   readonly type?: "send" | "swap" | "payroll" | undefined;
   readonly accountId?: string | undefined;
 }
 
-/** One pause as it is listed. */
+/** A pause, as it is listed. */
 export interface PausedEntry extends ActedBy {
   readonly mode?: "wallet" | "private";
   /** Its symbol. */

@@ -10,7 +10,7 @@ import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateSetting } from "./gate-setting.ts";
 
-/** Which endpoint is out of service, and for how long. */
+/** The endpoint to suspend, and the duration. */
 export interface WantedSuspension {
   /** As the ledger names it: its host, numbered where several endpoints share one. */
   readonly endpoint: string;
@@ -30,14 +30,14 @@ export interface SuspendedEndpointEntry extends ActedBy {
 /** Taking endpoints out of service. */
 export interface EndpointSuspending {
   /**
-   * Takes an endpoint that answers wrongly out of service for some minutes. Nobody asks the endpoint, so it
-   * contradicts no other endpoint. Where fewer endpoints are left than must agree, those that are left are enough, but not for the proof that a
-   * caller's transaction is dead, nor for closing markers. It holds for every process on the database, within five seconds,
-   * and ends by itself. Suspended again, the new time counts. Refused for an endpoint that the ledger does not have, and
-   * for the last one in service.
+   * Takes an endpoint that answers wrongly out of service for some minutes. A suspended endpoint is not asked, and so
+   * cannot contradict. When fewer endpoints are left than must agree, the remaining endpoints are enough, but not to
+   * prove that a caller's transaction is dead, nor to close markers. The suspension applies to every process on the
+   * database within five seconds, and ends by itself. A second suspension replaces the time of the first. Refused for
+   * an endpoint that the ledger does not have, and for the last one in service.
    */
   suspendEndpoint(wanted: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry>;
-  /** Ends it before its time; refused when the endpoint is in service. */
+  /** Ends a suspension early; refused when the endpoint is in service. */
   restoreEndpoint(endpoint: string, by: ActedBy): Promise<void>;
 }
 
@@ -50,9 +50,12 @@ const wantedSuspension = z.strictObject({
   minutes: z.int().min(1).max(MAX_MINUTES),
 });
 
-/** What suspending endpoints takes. */
+/** Dependencies of suspending endpoints. */
 export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
-  /** Its clock counts: those of processes may differ, and none may end what another one has begun. */
+  /**
+   * Read for the storage's clock: clocks of processes differ, and a process with a fast clock must not end the
+   * suspension of another process.
+   */
   readonly storage: Pick<PaymentStorage, "time">;
   /** With all of its endpoints. */
   readonly ledger: Pick<Ledger, "endpoints">;

@@ -1,4 +1,4 @@
-/** Suspends accounts: a suspended account starts nothing new; its reads, its cancels and its open transactions go on. */
+/** Suspends accounts: a suspended account starts nothing new; reads, cancels and open transactions go on. */
 import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";

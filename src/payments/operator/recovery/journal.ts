@@ -10,7 +10,7 @@ const CALLBACK_MS = 10_000;
 /** What ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
 
-/** Where orders are recorded. */
+/** Dependencies of the journal. */
 export interface Journaling {
   readonly journal: RecoveryJournal;
   /** The version of the master secret that new addresses are derived from. */

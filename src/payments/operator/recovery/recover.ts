@@ -16,7 +16,7 @@ import {
   type RestoringParts,
 } from "./restore-address.ts";
 
-/** What lies at a recovered address. */
+/** A balance at a recovered address. */
 export interface RecoveredHolding {
   /** The symbol, or the mint of what is none of the service's assets. */
   readonly asset: string;
@@ -24,7 +24,7 @@ export interface RecoveredHolding {
   readonly amount: string;
 }
 
-/** One address that was derived again. */
+/** An address that was derived again. */
 export interface RecoveredAddress {
   readonly transactionId: string;
   readonly address: string;
@@ -47,7 +47,7 @@ export type Recover = (
 
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
-/** What recovering needs. */
+/** Dependencies of a recovery. */
 export interface RecoveryParts extends RestoringParts {
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];
@@ -95,7 +95,9 @@ export class Recovery {
     if (problems.length > 0) throw new OperatorRefused(problems.join("; "));
   }
 
-  /** For each id the addresses that it may have had, with what they hold. Reads the chain once for all. */
+  /**
+   * For each id, the addresses that may belong to the order, with their balances. Reads the chain once for all ids.
+   */
   async #candidates(all: readonly (string | RecoveryEntry)[]): Promise<readonly (readonly Candidate[])[]> {
     const { ledger, assets } = this.#parts;
     const perId = all.map((given) => this.#derived(given));

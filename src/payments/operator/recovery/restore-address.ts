@@ -1,4 +1,6 @@
-/** Stores a deposit address again, held until an operator decides: its rows and its two instances in one commit. */
+/**
+ * Stores a lost deposit address again, held until an operator decides: one commit with the rows and both instances.
+ */
 import type { PaymentTables } from "../../tables.ts";
 import type { DepositRecord } from "../../tables/deposits.ts";
 import type { ReservationRecord } from "../../tables/limits.ts";
@@ -25,7 +27,7 @@ import { RECOVERED } from "../attention/held-addresses.ts";
 /** The account of recovered orders: a journal does not record who ordered. */
 export const RECOVERED_ACCOUNT = "recovered";
 
-/** The asset that a recovered order is stored with: the one that it was about is not known. */
+/** The asset that a recovered order is stored with: the ordered asset is not known. */
 const ORDERED_MINT = SOL_MINT;
 
 /** A deposit address that was derived from its order's id. */
@@ -37,7 +39,7 @@ export interface DerivedAddress {
   readonly createdAt: number;
 }
 
-/** What restoring needs. */
+/** Dependencies of restoring. */
 export interface RestoringParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -48,7 +50,9 @@ export interface RestoringParts {
   readonly writeAct: WriteAct;
 }
 
-/** Restores the address and returns what it is held for: one that has paid already waits until that is explained. */
+/**
+ * Restores the address and returns the reason of its hold: an address that has already paid waits for an explanation.
+ */
 export async function restoreAddress(
   parts: RestoringParts,
   derived: DerivedAddress,
@@ -89,7 +93,7 @@ export async function restoreAddress(
   return heldReason;
 }
 
-/** What one send to one recipient may cost the sponsor. */
+/** The highest cost of a send to one recipient for the sponsor. */
 function costOfSend({ ledger, assets, routing }: RestoringParts): ReturnType<typeof routingCost> {
   const { sponsor, treasury } = routing.terms;
   const parties = { sponsor: sponsor.address, treasury };

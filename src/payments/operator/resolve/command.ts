@@ -1,4 +1,4 @@
-/** What an operator decides about a matter, and what came of it. */
+/** Commands of an operator about a matter, and their results. */
 import { z } from "zod";
 import type { Address } from "../../../address.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
@@ -6,7 +6,7 @@ import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import type { SettledTransaction } from "../../wallet/settle-transaction.ts";
 
-/** What is to be done about a matter. */
+/** A command about a matter. */
 export type ResolveCommand =
   /** A task is tried again at once. */
   | { readonly action: "retry" }
@@ -27,22 +27,22 @@ export type ResolveCommand =
   /** A transaction is settled by what the chain shows of this signature. */
   | { readonly action: "settle"; readonly signature: string };
 
-/** What a second person confirms, as that person knows it: what another one has asked for may have been changed since. */
+/** The receiver as the confirming person knows it: the request may have changed since. */
 export interface Approval {
   /** Who gets the money. */
   readonly address: string;
 }
 
-/** What came of a command. */
+/** The result of a command. */
 export interface Resolution {
   /** The matter's id. */
   readonly id: string;
   readonly action: MatterAction | "returnTokens";
   /** `done`: decided; a service at work carries it out. `awaits_approval`: another actor has to confirm by `approve`. */
   readonly state: "done" | "awaits_approval";
-  /** Who gets the money, which the other actor has to name; of `awaits_approval` alone. */
+  /** The receiver of the money, whom the second actor has to name; only for `awaits_approval`. */
   readonly address?: Address;
-  /** What the other actor agrees to send there and no more, network costs included: whole units by mint. */
+  /** The most that the second actor agrees to send, network costs included: whole units by mint. */
   readonly allowed?: Readonly<Record<string, string>>;
   readonly transactionId?: string;
 }
@@ -55,7 +55,7 @@ export interface Resolving {
   readonly guard: PaymentWrite;
 }
 
-/** What `resolve` takes. */
+/** The schema of `resolve`'s command. */
 export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("retry") }),
   z.strictObject({ action: z.literal("drop") }),
@@ -83,7 +83,7 @@ export type SettleWithEvidence = (
 /** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
 export type WriteOffUnprovable = (settling: Settling) => Promise<void>;
 
-/** What can be decided about unprovable transactions. */
+/** Decisions about unprovable transactions. */
 export interface EvidenceControl {
   readonly settle: SettleWithEvidence;
   readonly writeOff: WriteOffUnprovable;

@@ -1,4 +1,4 @@
-/** Decides about deposit addresses that are held: releases them, refunds to another address, or writes them off. */
+/** Decides about held deposit addresses: release, refund to a new receiver, or write-off. */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { DepositRecord } from "../../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
@@ -21,7 +21,7 @@ import { OperatorRefused, privateModeIsOff } from "../operator-refused.ts";
 import type { Resolving } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
 
-/** What an operator can have done with deposit addresses while private mode is on. */
+/** Decisions about deposit addresses, available while private mode is on. */
 export interface DepositControl {
   readonly screen: Screen | null;
   /** Addresses of the service itself besides its deposit addresses: no refund goes there. */
@@ -37,7 +37,7 @@ export interface DepositControl {
   readonly settle: (settling: PaymentSettling) => Promise<SettledPayment>;
 }
 
-/** What deciding about deposit addresses needs. */
+/** Dependencies of decisions about deposit addresses. */
 export interface DepositResolvingParts {
   readonly storage: Pick<PaymentStorage, "deposits" | "reservation" | "commit">;
   readonly ledger: Ledger;
@@ -50,9 +50,9 @@ export interface DepositResolvingParts {
 /** A refund to another address than the sender's. */
 export interface RefundElsewhere {
   readonly to: Address;
-  /** Who asked for it, where another operator confirms; null where one operator decides alone. */
+  /** The operator who requested the refund, when another operator confirms; null when one operator decides alone. */
   readonly requestedBy: string | null;
-  /** What that operator has asked for; null for what is there now. */
+  /** The money that the requesting operator saw; null for the money there now. */
   readonly money: MoneyThere | null;
 }
 

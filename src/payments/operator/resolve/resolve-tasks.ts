@@ -11,7 +11,7 @@ import { OperatorRefused } from "../operator-refused.ts";
 import type { Resolving } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
 
-/** Where tasks and deliveries are stored, and what writes the audit log. */
+/** Dependencies of decisions about tasks: storage, and the audit log. */
 export interface TaskResolvingParts {
   readonly storage: Pick<PaymentStorage, "commit" | "fact" | "abandonedDeliveries">;
   readonly clock: Clock;

@@ -71,7 +71,7 @@ interface Proposed {
   readonly before: DecisionRecord | null;
 }
 
-/** What resolving matters needs. */
+/** Dependencies of resolving matters. */
 export interface ResolverParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
@@ -153,7 +153,7 @@ export class MatterResolver implements Resolver {
     return decisionWrite(decisionOf(id), before, { proposal: waiting, decidedAt: this.#parts.clock.now() });
   }
 
-  /** Keeps what was asked for until another actor confirms it. */
+  /** Keeps a request until a second actor confirms it. */
   async #propose({ matter, by }: Resolving, { address, money, allowed, before }: Proposed): Promise<void> {
     const { storage, writeAct } = this.#parts;
     const text = JSON.stringify({ address, actor: by.actor, message: matter.message, money });

@@ -1,4 +1,7 @@
-/** Which markers of an order may still be made by a payment to its recipients: they are replaced before money goes back. */
+/**
+ * Lists the open markers of an order, which a payment to recipients may still make: they are replaced before money goes
+ * back.
+ */
 import type { PaymentRecord } from "../../tables/payments.ts";
 import { proofOf, readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
@@ -6,13 +9,13 @@ import { ORDER_WORDS } from "./words.ts";
 /** Words under which no payment has landed yet. */
 export interface OpenWords {
   readonly words: string;
-  /** The plan that names them, null for those of the order itself. */
+  /** The plan that names the words; null for the words of the order itself. */
   readonly follows: string | null;
-  /** The recipients that they stand for, null for all of the order's. */
+  /** The recipients of the words; null for all recipients of the order. */
   readonly indexes: readonly number[] | null;
 }
 
-/** In the order of the tree: first what the order itself stands for, then what its plans name. */
+/** Open words in tree order: first the words of the order, then the words that plans name. */
 export function openWords(payments: readonly PaymentRecord[]): readonly OpenWords[] {
   const landed = payments
     .filter(({ status }) => status === "finalized")

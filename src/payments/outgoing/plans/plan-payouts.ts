@@ -8,9 +8,9 @@ import type { Leaf, StoredPlan } from "./stored-plan.ts";
 import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
 
 /**
- * Recipients of one transaction at most, so that it fits 1,232 bytes with any addresses: where it pays a whole
- * order, and where it is one of several and names the plan that it belongs to. A change of these changes how stored orders
- * are split: two versions of this software would then disagree about who is paid with whom.
+ * The most recipients of a transaction that fits 1,232 bytes with any addresses: first for a transaction that pays the
+ * whole order, then for a transaction that pays a part and also names its plan. Changing these numbers changes how
+ * stored orders are split: two versions of this software would then group recipients differently.
  */
 const MAX_ORDER_LEGS = { sol: 12, token: 6 };
 const MAX_CHUNK_LEGS = { sol: 12, token: 5 };
@@ -19,13 +19,13 @@ function legsOf(asset: Token, { sol, token }: typeof MAX_ORDER_LEGS): number {
   return ledgerMint(asset) === null ? sol : token;
 }
 
-/** In how many transactions so many recipients are paid. Depends on nothing that could change. */
+/** The number of transactions that pay this many recipients. The number never changes for a stored order. */
 export function payoutsFor(asset: Token, recipients: number): number {
   if (recipients <= legsOf(asset, MAX_ORDER_LEGS)) return 1;
   return Math.ceil(recipients / legsOf(asset, MAX_CHUNK_LEGS));
 }
 
-/** A recipient, and who pays for its token account should it have none. */
+/** A recipient, and the payer of a token account that the recipient may need. */
 export interface Payee {
   readonly index: number;
   readonly address: Address;
@@ -33,7 +33,7 @@ export interface Payee {
   readonly accountPayer: Address;
 }
 
-/** Who is paid what, and for how many of them the quote has priced a token account. */
+/** Recipients and amounts, and the number of token accounts that the quote has priced. */
 export interface PaidShares {
   readonly asset: Token;
   readonly recipients: readonly RecipientRecord[];
@@ -71,14 +71,14 @@ export function chunksOf({ asset, sponsor }: Payer, payees: readonly Payee[]): r
   return chunked(asset, payees).map((chunk) => leafOf(sponsor, ORDER_WORDS, chunk));
 }
 
-/** Who of an order is paid with whom. */
+/** Groups the recipients of an order by transaction. */
 export function chunked<Share>(asset: Token, shares: readonly Share[]): readonly (readonly Share[])[] {
   const most = legsOf(asset, MAX_CHUNK_LEGS);
   const starts = Array.from({ length: Math.ceil(shares.length / most) }, (_, index) => index * most);
   return starts.map((start) => shares.slice(start, start + most));
 }
 
-/** What is paid, and by whose help. */
+/** The amount, and the payers of a transfer. */
 export interface Payer {
   readonly asset: Token;
   readonly sponsor: Address;
@@ -100,13 +100,16 @@ export interface PayoutWords {
   readonly follows: string | null;
 }
 
-/** Who is paid by one transaction, and in what. */
+/** The recipients of one transaction, and the asset that pays them. */
 export interface PaidTogether {
   readonly asset: Token;
   readonly payees: readonly Payee[];
 }
 
-/** One payout: the marker first, then each payee's transfer, and nothing else, so that extra money cannot break it. */
+/**
+ * The plan of a payout: first the marker, then a transfer to each payee, and nothing else, so that extra money cannot
+ * make the payout fail.
+ */
 export function payoutPlan(
   terms: RoutingTerms,
   { asset, payees }: PaidTogether,

@@ -14,10 +14,10 @@ import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";
 /** Accounts emptied and closed in one transaction: so many fit with their markers. */
 const MAX_ACCOUNTS = 4;
 
-/** What can be sent on, as one payment. */
+/** A planned return, as one payment. */
 export interface PlannedReturn {
   readonly mark: string;
-  /** Raw units that it moves, and that the address holds in all, but for markers. */
+  /** Raw units that the return moves, and raw units that the address holds in total, without markers. */
   readonly amount: bigint;
   readonly held: bigint;
   readonly decimals: number;
@@ -25,20 +25,20 @@ export interface PlannedReturn {
   readonly slot: number;
 }
 
-/** What became of looking: a plan, or nothing that could be sent, or what stands in the way. */
+/** The result of a search: a plan, nothing to send, or the fault in the way. */
 export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 
 /** One token account of the address; the associated one has no `fromAccount`. */
 interface Source {
   readonly fromAccount?: Address;
-  /** Raw units that are taken out of it, and whether these are all. */
+  /** Raw units taken out of the account; `isEmptied` tells whether nothing stays behind. */
   readonly amount: bigint;
   readonly isEmptied: boolean;
 }
 
 const MARK = "return ";
 
-/** Whether a payment was ordered by an operator, and only the operator would order it again. */
+/** Whether an operator ordered the payment, which only an operator would order again. */
 export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(MARK);
 }
@@ -136,7 +136,7 @@ const PASSING: ReadonlySet<TransactionFault["kind"]> = new Set([
   "already_processed",
 ]);
 
-/** All of it if possible, else what is not stuck: an issuer may have frozen one account and not the others. */
+/** All accounts if possible, else the accounts that can move: an issuer may have frozen only some. */
 function waysToTake(
   associated: readonly Source[],
   strays: readonly Source[],
@@ -160,7 +160,7 @@ function sumOf(sources: readonly { readonly amount: bigint }[]): bigint {
   return sources.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** Who the tokens are taken from, at whose cost, and who gets them. */
+/** The parties of a return: the address that gives the tokens, the sponsor who pays, and the receiver. */
 interface ReturnParties {
   readonly address: Address;
   readonly sponsor: Address;

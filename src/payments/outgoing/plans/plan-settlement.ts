@@ -1,4 +1,4 @@
-/** What is to happen next with the money at an address whose order is over: refund, wait, sweep, or nothing. */
+/** Plans the next step for the money at an address whose order is over: refund, wait, sweep, or nothing. */
 import type { Movement } from "../../../../machines/index.ts";
 import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Address } from "../../../address.ts";
@@ -33,11 +33,11 @@ export interface Holding {
 export interface OpenPayment extends OpenWords {
   /** What it would pay, in base units of the order's asset. */
   readonly amount: bigint;
-  /** Whether its marker stands all the same: then it was made, and the database has not concluded it. */
+  /** Whether the marker exists already: if so, the payment was made, and the database has not concluded it yet. */
   readonly isMade: boolean;
 }
 
-/** All that the decision depends on. */
+/** The facts that the decision depends on. */
 export interface Settlement {
   readonly terms: RoutingTerms;
   readonly receiver: Address;
@@ -85,7 +85,7 @@ interface RefundTerms {
 const MARKERS_PER_SWEEP = 23;
 const MARKERS_OF_LAST_SWEEP = 8;
 
-/** How many sweeps take so many markers away. */
+/** The number of sweeps for this many markers. */
 export function sweepsFor(markers: number): number {
   return 1 + Math.ceil(Math.max(0, markers - MARKERS_OF_LAST_SWEEP) / MARKERS_PER_SWEEP);
 }
@@ -135,7 +135,7 @@ function recover(
 
 const RECOVERY = "recovery ";
 
-/** Whether a payment is the plan of nothing, which only asks what was paid under its words. */
+/** Whether a payment is a recovery: an empty plan that only asks what was paid under its words. */
 export function isRecovery({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(RECOVERY);
 }

@@ -1,11 +1,11 @@
-/** What every payment out of a deposit address is made with. */
+/** The common terms of all payments out of a deposit address. */
 import type { Address } from "../../../address.ts";
 import { type Token, ledgerMint } from "../../assets/assets.ts";
 import type { Move, RoutingLedger } from "../../../ledger/routing.ts";
 import type { TransactionRecord } from "../../tables/orders.ts";
 import type { StoredMove } from "./stored-plan.ts";
 
-/** Who pays for a transaction, and out of which address it is made. */
+/** The payer of a transaction, and the address that it spends from. */
 export interface RoutingTerms {
   readonly address: Address;
   readonly sponsor: Address;
@@ -13,7 +13,7 @@ export interface RoutingTerms {
   readonly rentMinimum: bigint;
 }
 
-/** Where the terms come from. */
+/** The source of the terms. */
 export interface Sponsored {
   readonly ledger: RoutingLedger;
   readonly sponsor: Address;
@@ -24,7 +24,7 @@ export async function termsOf({ ledger, sponsor }: Sponsored, address: Address):
   return { address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
 }
 
-/** Where an order of private mode is paid from; throws for a transaction of wallet mode, which has no such address. */
+/** The deposit address of a private order; throws for a transaction of wallet mode, which has no such address. */
 export function depositAddressOf({ id, depositAddress }: TransactionRecord): Address {
   if (depositAddress === null) throw new Error(`transaction ${id} has no deposit address`);
   return depositAddress;
@@ -40,14 +40,14 @@ export function replaceOf({ address, sponsor }: RoutingTerms, words: string, pla
   return { does: "replace", base: address, words, planWords, payer: sponsor };
 }
 
-/** What a payment named by a plan begins with: it fails unless that plan was made. */
+/** The first move of a payment that a plan names: it fails unless that plan was made. */
 export function followOf({ address }: RoutingTerms, planWords: string | null): readonly StoredMove[] {
   return planWords === null ? [] : [{ does: "follow", base: address, planWords }];
 }
 
 /**
- * What lets an address pay in SOL whichever asset it holds: the sponsor lends it the rent minimum, so that no remainder can
- * fall below it, not even after one lamport more has just come in. Empty for tokens.
+ * The loan that lets an address pay in SOL whichever asset it holds: the sponsor lends it the rent minimum, so that no
+ * remainder can fall below it, not even after one lamport more has just come in. Empty for tokens.
  */
 export function loanOf({ address, sponsor, rentMinimum }: RoutingTerms, asset: Token): readonly Transfer[] {
   return ledgerMint(asset) === null
@@ -57,7 +57,7 @@ export function loanOf({ address, sponsor, rentMinimum }: RoutingTerms, asset: T
 
 type Transfer = Extract<Move, { does: "transfer" }>;
 
-/** One transfer of an asset. */
+/** A transfer of an asset. */
 export function transfer(
   asset: Token,
   leg: { from: Address; to: Address; amount: bigint; accountPayer: Address | null },

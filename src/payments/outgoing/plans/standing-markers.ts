@@ -1,4 +1,4 @@
-/** How many markers of an order stand, by what the database knows: those that its payments have made and no sweep has taken away. */
+/** Counts the existing markers of an order, by the database: made by its payments, and not yet swept. */
 import type { PaymentRecord } from "../../tables/payments.ts";
 import { wordsIn } from "./kept-accounts.ts";
 import { readPlan } from "./stored-plan.ts";

@@ -1,4 +1,4 @@
-/** What carrying out one private swap can cost the sponsor at most, in lamports. */
+/** The highest cost of a private swap for the sponsor, in lamports. */
 import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";

@@ -2,7 +2,7 @@
 import type { Agreed } from "../../../ledger/belief.ts";
 import type { Marker, MarkersReading } from "../../../ledger/routing.ts";
 
-/** Markers that all endpoints which answered tell alike. */
+/** Markers about which all answering endpoints agree. */
 export type Undisputed = Agreed<
   MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }
 >;

@@ -15,7 +15,7 @@ export class TooManyInterimAnswers extends Error {
 /** Why the rest of an answer is not read: more has come than anyone needs. */
 const ENOUGH = new Error("enough of the answer has been read");
 
-/** What a receiver has answered. */
+/** The answer of a receiver. */
 export interface Answer {
   readonly statusCode: number;
   /** The beginning of the body as text; null when there was none. */
@@ -24,7 +24,7 @@ export interface Answer {
   readonly isWhole: boolean;
 }
 
-/** How one answer is read. */
+/** Options of reading an answer. */
 export interface Reading {
   /** Ends the request; before the status line the answer then rejects with its reason. */
   readonly signal: AbortSignal;
@@ -33,8 +33,8 @@ export interface Reading {
 }
 
 /**
- * Takes what undici tells of one request, without the stream that its own `request` makes of each answer. A body that
- * breaks off, or is cut by the signal, gives what has come.
+ * Reads one answer from undici's dispatch events, without the stream that undici's `request` makes for each answer. A
+ * body that breaks off, or is cut by the signal, gives the bytes received so far.
  */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #reading: Reading;

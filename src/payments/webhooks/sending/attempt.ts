@@ -1,4 +1,4 @@
-/** One attempt to deliver one notice: a single POST over a guarded connection, within one absolute deadline. */
+/** Makes one attempt to deliver a notice: a single POST over a guarded connection, within an absolute deadline. */
 import { createSecureContext } from "node:tls";
 import { webhookCalled } from "../../../diagnostics.ts";
 import type { Clock } from "../../../runtime.ts";
@@ -25,7 +25,7 @@ const REACH_DEADLINE_MS = 5_000;
 export type AttemptError =
   ConnectFault | "timeout" | "reset" | "headers_too_large" | "redirect" | "http_status";
 
-/** How an attempt ended. */
+/** The result of an attempt. */
 export interface AttemptResult {
   /** Whether the receiver took the notice. */
   readonly ok: boolean;
@@ -41,7 +41,7 @@ export interface AttemptResult {
   readonly opening: OpeningTimes | null;
 }
 
-/** What to deliver, and where to. */
+/** The delivery, and its target. */
 export interface AttemptRequest {
   readonly url: string;
   /** The bytes of the notice, from `noticeBody`. */
@@ -52,7 +52,7 @@ export interface AttemptRequest {
   readonly signal?: AbortSignal;
 }
 
-/** How deliveries are made. */
+/** Options of deliveries. */
 export interface DeliveryOptions {
   readonly clock: Clock;
   /** Takes the place of DNS. Its answers are judged like any. */

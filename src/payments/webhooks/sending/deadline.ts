@@ -12,7 +12,7 @@ export class DeadlinePassed extends Error {
 /** Why the timer of finished work is ended. Given, because the platform would make an error with a stack each time. */
 const FINISHED = "the work has finished";
 
-/** How long work may take. */
+/** The time limit of some work. */
 export interface Deadline {
   readonly ms: number;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** Whether the egress proxy can be connected to. Nothing is sent: neither credentials nor a request. */
+/** Checks that the egress proxy accepts connections. Nothing is sent: neither credentials nor a request. */
 import { connect } from "node:net";
 import type { Clock } from "../../../runtime.ts";
 import { withDeadline } from "./deadline.ts";

@@ -1,4 +1,4 @@
-/** One guarded connection to a receiver: one request at a time, kept for the next one as long as HTTP allows. */
+/** A guarded connection to a receiver: one request at a time, kept open as long as HTTP allows. */
 import type { TLSSocket } from "node:tls";
 import type { Client, Dispatcher } from "undici";
 import { type Answer, AnswerReader, type Reading } from "./answer-reader.ts";
@@ -29,7 +29,7 @@ class AnswerTooLong extends Error {
   override readonly name = "AnswerTooLong";
 }
 
-/** What is asked of a receiver. */
+/** A request to a receiver. */
 export type ReceiverRequest = Pick<Dispatcher.RequestOptions, "method" | "headers" | "body">;
 
 /** Milliseconds that each stage of opening a connection took. */

@@ -14,7 +14,7 @@ const MAX_IDLE_PER_URL = 4;
 /** In all: beyond, the one that has been idle longest is ended. */
 const MAX_IDLE = 256;
 
-/** One call, and how long it may take. */
+/** A call, and its time limit. */
 export interface Call extends Reading {
   /** The receiver's URL as it is stored. */
   readonly text: string;
@@ -40,8 +40,8 @@ export class ReceiverConnections {
   }
 
   /**
-   * One request and its answer, on a kept connection where there is one that has not ended. The request is sent once: where a
-   * kept connection breaks off under it, it is not known whether it has arrived.
+   * Sends a request and returns its answer, on a kept connection if one is open. The request is sent only once: when a
+   * kept connection breaks during the request, nobody knows whether the request has arrived.
    *
    * Rejects with {@link ReceiverConnectError} before a request was sent, with undici's errors after.
    */

@@ -22,7 +22,7 @@ export class ReceiverConnectError extends Error {
   }
 }
 
-/** How to connect. */
+/** Options of a connection. */
 export interface SocketOptions {
   readonly lookup: Lookup;
   readonly allowAddress: AllowAddress | undefined;
@@ -52,8 +52,8 @@ const NEXT_ADDRESS_AFTER_MS = 1_500;
  * name that answers differently the next time gains nothing. Certificates are verified whatever
  * NODE_TLS_REJECT_UNAUTHORIZED says. The caller owns the socket.
  *
- * Through a proxy the addresses of the name are judged before the proxy is asked. It then resolves the name by itself, so
- * where it connects to is its own duty to guard. TLS is verified through it, from here to the receiver.
+ * Through a proxy the addresses of the name are judged before the proxy is asked. The proxy then resolves the name by
+ * itself, so guarding its connections is the proxy's duty. TLS is verified end to end, from here to the receiver.
  *
  * Rejects with {@link ReceiverConnectError}, also when `signal` aborts: look at the signal first.
  */
@@ -100,7 +100,7 @@ interface JudgedAddresses extends Pick<SocketOptions, "allowAddress" | "deny"> {
   readonly addresses: readonly string[];
 }
 
-/** Connects to one of these addresses, and judges the one that answered. */
+/** Connects to an allowed address, and checks the address that answered. */
 async function connectedTo(
   url: URL,
   { addresses, allowAddress, deny }: JudgedAddresses,
