@@ -2,7 +2,7 @@
  * The chart of a payment: an on-chain transaction that the service itself signs, from its plan to the chain's decision.
  */
 import { assign, setup } from "xstate";
-import type { Message, Movement, PaymentFault, PaymentRole, PayoutNews } from "./private-messages.ts";
+import type { Message, Movement, PaymentFault, PaymentRole, PayoutEvent } from "./private-messages.ts";
 
 /** The input of a payment. */
 export interface PaymentInput {
@@ -109,7 +109,7 @@ const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILE
     type: "tell",
     params: ({ context }: ContextOnly): Message => {
       const { paymentId: payment, indexes, signature, blockTime, wasConfirmed, fault, order } = context;
-      const event: PayoutNews = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
+      const event: PayoutEvent = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
       return { machine: "private-transfer", id: order, event };
     },
   }) as const;

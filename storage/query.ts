@@ -1,10 +1,10 @@
 /** Checks a read against its table and takes it apart: the same for every adapter. */
-import type { Find } from "./storage.ts";
+import type { RowQuery } from "./storage.ts";
 import { checked, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
 
 /** A read of any table. */
-export type AnyQuery = Omit<Find<object>, "table" | "equals" | "anyOf"> & {
+export type AnyQuery = Omit<RowQuery<object>, "table" | "equals" | "anyOf"> & {
   readonly table: AnyTable;
   readonly equals?: object;
   readonly anyOf?: readonly [field: string, values: readonly string[]];
@@ -12,7 +12,7 @@ export type AnyQuery = Omit<Find<object>, "table" | "equals" | "anyOf"> & {
 };
 
 /** A read of one table, apart from how far it goes. */
-export type Selection = ReturnType<typeof selectionOf>;
+export type SelectionQuery = ReturnType<typeof selectionOf>;
 
 const WHOLE: Index = { on: [], where: {}, present: [] };
 
@@ -76,7 +76,7 @@ export function selectionOf(
   return { index, equals: fixed, anyOf: anyOfOf(table, query), order, after: place };
 }
 
-function anyOfOf(table: AnyTable, { anyOf }: AnyQuery): Selection["anyOf"] {
+function anyOfOf(table: AnyTable, { anyOf }: AnyQuery): SelectionQuery["anyOf"] {
   if (anyOf === undefined) return null;
   const [field, values] = anyOf;
   const firsts = [table.key, ...table.unique, ...Object.values(table.indexes).map(({ on }) => on[0])];

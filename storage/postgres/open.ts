@@ -1,18 +1,18 @@
 /** The connections of a storage: a pool of its own from a URL, or one that was given; and one that listens. */
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { Servers } from "./database.ts";
+import type { ConnectionSource } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
-import { Hosts } from "./hosts.ts";
+import { HostPool } from "./host-pool.ts";
 
 /** The target of connections, and their number. */
-export interface Opening {
+interface Opening {
   readonly connections?: number;
   readonly listen?: string | false;
 }
 
 /** The connections of a storage. */
 export interface Connections {
-  readonly servers: Servers;
+  readonly servers: ConnectionSource;
   /** A connection outside the pool, which has not connected yet. */
   readonly listener: () => Promise<ListeningClient>;
   /** The same, whose statements may take as long as they do, whatever is set for the role; a pooler may refuse it. */
@@ -59,7 +59,7 @@ export async function openConnections(
     return pool;
   });
   if (first === undefined) throw notOfPostgres();
-  const servers = new Hosts([first, ...others]);
+  const servers = new HostPool([first, ...others]);
   return {
     servers,
     listener: async () => new Client(direct ?? servers.current.options),

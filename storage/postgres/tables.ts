@@ -1,23 +1,23 @@
 /** The caller's tables in PostgreSQL: how they are installed, and summed. */
 import { valueName, valueOf } from "../sql/given-table.ts";
-import type { TableActs } from "../sql/given-tables.ts";
+import type { DatabaseDialect } from "../sql/given-tables.ts";
 import {
   foundOf,
   type InstalledTable,
   installedStatements,
   installing,
-  type TableStanding,
+  type TableStatus,
 } from "../sql/install-statements.ts";
 import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
 import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
 import type { AnyTable } from "../table.ts";
-import type { Ask, Database } from "./database.ts";
+import type { SqlCall, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
 import { bound, literal } from "./text.ts";
 
 const ANY_OF = valueOf(valueName.anyOf);
 
-export const tableActs = (database: Database, build?: TableActs["build"]): TableActs => ({
+export const databaseDialect = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
   read: (statement, values) => database.read(statement, values),
   ...(build === undefined ? {} : { build }),
   schema: postgresSchema,
@@ -47,7 +47,7 @@ export const tableActs = (database: Database, build?: TableActs["build"]): Table
 const SMALL_TABLES = `select relname as name from pg_class
   where relnamespace = current_schema()::regnamespace and relkind = 'r' and pg_relation_size(oid) <= 1000000`;
 
-async function bring(table: AnyTable, there: Omit<TableStanding, "stored">, ask: Ask): Promise<void> {
+async function bring(table: AnyTable, there: Omit<TableStatus, "stored">, ask: SqlCall): Promise<void> {
   const [rows = []] = await ask(bound(installedStatements.installed, { name: table.name }));
   const stored = rows[0] as InstalledTable | undefined;
   const standing = { ...there, stored, found: foundOf(table, there.found) };

@@ -5,7 +5,7 @@ import type { AnyTable, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
 import { literalOf } from "./given-table.ts";
 import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
-import { quoted, type Read, statement } from "./statement.ts";
+import { quoted, type StatementReader, statement } from "./statement.ts";
 import {
   creating,
   type IndexChange,
@@ -35,7 +35,7 @@ export const installedStatements = {
 };
 
 /** The database's state of a table. */
-export interface TableStanding {
+export interface TableStatus {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
   /** Whether it has so few rows that its indexes are made in a moment. Default: it may have any number. */
@@ -44,10 +44,10 @@ export interface TableStanding {
 
 /** The database's state of these tables. */
 export async function standings(
-  read: Read,
+  read: StatementReader,
   tables: readonly AnyTable[],
   { indexes }: SchemaDialect,
-): Promise<readonly (readonly [AnyTable, TableStanding])[]> {
+): Promise<readonly (readonly [AnyTable, TableStatus])[]> {
   const all = read(indexes, {});
   const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
   const found = await all;
@@ -75,7 +75,7 @@ interface Installing {
  */
 export function installing(
   table: AnyTable,
-  { stored, found, isSmall = false }: TableStanding,
+  { stored, found, isSmall = false }: TableStatus,
   dialect: SchemaDialect,
 ): Installing | null {
   const plan = planInstall(table, stored ?? null);
@@ -118,7 +118,7 @@ const recordOf = (table: AnyTable): InstalledTable => ({
  */
 export function nextBuild(
   table: AnyTable,
-  { stored, found }: TableStanding,
+  { stored, found }: TableStatus,
   dialect: SchemaDialect,
 ): IndexChange | null {
   const isOurs = stored !== undefined && stored.migrations <= table.migrations.length;

@@ -1,7 +1,7 @@
 /** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { groupedBy, newestFirst, type NewestFirst, type Read, rowsOf } from "./read.ts";
+import { groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
 import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts";
 
 /** The public status of a transaction. */
@@ -143,7 +143,7 @@ export type TransactionLookup =
   /** One of the recipients' addresses. */
   | { readonly recipient: Address };
 
-export const orderReads = (read: Read) => ({
+export const orderReads = (read: TableReader) => ({
   quote: (id: string) => read.get(quotes, id),
   async transaction(id: string): Promise<TransactionView | null> {
     const ofIt = { index: "ofTransaction", equals: { transactionId: id } } as const;
@@ -170,7 +170,7 @@ export const orderReads = (read: Read) => ({
     }));
   },
   /** An account's transactions, newest first, filtered by `only`. */
-  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestFirst) =>
+  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestPageQuery) =>
     only !== null && "recipient" in only
       ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)
       : read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) }),
@@ -191,9 +191,9 @@ function indexOf(
 }
 
 async function transactionsPaidTo(
-  read: Read,
+  read: TableReader,
   equals: { readonly accountId: string; readonly address: Address },
-  page: NewestFirst,
+  page: NewestPageQuery,
 ): Promise<readonly TransactionRecord[]> {
   const paid = await read.find({ table: recipients, index: "paidTo", equals, ...newestFirst(page) });
   const ids = paid.map(({ transactionId }) => transactionId);

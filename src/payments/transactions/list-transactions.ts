@@ -1,9 +1,9 @@
 /** An account's transactions in pages, newest first. */
 import type { TransactionLookup, TransactionRecord } from "../tables/orders.ts";
-import type { Place } from "../tables/read.ts";
+import type { ListKey } from "../tables/read.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { notInList, type Page } from "../page.ts";
-import { transactionBodies, type TransactionBody, type TransactionReading } from "./read-transaction.ts";
+import { transactionBodies, type TransactionBody, type TransactionParts } from "./read-transaction.ts";
 import { parseRequest, transactionsQuery, type TransactionsQuery } from "../requests.ts";
 
 /** Rows looked through at a time; one more than a page holds. Between two times others have a turn. */
@@ -22,12 +22,12 @@ type Filter = ReturnType<typeof parseRequest<typeof transactionsQuery>>;
 interface Matches {
   readonly rows: readonly TransactionRecord[];
   /** The last row that was looked at, where the look ended before the list did; else null. */
-  readonly stoppedAt: Place | null;
+  readonly stoppedAt: ListKey | null;
 }
 
 /** See `PaymentService.listTransactions`. */
 export async function listTransactions(
-  deps: TransactionReading,
+  deps: TransactionParts,
   { accountId }: Caller,
   { signal, ...query }: TransactionsQuery & { readonly signal?: AbortSignal } = {},
 ): Promise<Page<TransactionBody>> {
@@ -51,11 +51,11 @@ export async function listTransactions(
 /** What is looked for, and from where on. */
 interface Look {
   readonly filter: Filter;
-  readonly below: Place | null;
+  readonly below: ListKey | null;
   readonly signal: AbortSignal | undefined;
 }
 
-async function matching({ storage }: TransactionReading, accountId: string, look: Look): Promise<Matches> {
+async function matching({ storage }: TransactionParts, accountId: string, look: Look): Promise<Matches> {
   const { filter, signal } = look;
   const oldest = filter.createdAfter === undefined ? -Infinity : Date.parse(filter.createdAfter);
   const only = lookupOf(filter);
@@ -112,10 +112,10 @@ function* partsOf(rows: readonly TransactionRecord[]): Generator<readonly Transa
 
 /** The place below which the page begins. */
 async function startOf(
-  { storage }: TransactionReading,
+  { storage }: TransactionParts,
   accountId: string,
   { createdBefore, startingAfter }: Filter,
-): Promise<Place | null> {
+): Promise<ListKey | null> {
   // No id is empty, so that nothing of this very time lies below.
   const before = createdBefore === undefined ? null : { createdAt: Date.parse(createdBefore), id: "" };
   if (startingAfter === undefined) return before;
@@ -127,9 +127,9 @@ async function startOf(
 }
 
 /** A place in the list as `nextAfter` tells it: its row may be gone when it is asked for. It says nothing about whose it is. */
-const textOf = ({ createdAt, id }: Place): string => `after_${createdAt}_${id}`;
+const textOf = ({ createdAt, id }: ListKey): string => `after_${createdAt}_${id}`;
 
-function placeOf(text: string): Place | undefined {
+function placeOf(text: string): ListKey | undefined {
   const [, createdAt, id = ""] = /^after_(\d{1,15})_(tx_\w+)$/.exec(text) ?? [];
   return createdAt === undefined ? undefined : { createdAt: Number(createdAt), id };
 }
