@@ -1,6 +1,6 @@
 /** What a deposit address knows, hears and asks for; and what payments and operators change in what it knows. */
-import { accounted, spend, type Amounts, type DepositLevels, type Reading } from "./deposit-levels.ts";
-import type { Movement, OrderOver, SpendingNews } from "./private-messages.ts";
+import { accounted, spend, type Amounts, type DepositTally, type Reading } from "./deposit-levels.ts";
+import type { Movement, OrderOverEvent, SpendingEvent } from "./private-messages.ts";
 
 /** What a deposit address begins with. */
 export interface DepositAddressInput {
@@ -34,10 +34,10 @@ export interface DepositAddressInput {
 }
 
 /** Where an address rests, in this order, each with a longer pause between two looks; a closed one is not looked at. */
-export type Lane = "lingering" | "aging" | "resting" | "slowLane" | "closed";
+export type RestingState = "lingering" | "aging" | "resting" | "slowLane" | "closed";
 
 /** What an address knows of itself. */
-export interface DepositAddressContext extends DepositAddressInput, DepositLevels {
+export interface DepositAddressContext extends DepositAddressInput, DepositTally {
   /** Payments of this address that have landed. */
   readonly landed: number;
   /** The payment that is under way. */
@@ -51,7 +51,7 @@ export interface DepositAddressContext extends DepositAddressInput, DepositLevel
   readonly hasRefunded: boolean;
   readonly losses: number;
   /** Where it rests next. */
-  readonly lane: Lane;
+  readonly lane: RestingState;
   /** Its markers may be closed once every witness's finalized height is above this; null until it has aged. */
   readonly closeAbove: number | null;
   /** What the sponsor may spend on it, in lamports. */
@@ -78,8 +78,8 @@ export type DepositAddressEvent =
   | { readonly type: "PAID_ELSEWHERE" }
   /** The payers may be served. */
   | { readonly type: "CLEARED" }
-  | OrderOver
-  | SpendingNews
+  | OrderOverEvent
+  | SpendingEvent
   /** A payment back to the sender was planned and started. */
   | ({ readonly type: "REFUND_PLANNED"; readonly payment: string } & Reading)
   /** All that goes back has gone back; what is left is being swept. */

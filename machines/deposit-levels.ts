@@ -5,7 +5,7 @@ import type { Movement } from "./private-messages.ts";
 export type Amounts = Readonly<Record<string, string>>;
 
 /** The sums of an address, by mint. */
-export interface DepositLevels {
+export interface DepositTally {
   /** All that ever came in from outside. */
   readonly received: Amounts;
   /** All that ever went out, loans that came in taken off. */
@@ -32,26 +32,26 @@ interface Expected {
 const NOTABLE_PART = 10n;
 
 /** All that came in by this reading: what is there, and what went out. It never shrinks. */
-function receivedOf({ spent, received: all }: DepositLevels, { balances }: Reading, mint: string): bigint {
+function receivedOf({ spent, received: all }: DepositTally, { balances }: Reading, mint: string): bigint {
   const now = BigInt(balances[mint] ?? "0") + BigInt(spent[mint] ?? "0");
   const before = BigInt(all[mint] ?? "0");
   return now > before ? now : before;
 }
 
 /** A reading from before our own last payment shows what is gone. */
-function isRecent({ settledSlot }: DepositLevels, { slot }: Reading): boolean {
+function isRecent({ settledSlot }: DepositTally, { slot }: Reading): boolean {
   return slot >= settledSlot;
 }
 
 /** What came in, by this reading. */
-export function received(levels: DepositLevels, reading: Reading): Amounts {
+export function received(levels: DepositTally, reading: Reading): Amounts {
   if (!isRecent(levels, reading)) return levels.received;
   const mints = new Set([...Object.keys(reading.balances), ...Object.keys(levels.received)]);
   return Object.fromEntries([...mints].map((mint) => [mint, String(receivedOf(levels, reading, mint))]));
 }
 
 /** Whether the reading shows noticeably more than was known. */
-export function isNews(levels: DepositLevels & Expected, reading: Reading): boolean {
+export function isNews(levels: DepositTally & Expected, reading: Reading): boolean {
   return (
     isRecent(levels, reading) &&
     Object.entries(levels.smallest).some(
@@ -63,12 +63,12 @@ export function isNews(levels: DepositLevels & Expected, reading: Reading): bool
 }
 
 /** Whether all that came in of the expected asset is at least this much. */
-export function holds(levels: DepositLevels & Expected, reading: Reading, amount: string): boolean {
+export function holds(levels: DepositTally & Expected, reading: Reading, amount: string): boolean {
   return isRecent(levels, reading) && receivedOf(levels, reading, levels.mint) >= BigInt(amount);
 }
 
 /** Whether what came in of the expected asset counts as a deposit. */
-export function isDeposit(levels: DepositLevels & Expected, reading: Reading): boolean {
+export function isDeposit(levels: DepositTally & Expected, reading: Reading): boolean {
   return holds(levels, reading, levels.smallest[levels.mint] ?? "0");
 }
 
@@ -77,9 +77,9 @@ export function isDeposit(levels: DepositLevels & Expected, reading: Reading): b
  * the address itself has paid for a recipient's token account.
  */
 export function accounted(
-  levels: DepositLevels & { readonly rentMint: string },
+  levels: DepositTally & { readonly rentMint: string },
   reading: Reading,
-): Pick<DepositLevels, "received" | "spent"> {
+): Pick<DepositTally, "received" | "spent"> {
   const all = received(levels, reading);
   const { rentMint, spent } = levels;
   const gone = BigInt(all[rentMint] ?? "0") - BigInt(reading.balances[rentMint] ?? "0");

@@ -1,6 +1,6 @@
 /** One on-chain transaction that the service itself signs, followed from its plan until the chain has decided. */
 import { assign, setup } from "xstate";
-import type { Message, Movement, PaymentFault, PaymentRole, PayoutNews } from "./private-messages.ts";
+import type { Message, Movement, PaymentFault, PaymentRole, PayoutEvent } from "./private-messages.ts";
 
 /** What a payment begins with. */
 export interface PaymentInput {
@@ -104,7 +104,7 @@ const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILE
     type: "tell",
     params: ({ context }: ContextOnly): Message => {
       const { paymentId: payment, indexes, signature, blockTime, wasConfirmed, fault, order } = context;
-      const event: PayoutNews = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
+      const event: PayoutEvent = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
       return { machine: "private-transfer", id: order, event };
     },
   }) as const;

@@ -3,7 +3,7 @@ import { StorageUnusable } from "./storage-unusable.ts";
 import type { AnyTable, Index, Migration } from "./table.ts";
 
 /** What lies in the database of a table: what its description says besides is only about reads and writes to come. */
-export interface Definition extends Pick<AnyTable, "columns" | "key" | "unique" | "indexes"> {
+export interface TableSchema extends Pick<AnyTable, "columns" | "key" | "unique" | "indexes"> {
   /** How many of its migrations a program has to know to use it; left out where that is all of them. */
   readonly oldest?: number;
 }
@@ -29,7 +29,7 @@ export function definitionOf({ columns, key, unique, indexes, migrations }: AnyT
     name,
     { on, where: inOrder(where), present: present.toSorted() },
   ]);
-  const definition: Definition = {
+  const definition: TableSchema = {
     columns: inOrder(columns),
     key,
     unique: unique.toSorted(),
@@ -84,7 +84,7 @@ export function planInstall(
     if (stored.definition === definition) return "keep";
     throw otherTable(name, "it is stored with another definition: add a migration to its description");
   }
-  const before = JSON.parse(stored.definition) as Definition;
+  const before = JSON.parse(stored.definition) as TableSchema;
   if (before.key !== table.key) throw otherTable(name, `its key is ${before.key} and cannot change`);
   const { add, drop } = together(steps, before);
   const kept = Object.entries(before.columns).filter(([field]) => !drop.includes(field));
@@ -102,7 +102,7 @@ function serves(
   { columns, unique, migrations }: AnyTable,
   { definition, migrations: seen }: StoredTable,
 ): boolean {
-  const { oldest = seen, ...now } = JSON.parse(definition) as Definition;
+  const { oldest = seen, ...now } = JSON.parse(definition) as TableSchema;
   return (
     migrations.length >= oldest &&
     Object.entries(columns).every(([field, column]) => now.columns[field] === column) &&
@@ -111,7 +111,7 @@ function serves(
 }
 
 /** Migrations as one: what is added and dropped again never was. */
-function together(steps: readonly Migration[], before: Definition): Required<Omit<Migration, "beside">> {
+function together(steps: readonly Migration[], before: TableSchema): Required<Omit<Migration, "beside">> {
   const added = new Map<string, NonNullable<Migration["add"]>[string]>();
   const dropped = new Set<string>();
   for (const { add = {}, drop = [] } of steps) {

@@ -2,25 +2,25 @@
 import pRetry from "p-retry";
 import { commitOne } from "./decided.ts";
 import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
-import { Commits } from "./postgres/commits.ts";
-import { Database, type Servers, SOON } from "./postgres/database.ts";
+import { PostgresCommitWriter } from "./postgres/commits.ts";
+import { Database, type ConnectionSource, SOON } from "./postgres/database.ts";
 import type { AnyTable } from "./table.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
-import { explained, isAway, Unsent } from "./postgres/explain.ts";
-import { IndexBuilds } from "./postgres/index-builds.ts";
+import { explained, isAway, UnsentError } from "./postgres/explain.ts";
+import { IndexBuildLoop } from "./postgres/index-builds.ts";
 import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { tableActs } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
-import { WakeCalls } from "./postgres/wake-calls.ts";
+import { WakeFeed } from "./postgres/wake-calls.ts";
 
-export { type CopiedRows, type Move, type Moved, moveToPostgres } from "./move.ts";
+export { type CopiedRows, type Move, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 
@@ -89,13 +89,13 @@ export async function postgresStorage(
   const limits = { statementTimeoutMs, lockTimeoutMs };
   const database = new Database(servers, schema, limits);
   const channel = `paystate_${schema}`;
-  const wakes = new WakeCalls({ database, client: listener, channel, pause });
+  const wakes = new WakeFeed({ database, client: listener, channel, pause });
   try {
     await onServer(servers, async () => {
       if (options.create === false) await assertWritten(database, schema);
       await prepareSchema(database, schema);
     });
-    const builds = new IndexBuilds(database, schema);
+    const builds = new IndexBuildLoop(database, schema);
     const storage = storageOn(database, wakes, {
       builds: options.create === false ? null : builds,
       clock: options.clock ?? "database",
@@ -122,9 +122,9 @@ export async function postgresStorage(
 const OPENING_MS = 10_000;
 
 /** One that cannot be reached is refused at once where it is the only one: its name may be wrong. */
-function onServer(servers: Servers, act: () => Promise<void>): Promise<void> {
+function onServer(servers: ConnectionSource, act: () => Promise<void>): Promise<void> {
   const isAgain = (error: unknown): boolean =>
-    isAway(error) && (servers.areSeveral === true || !(error instanceof Unsent));
+    isAway(error) && (servers.areSeveral === true || !(error instanceof UnsentError));
   return pRetry(act, {
     ...SOON,
     maxRetryTime: OPENING_MS,
@@ -156,7 +156,7 @@ const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`
 
 interface StorageParts {
   /** Null where nothing is made. */
-  readonly builds: IndexBuilds | null;
+  readonly builds: IndexBuildLoop | null;
   readonly clock: "database" | "caller";
   readonly listens: boolean;
   /** Makes again what is gone, with these tables of the caller. */
@@ -164,14 +164,14 @@ interface StorageParts {
   readonly close: () => Promise<void>;
 }
 
-function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): PostgresStorage {
+function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): PostgresStorage {
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
   const { builds } = parts;
   const acts = tableActs(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
-  const commits = new Commits(database, tables, clock);
+  const commits = new PostgresCommitWriter(database, tables, clock);
   return {
     async time(now) {
       const given = clock.now(now);

@@ -1,17 +1,17 @@
 /** What a read asks for, checked against the table and taken apart: the same for every adapter. */
-import type { Find } from "./storage.ts";
+import type { RowQuery } from "./storage.ts";
 import { checked, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
 
 /** A read of any table. */
-export type AnyQuery = Omit<Find<object>, "table" | "equals"> & {
+export type AnyQuery = Omit<RowQuery<object>, "table" | "equals"> & {
   readonly table: AnyTable;
   readonly equals?: object;
   readonly sum?: string;
 };
 
 /** A read of one table, apart from how far it goes. */
-export type Selection = ReturnType<typeof selectionOf>;
+export type SelectionQuery = ReturnType<typeof selectionOf>;
 
 const WHOLE: Index = { on: [], where: {}, present: [] };
 

@@ -56,7 +56,7 @@ export interface Limit {
 }
 
 /** When something is due. */
-export interface Due {
+export interface DueTime {
   readonly dueAt: number;
   /**
    * How long after now that is; absent for an absolute moment. A delay is counted anew where the clock was set back, an
@@ -66,7 +66,7 @@ export interface Due {
 }
 
 /** Work due at a time. */
-export interface TaskRecord extends Due {
+export interface TaskRecord extends DueTime {
   /** `instance:stamp:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
@@ -116,7 +116,7 @@ export interface PendingRecords {
 }
 
 /** Which instances are listed, and in which order. Each list is as of the last commit, and read by an index. */
-export type InstanceListing = { readonly limit: number } & (
+export type InstanceListQuery = { readonly limit: number } & (
   | {
       /** Those of one workflow and status, ascending by id, as bytes. */
       readonly order: "id";
@@ -149,7 +149,7 @@ export type InstanceListing = { readonly limit: number } & (
 );
 
 /** Which tasks are listed, and in which order. Each list but the first is without dead letters. */
-export type TaskListing =
+export type TaskListQuery =
   /** Dead letters, newest first; those of one moment by their arming, the last first. */
   | { readonly order: "dead"; readonly limit: number }
   /** Those that have failed `least` times or more, those first that fail for longest, then as armed. */
@@ -167,7 +167,7 @@ export type TaskListing =
   | { readonly order: "workflow" };
 
 /** Which watches are listed: those of some shards of a kind, by key, then instance; or by kind, beginning after one. */
-export type WatchListing =
+export type WatchListQuery =
   | { readonly kind: string; readonly shards: readonly number[] }
   | { readonly afterKind: string; readonly limit: number };
 
@@ -195,7 +195,7 @@ export interface ArmLease {
  * A task that goes on under another name and payload, as a new version of its chart knows it. What a present holder brings
  * back is refused, and it can be claimed at `dueAt`, unless it is a dead letter.
  */
-export interface TaskAmendment extends Due {
+export interface TaskMigration extends DueTime {
   readonly task: string;
   readonly name: string;
   readonly payload: string;
@@ -250,7 +250,7 @@ export interface StepRecord {
  * than `total`. Rows that are as old as `since` do not count and are removed. With a `total` of null nothing is refused,
  * and only what is as old as `since` is removed. Looking and inserting are one atomic act, however many race.
  */
-export type Capacity =
+export type GroupLimit =
   | { readonly count: number; readonly since?: number }
   | { readonly total: bigint | null; readonly since?: number };
 
@@ -259,7 +259,7 @@ export type Insert<W> = {
   [T in keyof W & string]: {
     readonly table: T;
     readonly insert: W[T];
-    readonly atMost?: Capacity;
+    readonly atMost?: GroupLimit;
   };
 }[keyof W & string];
 
@@ -267,7 +267,7 @@ export type Insert<W> = {
  * What must still be to come when a row is changed: an integer field that is a time. Judged by the database's own clock
  * inside the statement where the adapter has one, else by `now`.
  */
-export interface Unexpired<F extends string = string> {
+export interface ExpiryCheck<F extends string = string> {
   readonly field: F;
   readonly now: number;
 }
@@ -283,7 +283,7 @@ export type Update<W> = {
     readonly set: Partial<Omit<W[T], "id" | "version">>;
     /** For tables with a `version`: the one this change was made from. It grows by one with every change. */
     readonly expectedVersion?: number;
-    readonly unexpired?: Unexpired<keyof W[T] & string>;
+    readonly unexpired?: ExpiryCheck<keyof W[T] & string>;
   };
 }[keyof W & string];
 
@@ -317,7 +317,7 @@ export type AnyInsert = Insert<Record<string, unknown>>;
 
 /** An update of any table. */
 export type AnyUpdate = Omit<Update<Record<string, unknown>>, "unexpired"> & {
-  readonly unexpired?: Unexpired;
+  readonly unexpired?: ExpiryCheck;
 };
 
 /** An expectation of a row of any table. */
@@ -330,10 +330,10 @@ export type AnyRemoval = Removal<Record<string, unknown>>;
 export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
 
 /** What a field that rows are found by may be. */
-export type Comparable = string | number | boolean;
+export type IndexValue = string | number | boolean;
 
 /** Rows of one table, found by one of its indexes. Null stands before all values, false before true, texts are ordered by their bytes. */
-export interface Find<R extends object> {
+export interface RowQuery<R extends object> {
   readonly table: Table<R>;
   /**
    * The name of an index or of a unique field of the table, or `key`. The fields that `equals` leaves are the order of the rows; rows that are
@@ -346,7 +346,7 @@ export interface Find<R extends object> {
    * A place in the order: values of the first fields that `equals` leaves. Only rows beyond it are found: with `asc` those
    * that stand above it, with `desc` below it. The first field that differs decides; a row without a value there is not found.
    */
-  readonly after?: readonly Comparable[];
+  readonly after?: readonly IndexValue[];
   /** The key of a row: only rows beyond it are found, and none when it is not among those that are looked through. */
   readonly beyond?: string;
   /** `desc` is exactly the reverse of `asc`, rows that are equal in the index included. Default `asc`. */
@@ -356,13 +356,13 @@ export interface Find<R extends object> {
 }
 
 /** Rows of one table, counted and summed instead of read. */
-export interface Tally<R extends object> extends Pick<Find<R>, "table" | "index" | "equals" | "after"> {
+export interface Tally<R extends object> extends Pick<RowQuery<R>, "table" | "index" | "equals" | "after"> {
   /** A field of the kind `amount`, to be summed. */
   readonly sum?: keyof R & string;
 }
 
 /** What a tally comes to. `total` is 0 where no field is summed. */
-export interface Tallied {
+export interface TallyResult {
   readonly count: number;
   readonly total: bigint;
 }
@@ -396,7 +396,7 @@ export interface CommitParts {
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
    * tasks that wait after a failure. Refused with `token` when one is neither.
    */
-  readonly retries?: readonly ({ readonly task: string } & Due)[];
+  readonly retries?: readonly ({ readonly task: string } & DueTime)[];
   /** Dead letters, and messages that wait after a failure, to remove by an operator's command. Refused with `token` when one is neither. */
   readonly drops?: readonly string[];
   /**
@@ -409,7 +409,7 @@ export interface CommitParts {
   /** Instances all of whose tasks belong to this workflow from now on. Leases, tokens and counts stay as they are. */
   readonly adopts?: readonly { readonly instance: string; readonly workflow: string }[];
   /** Tasks that go on in another form. An absent one is no error. */
-  readonly amends?: readonly TaskAmendment[];
+  readonly amends?: readonly TaskMigration[];
   /** Timers and invocations of an instance to disarm, by their name; an absent one is no error. */
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
   /** Instances that have ended: all their timers and invocations are disarmed. */
@@ -495,9 +495,9 @@ export interface EngineStorage {
    * the other without waiting, see one state of what this process has committed.
    * @throws TypeError when there is no such index, or the values are not those of its fields.
    */
-  find<R extends object>(query: Find<R>): Promise<readonly R[]>;
+  find<R extends object>(query: RowQuery<R>): Promise<readonly R[]>;
   /** How many rows `find` would find, and the sum of a field of theirs. */
-  tally<R extends object>(query: Tally<R>): Promise<Tallied>;
+  tally<R extends object>(query: Tally<R>): Promise<TallyResult>;
   /**
    * Carries out each commit atomically, in order, each on its own: a refused one leaves no trace and disturbs no
    * neighbour (G1, G8). Resolves once every `ok` is durable (G5), with one answer for each commit, in their order. Every
@@ -531,7 +531,7 @@ export interface EngineStorage {
    * token is no longer the latest, or the task was set aside as a dead letter.
    */
   release(
-    request: Due & { readonly id: string; readonly token: number; readonly error?: string },
+    request: DueTime & { readonly id: string; readonly token: number; readonly error?: string },
   ): Promise<boolean>;
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
@@ -557,8 +557,8 @@ export interface EngineStorage {
    * is still to come for whoever asks next.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
-  watches(listing: WatchListing): Promise<readonly WatchRecord[]>;
-  list(listing: InstanceListing): Promise<readonly InstanceRecord[]>;
+  watches(listing: WatchListQuery): Promise<readonly WatchRecord[]>;
+  list(listing: InstanceListQuery): Promise<readonly InstanceRecord[]>;
   /**
    * How many bytes the data takes, indexes included: space of removed rows that the database can use again does not count.
    * An estimate where the database has no exact figure, and null where it has none. An empty database may have 0.
@@ -567,7 +567,7 @@ export interface EngineStorage {
   /** The tasks and watches of one instance, up to `limit` of each, all of one moment. With `except`, no tasks of this kind. */
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks of all instances, known workflows or not. */
-  tasks(listing: TaskListing): Promise<readonly PendingTask[]>;
+  tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;
   /** What the database's own clock says when the caller's says `now`, where `unexpired` and leases are judged by that one. */
   time?: (now: number) => Promise<number>;
   /** Indexes that are being built, or wait for it: until then reads by them take longer. Absent where `install` builds all. */

@@ -94,7 +94,7 @@ export type IndexOptions<F extends string> =
  * Which rows `atMost` counts as one group: equal in `by`, and newer than `since`, or with `open` still null. `sum` is the
  * amount that `atMost` adds up where it has a `total`.
  */
-export type Group<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
+export type GroupOptions<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
   { readonly since: F } | { readonly open: F }
 );
 
@@ -113,14 +113,14 @@ export interface Migration {
 }
 
 /** What a table is apart from its columns. */
-export interface TableTraits<F extends string> {
+export interface TableOptions<F extends string> {
   /** The text field that identifies a row. Default `id`. */
   readonly key?: F;
   /** Fields that are unique besides the key. */
   readonly unique?: readonly F[];
   /** By their names, which reads use. Every list can also be read by `key`, and in the order of its insertion. */
   readonly indexes?: { readonly [name: string]: IndexOptions<F> };
-  readonly group?: Group<F>;
+  readonly group?: GroupOptions<F>;
   /** True when rows are only added: a commit that changes one is a mistake of its caller, and is answered `failed`. */
   readonly appendOnly?: boolean;
   /**
@@ -144,11 +144,11 @@ export interface Index {
 }
 
 /** A table without its type of rows: what adapters work with. */
-export interface AnyTable extends Required<Omit<TableTraits<string>, "indexes" | "group" | "ordered">> {
+export interface AnyTable extends Required<Omit<TableOptions<string>, "indexes" | "group" | "ordered">> {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly indexes: Readonly<Record<string, Index>>;
-  readonly group: Group<string> | null;
+  readonly group: GroupOptions<string> | null;
   /** Null where the order in which rows become visible does not matter. */
   readonly ordered: readonly string[] | null;
 }
@@ -203,7 +203,7 @@ export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "bool
  */
 export function defineTable<const C extends Readonly<Record<string, Column>>>(
   name: string,
-  options: { readonly columns: C } & TableTraits<keyof C & string>,
+  options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
   return tableFrom(name, options);
 }
@@ -211,12 +211,12 @@ export function defineTable<const C extends Readonly<Record<string, Column>>>(
 /** Describes a table of the engine itself, under one of the names that callers cannot take. */
 export function engineOwnTable<const C extends Readonly<Record<string, Column>>>(
   name: `paystate${string}`,
-  options: { readonly columns: C } & TableTraits<keyof C & string>,
+  options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
   return describedTable(name, options);
 }
 
-interface AnyOptions extends TableTraits<string> {
+interface AnyOptions extends TableOptions<string> {
   readonly columns: Readonly<Record<string, Column>>;
 }
 
@@ -277,7 +277,11 @@ function checkTable(table: AnyTable): void {
 
 const NO_ORDER = "must be a column of the kind text, integer or boolean";
 
-function checkGroup({ columns }: AnyTable, group: Group<string>, refuse: (problem: string) => never): void {
+function checkGroup(
+  { columns }: AnyTable,
+  group: GroupOptions<string>,
+  refuse: (problem: string) => never,
+): void {
   const limit = "since" in group ? group.since : group.open;
   for (const field of [...group.by, limit]) {
     if (!(field in columns)) refuse(`group: ${field} is no column`);

@@ -12,7 +12,7 @@ export type GoneTask = Pick<TaskRow, "firstKey" | "lastKey" | "admission">;
  * Where claims look for a task: its queue, that of tasks with limits by their admission. A message that is parked is in none
  * of them, and no dead letter is.
  */
-export type TaskLine = "steps" | "free" | "admitted" | "parked" | "paused";
+export type ClaimQueueName = "steps" | "free" | "admitted" | "parked" | "paused";
 
 /**
  * The tasks of a database as `TaskQueue` reads and writes them, within a transaction of the adapter. Rows that are handed out
@@ -37,7 +37,7 @@ export interface TaskRows {
   ofInstance(instance: string, limit: number, except?: TaskKind): readonly TaskRow[];
   /** Tasks of a line whose `visibleAt` is `until` or earlier, held or not: earliest first, of one time as they were armed. */
   due(wanted: {
-    readonly line: TaskLine;
+    readonly line: ClaimQueueName;
     readonly workflow: string;
     readonly until: number;
     readonly limit: number;

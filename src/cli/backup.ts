@@ -1,10 +1,10 @@
 /** `paystate backup FILE`: one moment of a database that may be in use, in a file of its own. */
 import { backupSqlite } from "../../storage/sqlite.ts";
-import { databaseFile, type DatabasePlace } from "./open-database.ts";
+import { databaseFile, type DatabaseOptions } from "./open-database.ts";
 import type { Print } from "./print.ts";
 
 /** Which database, and how the answer is printed. */
-export interface BackupWanted extends DatabasePlace {
+export interface BackupWanted extends DatabaseOptions {
   readonly json: boolean;
 }
 

@@ -8,7 +8,7 @@ import { INSPECTOR_PATH } from "../inspector/inspector.ts";
 import type { Token } from "../payments/assets/assets.ts";
 
 /** The one line of `--json`. */
-export interface DevReady {
+export interface DevStatus {
   /** Without `/v1`. */
   readonly baseUrl: string;
   /** The pages that show every instance, live. */
@@ -22,12 +22,12 @@ export interface DevReady {
 }
 
 /** What the parts of a development service are called and where they listen. */
-export interface DevFacts extends Pick<DevReady, "baseUrl" | "rpcUrl" | "webSocketUrl" | "apiKeys"> {
+export interface DevFacts extends Pick<DevStatus, "baseUrl" | "rpcUrl" | "webSocketUrl" | "apiKeys"> {
   readonly wallets: readonly LocalWallet[];
   readonly tokens: readonly Token[];
 }
 
-export function devReady(facts: DevFacts): DevReady {
+export function devReady(facts: DevFacts): DevStatus {
   return {
     baseUrl: facts.baseUrl,
     inspectorUrl: `${facts.baseUrl}${INSPECTOR_PATH}`,
@@ -41,7 +41,7 @@ export function devReady(facts: DevFacts): DevReady {
 
 /** The page for people; coloured when the terminal shows colours. */
 export function readyPage(
-  { baseUrl, inspectorUrl, rpcUrl, webSocketUrl, apiKeys, wallets, tokens }: DevReady,
+  { baseUrl, inspectorUrl, rpcUrl, webSocketUrl, apiKeys, wallets, tokens }: DevStatus,
   dataFolder: string,
 ): string {
   const colours = process.stdout.isTTY && process.stdout.hasColors();

@@ -5,7 +5,7 @@ import type { Tier } from "../payments/tables/identity.ts";
 import type { PaymentService } from "../service/payment-service.ts";
 
 /** A development at work. */
-export interface DevWorld {
+export interface DevContext {
   readonly chain: LocalChain;
   /** Duration of a slot in milliseconds. */
   readonly slotMs: number;

@@ -35,7 +35,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-export class Forwarding {
+export class ForwardHandler {
   readonly #parts: ForwardingParts;
 
   constructor(parts: ForwardingParts) {

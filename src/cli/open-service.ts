@@ -29,13 +29,13 @@ export interface OpenService {
 }
 
 /** Which service is meant: by its folder, or by the module that exports it. */
-export interface ServicePlace {
+export interface ServiceOptions {
   readonly data?: string | undefined;
   readonly service?: string | undefined;
 }
 
 /** The one that was named; without a name that of the default folder. */
-export async function openService({ data, service }: ServicePlace): Promise<OpenService> {
+export async function openService({ data, service }: ServiceOptions): Promise<OpenService> {
   if (service === undefined) return openDevService(data ?? ".paystate");
   if (data !== undefined) throw new UsageError("expected --data or --service, not both");
   return openOwnService(service);

@@ -3,7 +3,7 @@ import { isApiError } from "../client/api-error.ts";
 import { createClient, type PaymentClient } from "../client/create-client.ts";
 import { NoAnswer } from "../client/no-answer.ts";
 import { setupIn } from "./dev-data.ts";
-import type { DevReceiver } from "./dev-receiver.ts";
+import type { DevReceiverSetup } from "./dev-receiver.ts";
 import { DEV_HOST } from "./loopback-server.ts";
 
 /** One of its accounts. */
@@ -15,7 +15,7 @@ export interface DevAccount {
 /** A service that answers. */
 export interface RunningDev {
   readonly accounts: readonly DevAccount[];
-  readonly receiver: DevReceiver;
+  readonly receiver: DevReceiverSetup;
 }
 
 // It is on this machine, and registering makes it try a receiver that is here, too.

@@ -4,11 +4,11 @@ import { boundedText } from "./bounded-text.ts";
 import type { CheckedClientOptions } from "./client-options.ts";
 import { NoAnswer } from "./no-answer.ts";
 import type { Operation } from "./operations.ts";
-import { acceptedText, objectIn, type Attempt, type Received } from "./read-answer.ts";
+import { acceptedText, objectIn, type Attempt, type ReceivedAnswer } from "./read-answer.ts";
 import { retrying } from "./retrying.ts";
 
 /** What is asked: an endpoint with its ids, fields and options. */
-export interface Question {
+export interface ServiceRequest {
   readonly operation: Operation;
   /** The path with its ids, and the query. */
   readonly target: string;
@@ -21,7 +21,7 @@ export interface Question {
 const KEY_BYTES = 16;
 
 /** The way to the service. */
-export class Exchange {
+export class HttpClient {
   readonly #options: CheckedClientOptions;
 
   constructor(options: CheckedClientOptions) {
@@ -33,16 +33,19 @@ export class Exchange {
   }
 
   /** The object that is answered. Rejects with `ApiError`, `NoAnswer`, or the reason of the caller's signal. */
-  object(question: Question): Promise<object> {
+  object(question: ServiceRequest): Promise<object> {
     return this.#ask(question, objectIn);
   }
 
   /** The text that is answered. Rejects in the same way. */
-  text(question: Question): Promise<string> {
+  text(question: ServiceRequest): Promise<string> {
     return this.#ask(question, acceptedText);
   }
 
-  async #ask<T>(question: Question, read: (received: Received, attempt: Attempt) => T): Promise<T> {
+  async #ask<T>(
+    question: ServiceRequest,
+    read: (received: ReceivedAnswer, attempt: Attempt) => T,
+  ): Promise<T> {
     const { operation, target, signal } = question;
     signal?.throwIfAborted();
     // Made once: every retry of this call is the same request to the service.
@@ -63,7 +66,7 @@ export class Exchange {
   }
 
   /** One request, within its time. */
-  async #send(question: Question, { label, number, idempotencyKey }: Attempt): Promise<Received> {
+  async #send(question: ServiceRequest, { label, number, idempotencyKey }: Attempt): Promise<ReceivedAnswer> {
     const { clock, timeoutMs } = this.#options;
     const limit = new AbortController();
     const over = new AbortController();
@@ -91,7 +94,7 @@ export class Exchange {
     }
   }
 
-  #request({ operation, target, body }: Question, key: string | null, signal: AbortSignal): Request {
+  #request({ operation, target, body }: ServiceRequest, key: string | null, signal: AbortSignal): Request {
     const { baseUrl, apiKey } = this.#options;
     const headers = new Headers({ authorization: `Bearer ${apiKey}`, accept: "application/json, text/html" });
     if (body !== undefined) headers.set("content-type", "application/json");
@@ -102,7 +105,7 @@ export class Exchange {
     return new Request(`${baseUrl}${target}`, body === undefined ? init : { ...init, body });
   }
 
-  async #receive(request: Request, signal: AbortSignal): Promise<Received> {
+  async #receive(request: Request, signal: AbortSignal): Promise<ReceivedAnswer> {
     const { fetch, clock } = this.#options;
     const response = await fetch(request);
     const text = await boundedText(response, signal);

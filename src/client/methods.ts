@@ -61,7 +61,7 @@ type MethodOf<Endpoint extends Keyed> = (
 ) => Answered<AnswerOf<Endpoint["operationId"]>>;
 
 /** One method for each endpoint, by its operationId. */
-export type EndpointMethods = {
+export type EndpointClient = {
   readonly [Name in Keyed["operationId"]]: MethodOf<Extract<Keyed, { readonly operationId: Name }>>;
 } & {
   readonly [Name in Exclude<OperationId, Keyed["operationId"]>]: (

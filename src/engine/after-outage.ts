@@ -1,5 +1,5 @@
 /** After an outage of the storage the heartbeats come before the claims, which would take what living holders still do. */
-export class AfterOutage {
+export class OutageGuard {
   /** A shorter outage ends no lease, since a heartbeat was at most a third before it; as long after it all have sent one. */
   readonly #halfLeaseMs: number;
   /** When the storage first did not answer; null while it does. */

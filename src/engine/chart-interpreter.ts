@@ -53,6 +53,6 @@ export interface ReadChart<Source extends ChartSource> {
 }
 
 /** How charts of one library are read. */
-export interface ChartInterpreter<Source extends ChartSource> {
+export interface ChartSourceReader<Source extends ChartSource> {
   read(source: Source): ReadChart<Source>;
 }

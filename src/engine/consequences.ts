@@ -16,29 +16,31 @@ import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
 import { shardOf } from "./shards.ts";
-import { taskOfStep, type StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepContext } from "./step-facts.ts";
 import type { ProjectedStep } from "./workflow.ts";
 
 /** What a step logs and emits. Both happen after the step is durable. */
-export type Voiced = Extract<ChartAction, { readonly kind: "log" | "emit" }> & { readonly instance: string };
+export type VoicedAction = Extract<ChartAction, { readonly kind: "log" | "emit" }> & {
+  readonly instance: string;
+};
 
 /** What follows from a step, whether it is the first of its instance or a later one. */
-export type Consequences = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
+export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
   readonly children: readonly StartedChild[];
-  readonly voiced: readonly Voiced[];
+  readonly voiced: readonly VoicedAction[];
 };
 
 /** Everything that follows from a step. Throws `UnstorableValue` when params, an input or an event cannot be stored. */
-export function consequencesOf(facts: StepFacts): Consequences {
+export function consequencesOf(facts: StepContext): StepResult {
   const collector = new Collector(facts);
   facts.step.actions.forEach((action, index) => collector.add(action, index));
   return collector.consequences();
 }
 
 /** What follows from two steps of one instance, of which the second takes back some of what the first began. */
-export function inTurn(instance: string, first: Consequences, second: Consequences): Consequences {
+export function inTurn(instance: string, first: StepResult, second: StepResult): StepResult {
   const isDisarmed = (task: TaskRecord): boolean =>
     task.instance === instance &&
     isDisarmable(task) &&
@@ -52,7 +54,7 @@ export function inTurn(instance: string, first: Consequences, second: Consequenc
 }
 
 /** What follows from several steps whose children have begun. Nearly every commit has a single one, whose lists are handed on. */
-export function together(steps: readonly Consequences[]): Consequences {
+export function together(steps: readonly StepResult[]): StepResult {
   const [first] = steps;
   if (first !== undefined && steps.length === 1) return first;
   return {
@@ -70,14 +72,14 @@ export function together(steps: readonly Consequences[]): Consequences {
 type Action<Kind> = Extract<ChartAction, { readonly kind: Kind }>;
 
 class Collector {
-  readonly #facts: StepFacts;
+  readonly #facts: StepContext;
   readonly #arms: TaskRecord[] = [];
   readonly #disarms: { readonly instance: string; readonly timer: string }[] = [];
   readonly #children = new Map<string, StartedChild>();
-  readonly #voiced: Voiced[] = [];
+  readonly #voiced: VoicedAction[] = [];
   readonly #effects: PlannedEffect[] = [];
 
-  constructor(facts: StepFacts) {
+  constructor(facts: StepContext) {
     this.#facts = facts;
   }
 
@@ -112,7 +114,7 @@ class Collector {
     }
   }
 
-  consequences(): Consequences {
+  consequences(): StepResult {
     const ends = this.#ends();
     const { before, step } = this.#facts;
     const watched = before === null ? [] : watchesOf(this.#facts, before, step.metaBefore);
@@ -222,7 +224,7 @@ class Collector {
 }
 
 function watchesOf(
-  { workflow, id, life }: StepFacts,
+  { workflow, id, life }: StepContext,
   { context }: ChartSnapshot,
   meta: StateMeta | null,
 ): WatchRecord[] {

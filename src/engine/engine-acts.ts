@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
 import { reservedIn } from "./given-events.ts";
-import { ActRefused, type Acting, type InspectedStorage, type OfferedAct } from "./inspected.ts";
+import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected.ts";
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
 import type { SendResult } from "./steps.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
@@ -19,7 +19,7 @@ export type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
 
 const MAX_TASKS = 100;
 
-export function engineActs(parts: ActsParts): Acting {
+export function engineActs(parts: ActsParts): ViewerActs {
   const { storage, log } = parts;
   const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
     const record = await storage.load(instance);

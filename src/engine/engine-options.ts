@@ -7,7 +7,7 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Archive } from "./retention/archiving.ts";
 import type { ArchivedInstance } from "./retention/finished-instances.ts";
-import type { Inspect } from "./inspection.ts";
+import type { InspectListener } from "./inspection.ts";
 import type { Watcher } from "./watcher.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
@@ -49,7 +49,7 @@ export interface EngineOptions<W> {
    * Told of each step that this process has committed, in XState's inspection events: `inspect` of an inspector of
    * `@statelyai/inspect`. Contexts and events go there as they are, secrets included. Default: none.
    */
-  readonly inspect?: Inspect;
+  readonly inspect?: InspectListener;
 }
 
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
@@ -88,7 +88,7 @@ const optionsSchema = z
     keep: z.strictObject({ finished: durationOption(KEEP_RANGE) }).optional(),
     archive: functionOption<Archive<ArchivedInstance>>().optional(),
     inspect: z
-      .custom<Inspect>(
+      .custom<InspectListener>(
         (value) =>
           typeof value === "function" || typeof (value as { next?: unknown } | null)?.next === "function",
         { error: "expected a function, or what an inspector of XState has as `inspect`" },

@@ -2,7 +2,7 @@
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 
-export interface EngineProcess {
+export interface EngineContext {
   readonly storage: EngineStorage;
   readonly clock: Clock;
   readonly log: Logger;

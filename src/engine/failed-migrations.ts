@@ -10,7 +10,7 @@ const MAX_REMEMBERED = 1_000;
 /** An instance on its way to another version of its chart, and how many steps it has made so far. */
 type MigrationTry = MigrationStep & { readonly version: number };
 
-export class FailedMigrations {
+export class FailedMigrationCache {
   readonly #clock: Clock;
   readonly #failed = new Map<string, { readonly error: MigrationFailed; readonly until: number }>();
 

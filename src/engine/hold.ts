@@ -1,5 +1,5 @@
 /** Whether this process still holds the lease of a task in hand, and whether the chart still waits for its end. */
-export class Hold {
+export class TaskLease {
   isLost = false;
   /** Whether the chart has left the state that the task belongs to: no chart waits for its end any more. */
   isDisarmed = false;

@@ -9,13 +9,13 @@ export type InspectedStorage = Pick<
 >;
 
 /** An engine as a viewer sees it. */
-export interface Inspected {
+export interface InspectedEngine {
   readonly workflows: readonly AnyWorkflow[];
   readonly storage: InspectedStorage;
   /** Whether it works with real money: then only viewers whom the host admits see it. */
   isProduction(): boolean;
   /** What viewers may do; absent where they only look. */
-  readonly acting?: Acting;
+  readonly acting?: ViewerActs;
   /** Calls back after each commit of this process; absent where none is made here. Returns the way to stop. */
   readonly onCommit?: (listener: () => void) => () => void;
 }
@@ -60,7 +60,7 @@ export class ActRefused extends Error {
 }
 
 /** What viewers may do. Each act leaves a record of who did it and why. */
-export interface Acting {
+export interface ViewerActs {
   offers(instance: string): Promise<readonly OfferedAct[]>;
   /** Answers with a sentence of what came of it. @throws ActRefused */
   perform(instance: string, key: string, given: GivenAct): Promise<string>;

@@ -2,12 +2,12 @@
 import type { InspectionEvent, Observer } from "xstate";
 import type { CommitParts, HistoryRecord, StepRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { WorkflowRegistry } from "./registered-workflows.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { eventFromText } from "./values.ts";
 
 /** What XState's `createActor` takes as `inspect`, too. */
-export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
+export type InspectListener = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 
 /** As much of a running actor as inspectors read. */
 interface InspectedActor {
@@ -24,13 +24,13 @@ interface InspectedActor {
 /** More instances are announced again when they make their next step. */
 const MAX_ANNOUNCED = 10_000;
 
-export class Inspection {
-  readonly #inspect: Inspect;
-  readonly #workflows: Pick<RegisteredWorkflows, "get">;
+export class InspectionFeed {
+  readonly #inspect: InspectListener;
+  readonly #workflows: Pick<WorkflowRegistry, "get">;
   /** Actors that the inspector knows, with the snapshot of their last step. */
   readonly #announced = new Map<string, InspectedActor>();
 
-  constructor(inspect: Inspect, workflows: Pick<RegisteredWorkflows, "get">) {
+  constructor(inspect: InspectListener, workflows: Pick<WorkflowRegistry, "get">) {
     this.#inspect = inspect;
     this.#workflows = workflows;
   }

@@ -1,25 +1,25 @@
 /** Polls the watches of one kind in the shards that this process holds: several looks at once, each within its time. */
 import type { WatchRecord } from "../../storage/storage.ts";
 import { elapsed } from "../runtime.ts";
-import type { EngineProcess } from "./engine-process.ts";
-import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
+import type { EngineContext } from "./engine-process.ts";
+import { lookAtBatch, LookTimeoutError } from "./look-at-batch.ts";
 import { Pause } from "./pause.ts";
-import type { StepCompanions } from "./step-commits.ts";
+import type { StepCommitAdditions } from "./step-commits.ts";
 import type { SendResult } from "./steps.ts";
-import { Turns } from "./turns.ts";
+import { KeyedQueue } from "./turns.ts";
 import { WatchShare } from "./watch-shares.ts";
-import { WatchTurns } from "./watch-turns.ts";
-import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
+import { WatchQueue } from "./watch-turns.ts";
+import type { WatchStatus, WatchEvent, Watcher } from "./watcher.ts";
 
-export interface PollingSurroundings extends EngineProcess {
+export interface WatchLoopParts extends EngineContext {
   /** Hands an event to an instance, with the kind of the watcher that tells it, and the life of the instance that is watched for. */
   readonly send: (
     told: WatchEvent,
-    by: Pick<StepCompanions<never>, "cause" | "meant">,
+    by: Pick<StepCommitAdditions<never>, "cause" | "meant">,
   ) => Promise<SendResult>;
 }
 
-export interface RunningPolling extends PollingSurroundings {
+export interface RunningWatchLoopParts extends WatchLoopParts {
   /** Aborts when the polling stops: no look begins any more, and each look under way ends. */
   readonly signal: AbortSignal;
 }
@@ -39,13 +39,13 @@ const UNWATCHED_PAUSE_MS = 3_600_000;
 const WARN_AGAIN_MS = 60_000;
 
 /** One kind, until it is stopped. */
-export class KindPolling {
+export class WatchKindLoop {
   readonly #kind: string;
   readonly #watcher: Watcher;
-  readonly #around: RunningPolling;
-  readonly #turns: WatchTurns;
+  readonly #around: RunningWatchLoopParts;
+  readonly #turns: WatchQueue;
   readonly #pause: Pause;
-  readonly #turnsToList = new Turns();
+  readonly #turnsToList = new KeyedQueue();
   readonly #looks = new Set<Promise<void>>();
   /** Steps made because of what looks found, so far. */
   #moves = 0;
@@ -55,11 +55,11 @@ export class KindPolling {
   #isClosed = false;
   #warnAt = 0;
 
-  constructor(kind: string, watcher: Watcher, around: RunningPolling) {
+  constructor(kind: string, watcher: Watcher, around: RunningWatchLoopParts) {
     this.#kind = kind;
     this.#watcher = watcher;
     this.#around = around;
-    this.#turns = new WatchTurns(watcher.intervalMs);
+    this.#turns = new WatchQueue(watcher.intervalMs);
     this.#pause = new Pause(around.clock);
     this.#share = new WatchShare(kind, around);
   }
@@ -102,7 +102,7 @@ export class KindPolling {
     await this.#share.giveUp(this.#around.clock.now());
   }
 
-  standing(): KindWatching {
+  standing(): WatchStatus {
     return this.#turns.standing(elapsed(this.#around.clock));
   }
 
@@ -158,7 +158,7 @@ export class KindPolling {
 
   #warn(err: unknown, watches: number): void {
     const { clock, log } = this.#around;
-    const isNews = err instanceof LookGivenUp || elapsed(clock) >= this.#warnAt;
+    const isNews = err instanceof LookTimeoutError || elapsed(clock) >= this.#warnAt;
     if (isNews) this.#warnAt = elapsed(clock) + WARN_AGAIN_MS;
     const fields = { kind: this.#kind, watches, err };
     if (isNews) log.warn(fields, "a look at watches found nothing out");

@@ -1,8 +1,8 @@
 /** One look of a watcher at a batch of watches, within its time: what was told stays told, however the look ends. */
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
-import type { LookEnd } from "./watch-turns.ts";
-import type { Look, WatchEvent, Watcher } from "./watcher.ts";
+import type { PollResult } from "./watch-turns.ts";
+import type { PollContext, WatchEvent, Watcher } from "./watcher.ts";
 
 /** The time of one look: a new watch waits at most so long for those before it. */
 const LOOK_MS = 750;
@@ -10,11 +10,11 @@ const LOOK_MS = 750;
 const GIVEN_UP_AFTER_MS = 60_000;
 
 /** A look did not end long after its time was over. */
-export class LookGivenUp extends Error {
-  override readonly name = "LookGivenUp";
+export class LookTimeoutError extends Error {
+  override readonly name = "LookTimeoutError";
 }
 
-export interface LookSurroundings {
+export interface LookParts {
   readonly clock: Clock;
   /** Aborts when the polling stops. */
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface LookSurroundings {
 }
 
 /** How a look ended, and the error that ended it, null where there was none. */
-export interface EndedLook extends LookEnd {
+export interface EndedLook extends PollResult {
   readonly error: unknown;
 }
 
@@ -31,7 +31,7 @@ export interface EndedLook extends LookEnd {
 export async function lookAtBatch(
   watcher: Watcher,
   batch: readonly WatchRecord[],
-  { clock, signal, tell }: LookSurroundings,
+  { clock, signal, tell }: LookParts,
 ): Promise<EndedLook> {
   const over = new AbortController();
   const ended = new AbortController();
@@ -40,11 +40,11 @@ export async function lookAtBatch(
   if (signal.aborted) end();
   const timeIsOver = clock.sleep(LOOK_MS, ended.signal).then(end);
   const givenUp = clock.sleep(GIVEN_UP_AFTER_MS, ended.signal).then((): never => {
-    throw new LookGivenUp(`a look did not end within ${GIVEN_UP_AFTER_MS} ms and is given up`);
+    throw new LookTimeoutError(`a look did not end within ${GIVEN_UP_AFTER_MS} ms and is given up`);
   });
   const told = new Set<string>();
   const missed = new Set<WatchRecord>();
-  const look: Look = {
+  const look: PollContext = {
     signal: over.signal,
     async tell(events) {
       if (ended.signal.aborted) return events;

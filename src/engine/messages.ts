@@ -16,10 +16,10 @@ export interface Recipient {
 }
 
 /** What tells the one instance that a message is for. */
-export type Meant = Pick<Recipient, "life" | "parentLife">;
+export type MessageTarget = Pick<Recipient, "life" | "parentLife">;
 
 /** Starts its target where absent, then hands it an event. Where that has ended, `otherwise` goes back to the sender, who waits. */
-export interface Message extends Meant {
+export interface Message extends MessageTarget {
   /** Its target has been there: where absent now, it was removed, and the message is dropped. Without this, the message waits. */
   readonly known?: true;
   readonly start?: { readonly workflow: string; readonly input: unknown };

@@ -3,7 +3,7 @@ import type { AnyStateMachine, ContextFrom, StateValue, StateValueFrom } from "x
 import type { Write } from "../../storage/storage.ts";
 
 /** An instance as its old version left it. */
-export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
+export interface PreviousInstance<Context = Readonly<Record<string, unknown>>> {
   readonly id: string;
   /** The version that this migration leads away from. */
   readonly version: number;
@@ -20,7 +20,7 @@ export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
 }
 
 /** The same instance under the next version. What is left out stays as it is, as far as the chart of that version has it. */
-export interface Migrated<Value = StateValue, Context = object, W = unknown> {
+export interface MigratedInstance<Value = StateValue, Context = object, W = unknown> {
   readonly value?: Value;
   readonly context?: Context;
   /** When timers are due, by name, in ms since the Unix epoch. One that is not named stays, or begins now where it did not run. */
@@ -35,23 +35,23 @@ export interface Migrated<Value = StateValue, Context = object, W = unknown> {
 
 /** Makes an instance of one version one of the next. Pure. What it throws leaves the instance as it was. */
 export type Migration<Result> = {
-  // A method's parameter may be narrowed: `(before: InstanceBefore<OldContext>) => …`.
-  migrate(before: InstanceBefore<object>): Result;
+  // A method's parameter may be narrowed: `(before: PreviousInstance<OldContext>) => …`.
+  migrate(before: PreviousInstance<object>): Result;
 }["migrate"];
 
 /** A migration with its types laid aside. */
-export type AnyMigration = Migration<Migrated<StateValue, object, never>>;
+export type AnyMigration = Migration<MigratedInstance<StateValue, object, never>>;
 
 /** What leads to the newest version, from a version whose number the compiler does not know. */
-export type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateValue, object, W>>>>;
+export type AnyMigrations<W> = Readonly<Record<number, Migration<MigratedInstance<StateValue, object, W>>>>;
 
 /** Versions that the compiler can count, and the one before each. */
 export type CountableVersion =
   1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
 /** At the place of each countable version the one before it. */
-export type VersionBefore<Before extends readonly number[] = []> = Before["length"] extends 20
+export type PreviousVersion<Before extends readonly number[] = []> = Before["length"] extends 20
   ? readonly [0, ...Before]
-  : VersionBefore<[...Before, Before["length"]]>;
+  : PreviousVersion<[...Before, Before["length"]]>;
 
 /**
  * By the version that each leads away from, to the one after it. The last one answers a value and a context of the chart,
@@ -60,9 +60,9 @@ export type VersionBefore<Before extends readonly number[] = []> = Before["lengt
 export type Migrations<M extends AnyStateMachine, W, V extends number> = V extends CountableVersion
   ? {
       readonly [K in CountableVersion]?: Migration<
-        K extends VersionBefore[V]
-          ? Migrated<StateValueFrom<M>, ContextFrom<M>, W>
-          : Migrated<StateValue, object, W>
+        K extends PreviousVersion[V]
+          ? MigratedInstance<StateValueFrom<M>, ContextFrom<M>, W>
+          : MigratedInstance<StateValue, object, W>
       >;
     }
   : AnyMigrations<W>;

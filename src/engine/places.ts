@@ -1,10 +1,10 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
 import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
-import type { TasksInHand } from "./tasks-in-hand.ts";
+import type { HeldTaskList } from "./tasks-in-hand.ts";
 
 /** How many tasks this process may have in hand at once. */
-export interface PlaceLimits {
+export interface QueueLimits {
   /** Effects and invocations without limits; and as many timers and messages, whose places no slow effect can take. */
   readonly slots: number;
   /** Those with limits, so that slow receivers never take the places of payments. */
@@ -20,15 +20,15 @@ export interface Reservation {
   readonly ending: string | undefined;
 }
 
-export class Places {
+export class QueueSemaphore {
   readonly #limits: Readonly<Record<QueueName, number>>;
-  readonly #inHand: TasksInHand;
+  readonly #inHand: HeldTaskList;
   /** Free places that are kept for commits on their way. */
   readonly #reserved: Record<QueueName, number> = { steps: 0, free: 0, limited: 0 };
   /** Queues of which due tasks may be waiting in the storage for a place here. */
   readonly #crowded = new Set<QueueName>();
 
-  constructor({ slots, limitedSlots }: PlaceLimits, inHand: TasksInHand) {
+  constructor({ slots, limitedSlots }: QueueLimits, inHand: HeldTaskList) {
     this.#limits = { steps: slots, free: slots, limited: limitedSlots };
     this.#inHand = inHand;
   }

@@ -16,7 +16,7 @@ const MAX_KNOWN_TEXT = 16 * 1024 * 1024;
  * Another process may have changed or removed the instance since. So a cached one may only lead to a commit, which storage
  * refuses when its stamp is not the last. Before the caller decides to do nothing, it reads the storage.
  */
-export class RecentInstances {
+export class InstanceCache {
   readonly #known = new Map<string, KnownInstance>();
   #text = 0;
 

@@ -44,7 +44,7 @@ export class ChangedChart extends Error {
   }
 }
 
-export class RegisteredWorkflows {
+export class WorkflowRegistry {
   readonly #byKey: ReadonlyMap<string, AnyWorkflow>;
   readonly #newest: ReadonlyMap<string, AnyWorkflow>;
   /** By the key of an older version: the workflow that its instances go on under. */

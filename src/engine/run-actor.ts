@@ -4,7 +4,7 @@ import type { ClaimedTask, EngineStorage } from "../../storage/storage.ts";
 import type { ActionBody, PromiseCreator } from "./chart-interpreter.ts";
 import { withinRun } from "./current-run.ts";
 import { contextOf, type LentContext } from "./lent-contexts.ts";
-import type { Invocation } from "./invocation-task.ts";
+import type { InvocationTask } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
 
@@ -17,7 +17,7 @@ export type PromiseEnd =
 /** Runs a promise to its end. Never rejects. */
 export async function runPromise(
   create: PromiseCreator,
-  { id, input }: Invocation,
+  { id, input }: InvocationTask,
   run: EffectRun,
 ): Promise<PromiseEnd> {
   // Code that asks an actor for its identity gets one that stays the same after a crash.

@@ -3,7 +3,7 @@ import type { HistoryRecord, TaskRecord } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 
 /** Where a task came from: the step that armed it. Null for a task whose id does not tell. */
-export interface TaskOrigin {
+export interface TaskCause {
   readonly instance: string;
   /** The stamp of that step, as its history has it; of a step from before stamps the version that it led to. */
   readonly step: string;
@@ -15,7 +15,7 @@ export type StepCause =
   | {
       readonly kind: TaskRecord["kind"];
       readonly task: string;
-      readonly from: TaskOrigin | null;
+      readonly from: TaskCause | null;
       /** Effects only: the name of the effect. */
       readonly name?: string;
       /** Timers only: it fired before its time, for the clock was set back meanwhile and its delay had passed. */
@@ -24,7 +24,7 @@ export type StepCause =
   /** What a watcher of this kind found. */
   | { readonly kind: "watch"; readonly watch: string }
   /** The step of a parent, in whose commit its child machine began. */
-  | { readonly kind: "parent"; readonly from: TaskOrigin };
+  | { readonly kind: "parent"; readonly from: TaskCause };
 
 /** The part of a task that its cause is made of. */
 export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
@@ -33,7 +33,7 @@ export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pic
 export type CommitCause = CausingTask | { readonly watch: string };
 
 /** The number of the step of this instance that is meant, where it is among these rows of its history; else null. */
-export function stepNumber({ instance, step }: TaskOrigin, history: readonly HistoryStep[]): number | null {
+export function stepNumber({ instance, step }: TaskCause, history: readonly HistoryStep[]): number | null {
   if (BEFORE_STAMPS.test(step)) return Number(step);
   return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
 }
@@ -96,7 +96,7 @@ function ofTask(kind: string, task: string, name?: string): StepCause {
   return { kind: kind as TaskRecord["kind"], task, from, ...named };
 }
 
-function originOf(task: string): TaskOrigin | null {
+function originOf(task: string): TaskCause | null {
   const [, instance, step] = TASK_ID.exec(task) ?? [];
   return instance === undefined || step === undefined ? null : { instance, step };
 }

@@ -11,20 +11,20 @@ import type {
 import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { together, type Consequences, type Voiced } from "./consequences.ts";
+import { together, type StepResult, type VoicedAction } from "./consequences.ts";
 import { type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
-import type { Meant } from "./messages.ts";
+import type { MessageTarget } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
-import type { RecentInstances } from "./recent-instances.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { InstanceCache } from "./recent-instances.ts";
+import type { WorkflowRegistry } from "./registered-workflows.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
-import type { TakenIds } from "./taken-ids.ts";
-import type { Hands } from "./worker.ts";
+import type { TakenIdCache } from "./taken-ids.ts";
+import type { LeasingWorker } from "./worker.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** What goes into the same commit as a step besides the step itself. */
-export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
+export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
   /** The step must follow this version of its instance, as it was read: after any other one the event is refused. */
@@ -32,7 +32,7 @@ export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
 };
 
 /** The same for the engine's own use. */
-export type StepCompanions<W> = Companions<W> & {
+export type StepCommitAdditions<W> = CommitAdditions<W> & {
   /** How the task went that the commit ends, where that is worth a row. */
   readonly ran?: RanTaskWrite;
   /** The workflow that the caller has sent to: an instance of another one is refused. */
@@ -40,7 +40,7 @@ export type StepCompanions<W> = Companions<W> & {
   /** What makes the steps of the commit; absent where that is a caller. */
   readonly cause?: CommitCause;
   /** The instance that the event is for; absent where it is for whichever has this id. */
-  readonly meant?: Meant;
+  readonly meant?: MessageTarget;
   /** True for a message: others may wait behind it. */
   readonly isMessage?: true;
 };
@@ -49,18 +49,18 @@ export type StepCompanions<W> = Companions<W> & {
 export interface CommittedStep<W> {
   readonly commit: Commit<W>;
   /** What the charts of its steps have logged and emitted, in order. Told once; lost when the process dies before. */
-  readonly voiced: readonly Voiced[];
+  readonly voiced: readonly VoicedAction[];
 }
 
-type CommitCompanions<W> = StepCompanions<W> & Pick<Commit<W>, "behind">;
+type CommitCompanions<W> = StepCommitAdditions<W> & Pick<Commit<W>, "behind">;
 
-export interface CommitSurroundings<W> {
+export interface StepCommitWriterParts<W> {
   readonly storage: Pick<EngineStorage, "load">;
   readonly queue: CommitQueue<W>;
-  readonly workflows: RegisteredWorkflows;
-  readonly hands: Hands;
-  readonly takenIds: TakenIds;
-  readonly recent: RecentInstances;
+  readonly workflows: WorkflowRegistry;
+  readonly hands: LeasingWorker;
+  readonly takenIds: TakenIdCache;
+  readonly recent: InstanceCache;
   /** Called after each durable commit, in order. */
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
@@ -68,10 +68,10 @@ export interface CommitSurroundings<W> {
 /** How often an effect reads anew when another commit has changed the rows that the effect had read. */
 const MAX_LOOKS = 3;
 
-export class StepCommits<W> {
-  readonly #around: CommitSurroundings<W>;
+export class StepCommitWriter<W> {
+  readonly #around: StepCommitWriterParts<W>;
 
-  constructor(around: CommitSurroundings<W>) {
+  constructor(around: StepCommitWriterParts<W>) {
     this.#around = around;
   }
 
@@ -155,7 +155,7 @@ export class StepCommits<W> {
 
 function commitOf<W>(
   parts: readonly StepCommit[],
-  follows: Omit<Consequences, "arms"> & Required<Pick<Commit<W>, "arms">>,
+  follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
   { behind = [], consumes, writes = [], ran, cause }: CommitCompanions<W>,
 ): Commit<W> {
   const { arms, disarms, ends, watches, unwatches } = follows;

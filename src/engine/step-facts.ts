@@ -2,10 +2,10 @@
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot, ChartStep } from "./chart.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { WorkflowRegistry } from "./registered-workflows.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-export interface StepFacts {
+export interface StepContext {
   readonly workflow: AnyWorkflow;
   readonly id: string;
   /** The version of the instance after the step. */
@@ -21,12 +21,12 @@ export interface StepFacts {
   /** In milliseconds since the Unix epoch. */
   readonly at: number;
   /** Where the targets of `start` and `tell` are found. */
-  readonly workflows: RegisteredWorkflows;
+  readonly workflows: WorkflowRegistry;
 }
 
 /** What every task has that the step arms; `place` is that of the action which asks for it, or a name where none does. */
 export function taskOfStep(
-  { id, stamp, at, workflow }: StepFacts,
+  { id, stamp, at, workflow }: StepContext,
   place: number | string,
   delayMs = 0,
 ): Pick<TaskRecord, "id" | "instance" | "workflow" | "dueAt" | "delayMs"> {

@@ -4,22 +4,22 @@ import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/sto
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
 import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { FailedMigrations } from "./failed-migrations.ts";
+import { FailedMigrationCache } from "./failed-migrations.ts";
 import { withLent } from "./lent-contexts.ts";
-import { messageFromText, messageKey, type Meant } from "./messages.ts";
+import { messageFromText, messageKey, type MessageTarget } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { MAX_MOVED, planMigration, renamedEffects } from "./plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
-import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
+import { InstanceCache, type KnownInstance } from "./recent-instances.ts";
 import { UnknownWorkflow } from "./registered-workflows.ts";
 import { newMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText } from "./step-cause.ts";
-import { StepCommits, type CommitSurroundings, type StepCompanions } from "./step-commits.ts";
-import { TakenIds } from "./taken-ids.ts";
-import { TaskMoved } from "./tasks-in-hand.ts";
-import { Turns } from "./turns.ts";
+import { StepCommitWriter, type StepCommitWriterParts, type StepCommitAdditions } from "./step-commits.ts";
+import { TakenIdCache } from "./taken-ids.ts";
+import { TaskMovedError } from "./tasks-in-hand.ts";
+import { KeyedQueue } from "./turns.ts";
 import { nameOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
@@ -46,8 +46,8 @@ const MAX_LOST_RACES = 1_000;
 const MAX_RUN = 256;
 const MIN_LONG = 16_384;
 
-export interface StepsSurroundings<W> extends Pick<
-  CommitSurroundings<W>,
+export interface StepHandlerParts<W> extends Pick<
+  StepCommitWriterParts<W>,
   "workflows" | "hands" | "onCommitted"
 > {
   readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
@@ -59,27 +59,32 @@ export interface StepsSurroundings<W> extends Pick<
   readonly isFollowed: (instance: string) => boolean;
 }
 
-export class Steps<W> {
-  readonly #around: StepsSurroundings<W>;
+export class StepHandler<W> {
+  readonly #around: StepHandlerParts<W>;
   readonly #queue: CommitQueue<W>;
-  readonly #commits: StepCommits<W>;
+  readonly #commits: StepCommitWriter<W>;
   readonly #plan: () => StepPlan;
-  readonly #turns = new Turns();
-  readonly #recent = new RecentInstances();
-  readonly #failed: FailedMigrations;
+  readonly #turns = new KeyedQueue();
+  readonly #recent = new InstanceCache();
+  readonly #failed: FailedMigrationCache;
 
-  constructor(around: StepsSurroundings<W>) {
+  constructor(around: StepHandlerParts<W>) {
     const { storage, workflows, clock, random } = around;
     this.#around = around;
     this.#queue = new CommitQueue<W>(storage);
-    const takenIds = new TakenIds();
+    const takenIds = new TakenIdCache();
     this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, takenIds);
-    this.#commits = new StepCommits<W>({ ...around, queue: this.#queue, takenIds, recent: this.#recent });
-    this.#failed = new FailedMigrations(clock);
+    this.#commits = new StepCommitWriter<W>({
+      ...around,
+      queue: this.#queue,
+      takenIds,
+      recent: this.#recent,
+    });
+    this.#failed = new FailedMigrationCache(clock);
   }
 
   /** Starts instances together with writes and the end of a task, in one commit. */
-  async commit(companions: StepCompanions<W>): Promise<CommitResult> {
+  async commit(companions: StepCommitAdditions<W>): Promise<CommitResult> {
     const { charts } = this.#around;
     if (!charts.isDone) await charts.check();
     for (;;) {
@@ -90,11 +95,11 @@ export class Steps<W> {
   }
 
   /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
-  send(id: string, event: EventObject, companions: StepCompanions<W> = {}): Promise<SendResult> {
+  send(id: string, event: EventObject, companions: StepCommitAdditions<W> = {}): Promise<SendResult> {
     return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
 
-  /** Throws `UnknownWorkflow` where the chart of its instance is not here, `TaskMoved` where the instance has moved, or moves now. */
+  /** Throws `UnknownWorkflow` where the chart of its instance is not here, `TaskMovedError` where the instance has moved, or moves now. */
   async checkKnown(task: ClaimedTask): Promise<void> {
     const { instance: id } = task;
     const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
@@ -102,15 +107,15 @@ export class Steps<W> {
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
-  /** Throws `TaskMoved` where the instance has another workflow than the task by now, which is given all its tasks. */
+  /** Throws `TaskMovedError` where the instance has another workflow than the task by now, which is given all its tasks. */
   async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
     const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
     if (workflow === before) return;
     await this.#queue.commit({ adopts: [{ instance, workflow }] });
-    throw new TaskMoved(`${id} belongs to ${workflow} now`);
+    throw new TaskMovedError(`${id} belongs to ${workflow} now`);
   }
 
-  /** Throws `TaskMoved` when the effect of an ended instance is done under another name by the version after. */
+  /** Throws `TaskMovedError` when the effect of an ended instance is done under another name by the version after. */
   async checkRenamed(task: ClaimedTask): Promise<void> {
     const { storage, workflows } = this.#around;
     const instance = await storage.load(task.instance);
@@ -121,7 +126,7 @@ export class Steps<W> {
     const amends = renamedEffects({ instance, workflow, snapshot, pending }, this.#plan());
     if (!amends.some(({ task: renamed }) => renamed === task.id)) return;
     await this.#queue.commit({ amends });
-    throw new TaskMoved(`${task.id} is done under another name now`);
+    throw new TaskMovedError(`${task.id} is done under another name now`);
   }
 
   /** The instance, migrated if need be. An ended one stays what it is, and is known to a process that has its successor only. */
@@ -162,7 +167,7 @@ export class Steps<W> {
     await this.#commitAlone(parts, plan);
   }
 
-  async #sendNow(id: string, event: EventObject, companions: StepCompanions<W>): Promise<SendResult> {
+  async #sendNow(id: string, event: EventObject, companions: StepCommitAdditions<W>): Promise<SendResult> {
     if (isTurnOver()) await nextTurn();
     const { storage, workflows, charts } = this.#around;
     if (!charts.isDone) await charts.check();
@@ -259,7 +264,7 @@ export class Steps<W> {
 
 /** Whether this is the instance that an event is for, and no other that has its id now. */
 function isMeant(
-  { life, parentLife }: Meant = {},
+  { life, parentLife }: MessageTarget = {},
   instance: KnownInstance,
   { parent }: ChartSnapshot,
 ): boolean {

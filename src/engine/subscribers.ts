@@ -5,7 +5,7 @@ import type { CommittedStep } from "./step-commits.ts";
 /** What it returns is looked at: it may be a promise that rejects. */
 type Subscriber<W> = (committed: CommittedStep<W>) => unknown;
 
-export class Subscribers<W> {
+export class CommitListenerList<W> {
   readonly #log: Logger;
   readonly #subscribers = new Set<Subscriber<W>>();
 

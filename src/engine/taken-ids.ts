@@ -10,7 +10,7 @@ interface BeginningPart {
 }
 
 /** The ids that commits of this process have found taken, until their steps are made. */
-export class TakenIds {
+export class TakenIdCache {
   readonly #runs = new Map<string, Readonly<Record<string, number>>>();
 
   /** By the id of a child of this instance: the run that its next child follows. */

@@ -3,12 +3,12 @@ import type { ClaimedTask, Commit, QueueName } from "../../storage/storage.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { queueOf } from "../../storage/task-queues.ts";
-import { taskEnded, type TaskEnded } from "../diagnostics.ts";
+import { taskEnded, type TaskEndedEvent } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
-import type { EngineProcess } from "./engine-process.ts";
-import { Hold } from "./hold.ts";
+import type { EngineContext } from "./engine-process.ts";
+import { TaskLease } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
 
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
@@ -16,28 +16,28 @@ const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
 
 /** A task in hand belongs to another version of its chart by now: it is given back as if it had never been taken. */
-export class TaskMoved extends Error {
-  override readonly name = "TaskMoved";
+export class TaskMovedError extends Error {
+  override readonly name = "TaskMovedError";
 }
 
-export interface InHandSurroundings extends EngineProcess {
+export interface HeldTaskParts extends EngineContext {
   /** Does one task. Throws when it has to be tried again later. */
-  readonly perform: (task: ClaimedTask, hold: Hold) => Promise<void>;
+  readonly perform: (task: ClaimedTask, hold: TaskLease) => Promise<void>;
   /** Called after each task has left the hand: done, or to be done again. */
   readonly onEnded: (task: ClaimedTask, isDone: boolean) => void;
 }
 
 interface InHand {
   readonly task: ClaimedTask;
-  readonly hold: Hold;
+  readonly hold: TaskLease;
   hasPlace: boolean;
   done: Promise<void>;
 }
 
 const NOT_BEGUN = Promise.resolve();
 
-export class TasksInHand {
-  readonly #around: InHandSurroundings;
+export class HeldTaskList {
+  readonly #around: HeldTaskParts;
   readonly #inHand = new Map<string, InHand>();
   readonly #taken: Record<QueueName, number> = { steps: 0, free: 0, limited: 0 };
   /** Runs that are not over, among them those whose task was claimed again meanwhile. */
@@ -49,7 +49,7 @@ export class TasksInHand {
   #leases = new AbortController();
   #keeping: Promise<void> = Promise.resolve();
 
-  constructor(around: InHandSurroundings) {
+  constructor(around: HeldTaskParts) {
     this.#around = around;
   }
 
@@ -77,7 +77,7 @@ export class TasksInHand {
   begin(task: ClaimedTask): void {
     // Claimed again while in hand: its lease ran out unnoticed, as in a process that was frozen for a while.
     this.#inHand.get(task.id)?.hold.lose();
-    const held: InHand = { task, hold: new Hold(), hasPlace: true, done: NOT_BEGUN };
+    const held: InHand = { task, hold: new TaskLease(), hasPlace: true, done: NOT_BEGUN };
     this.#running += 1;
     if (task.kind === "invocation") this.#invocations += 1;
     this.#taken[queueOf(task)] += 1;
@@ -125,7 +125,7 @@ export class TasksInHand {
   }
 
   /** How it ended. Never rejects. */
-  async #do({ task, hold }: InHand): Promise<TaskEnded["outcome"]> {
+  async #do({ task, hold }: InHand): Promise<TaskEndedEvent["outcome"]> {
     const { perform, log } = this.#around;
     try {
       if (isTurnOver()) await nextTurn();
@@ -139,7 +139,7 @@ export class TasksInHand {
       if (hold.isDisarmed) return "done"; // its row is gone
       // What a lost lease broke off is no failure: by now it is in other hands, or waits for them.
       // Of an end whose answer was lost nothing is known: the token decides whether the task is still there.
-      if (error instanceof TaskMoved || error instanceof CommitUnknown || hold.isLost) {
+      if (error instanceof TaskMovedError || error instanceof CommitUnknown || hold.isLost) {
         await this.giveBack(task);
         return "given_back";
       }
@@ -162,7 +162,7 @@ export class TasksInHand {
     }
   }
 
-  #ended(held: InHand, begunAt: number, outcome: TaskEnded["outcome"]): void {
+  #ended(held: InHand, begunAt: number, outcome: TaskEndedEvent["outcome"]): void {
     const { clock, onEnded } = this.#around;
     const { task } = held;
     taskEnded.publish(() => ({

@@ -1,7 +1,7 @@
 /** One after another, by key: callers that would only lose a race against each other wait for their turn. */
 
 /** A set of queues, one per key. A key without a caller takes no memory. */
-export class Turns {
+export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /** Calls `act` when every earlier call under the same key has ended, with success or not. */

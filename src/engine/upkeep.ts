@@ -3,7 +3,7 @@
  * longer than their delay, and it reports parked tasks whose keys have room.
  */
 import { elapsed } from "../runtime.ts";
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineContext } from "./engine-process.ts";
 
 /** How often this process looks at its own clock, and how often at that of the storage, which may be another one. */
 const LOOK_EVERY_MS = 1_000;
@@ -14,8 +14,8 @@ const JUMP_MS = 1_000;
 const LEASE_MS = 600_000;
 const SEARCH_EVERY_MS = 600_000;
 
-export class Upkeep {
-  readonly #process: EngineProcess;
+export class UpkeepLoop {
+  readonly #process: EngineContext;
   readonly #onMoved: () => void;
   readonly #reported = new Set<string>();
   #askedAt = -Infinity;
@@ -24,7 +24,7 @@ export class Upkeep {
   /** The highest time since the storage was asked. */
   #highest = 0;
 
-  constructor(process: EngineProcess, onMoved: () => void) {
+  constructor(process: EngineContext, onMoved: () => void) {
     this.#process = process;
     this.#onMoved = onMoved;
   }

@@ -1,8 +1,8 @@
 /** The shards of one kind of watches that this process polls: a fair share of them, under named leases. */
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineContext } from "./engine-process.ts";
 import { ALL_SHARDS, shardOf } from "./shards.ts";
 
-type SharingProcess = Pick<EngineProcess, "storage" | "holder" | "leaseMs">;
+type SharingProcess = Pick<EngineContext, "storage" | "holder" | "leaseMs">;
 
 /**
  * Who polls a kind holds one of its seats, by which the others know how many there are. Each holder of a seat has a share of

@@ -1,6 +1,6 @@
 /** Decides which watches of one kind are looked at next, and knows how long ago each was looked at. */
 import type { WatchRecord } from "../../storage/storage.ts";
-import type { KindWatching } from "./watcher.ts";
+import type { WatchStatus } from "./watcher.ts";
 
 interface Turn {
   /** `rest`: not due yet. `queue`: due. `look`: in the hands of a look. */
@@ -15,7 +15,7 @@ interface Turn {
 }
 
 /** How a look ended for the watches that it was given. */
-export interface LookEnd {
+export interface PollResult {
   readonly batch: readonly WatchRecord[];
   /** Instances that took an event. */
   readonly told: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export interface LookEnd {
 }
 
 /** The queue of one kind: watches that no look has taken yet first, then those that were taken longest ago. */
-export class WatchTurns {
+export class WatchQueue {
   readonly #intervalMs: number;
   readonly #turns = new Map<string, Turn>();
   #queue: WatchRecord[] = [];
@@ -65,7 +65,7 @@ export class WatchTurns {
   }
 
   /** Takes back what a look was given. */
-  end({ batch, told, missed, isCutOff }: LookEnd, now: number): void {
+  end({ batch, told, missed, isCutOff }: PollResult, now: number): void {
     for (const watch of batch) {
       const turn = this.#turns.get(idOf(watch));
       if (turn === undefined) continue;
@@ -83,7 +83,7 @@ export class WatchTurns {
     }
   }
 
-  standing(now: number): KindWatching {
+  standing(now: number): WatchStatus {
     let oldest = now;
     for (const { seenAt } of this.#turns.values()) oldest = Math.min(oldest, seenAt);
     const oldestMs = now - oldest;

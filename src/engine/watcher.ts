@@ -9,7 +9,7 @@ export interface WatchEvent {
 }
 
 /** One look at a batch of watches, as the engine hands it to a watcher. */
-export interface Look {
+export interface PollContext {
   /**
    * Aborts after 750 ms, and when the engine stops: ask nothing more, tell the answers that are on their way, and
    * return. Finish at least one question in each look, or a slow answer keeps the look from ever getting on.
@@ -39,11 +39,11 @@ export interface Watcher {
    * Throwing means that nothing was found out about what was not told, and neither does a look that has not ended
    * after a minute: it is given up.
    */
-  readonly poll: (watches: readonly WatchRecord[], look: Look) => Promise<readonly WatchEvent[]>;
+  readonly poll: (watches: readonly WatchRecord[], look: PollContext) => Promise<readonly WatchEvent[]>;
 }
 
 /** How one kind of watches is followed by this process. */
-export interface KindWatching {
+export interface WatchStatus {
   /** Watches of this kind in the shards that this process polls. */
   readonly watched: number;
   /** Milliseconds since the watch that has waited longest was looked at successfully, or was first seen; 0 without watches. */

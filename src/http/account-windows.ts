@@ -1,19 +1,19 @@
 /** The limits that are counted in memory: how much an account has asked lately, and how it stands. */
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
-import { WINDOWS, type PerTier, type WindowName } from "./contract/limits.ts";
+import { WINDOWS, type TierLimits, type WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";
 import { RateWindow, type Hit } from "./rate-window.ts";
 
 /** Every in-memory limit. */
-export type AccountLimits = Readonly<Record<WindowName, PerTier>>;
+export type AccountLimits = Readonly<Record<WindowName, TierLimits>>;
 
 /** A replayed answer moves nothing, so that a caller who lost an answer may ask for it this many times as often. */
 const REPLAYS_PER_REQUEST = 10;
 
 /** Every window of every account. */
-export class AccountWindows {
+export class AccountWindowList {
   readonly #limits: AccountLimits;
   readonly #clock: Clock;
   readonly #windows: Readonly<Record<WindowName, RateWindow>>;
@@ -36,17 +36,17 @@ export class AccountWindows {
   }
 
   /** How the account stands, without counting anything. */
-  standing(name: WindowName, { accountId, tier }: Caller): LimitStanding {
+  standing(name: WindowName, { accountId, tier }: Caller): LimitStatus {
     return this.#windows[name].standing(accountId, this.#limits[name][tier]);
   }
 
   /** How the account stands with every limit. */
-  standings(caller: Caller): readonly LimitStanding[] {
+  standings(caller: Caller): readonly LimitStatus[] {
     return (Object.keys(this.#windows) as WindowName[]).map((name) => this.standing(name, caller));
   }
 
   /** Counts a replay of what `of` limits. Throws `RATE_LIMIT_EXCEEDED`. */
-  hitReplay({ scope, limit, windowSeconds }: LimitStanding, { accountId, tier }: Caller): void {
+  hitReplay({ scope, limit, windowSeconds }: LimitStatus, { accountId, tier }: Caller): void {
     const window =
       this.#replays.get(scope) ?? new RateWindow({ scope: "replays", clock: this.#clock, windowSeconds });
     this.#replays.set(scope, window);

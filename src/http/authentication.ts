@@ -2,17 +2,17 @@
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
-import type { KnownCredentials } from "./known-credentials.ts";
+import type { CredentialCache } from "./known-credentials.ts";
 
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
-export type Authenticate = (request: Request, address: string | null) => Promise<Caller | null>;
+export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;
 
 /** How callers are found, and how failures at it are limited. */
 export interface AuthenticationParts {
-  readonly authenticate: Authenticate;
+  readonly authenticate: CallerLookup;
   readonly failures: ClientLimit;
   /** What was good a while ago; null where the host authenticates by means of its own. */
-  readonly known: KnownCredentials | null;
+  readonly known: CredentialCache | null;
 }
 
 /** Finds out who asks. */

@@ -2,8 +2,8 @@
 import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
-import type { AccountWindows } from "./account-windows.ts";
+import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
+import type { AccountWindowList } from "./account-windows.ts";
 import type { KeyedEndpoint } from "./contract/endpoint.ts";
 import { isDurable, type WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";
@@ -13,7 +13,7 @@ import type { Hit } from "./rate-window.ts";
 /** What a request is, as far as limits go. */
 export interface LimitedRequest {
   readonly service: PaymentService;
-  readonly windows: AccountWindows;
+  readonly windows: AccountWindowList;
   /** Undefined for a path or method that does not exist, which counts as a read. */
   readonly endpoint: KeyedEndpoint | undefined;
   readonly caller: Caller;
@@ -65,7 +65,7 @@ export class CountedRequest {
   };
 
   /** Told by the service how the account stands with a limit that all processes count together. */
-  readonly onLimit = (standing: LimitStanding): void => writeRateLimit(this.#request.headers, standing);
+  readonly onLimit = (standing: LimitStatus): void => writeRateLimit(this.#request.headers, standing);
 
   /**
    * Counts a request that was refused before the service could see it, and answers what it is refused with: a full window

@@ -1,5 +1,5 @@
 /** What load balancers and orchestrators ask without a key: does the process live, can it take payments. */
-import type { RecentHealth } from "../service/recent-health.ts";
+import type { HealthCache } from "../service/recent-health.ts";
 
 /** 200 as long as this process answers at all. One that does not should be restarted. */
 export const LIVE_PATH = "/health/live";
@@ -16,7 +16,7 @@ export function liveAnswer(): Response {
 }
 
 /** The answer at `READY_PATH`. It has the word alone: the rest of health is the operator's. */
-export async function readyAnswer(health: RecentHealth): Promise<Response> {
+export async function readyAnswer(health: HealthCache): Promise<Response> {
   const { status } = await health.read();
   return answer(status === "down" ? 503 : 200, status);
 }

@@ -5,7 +5,7 @@ import { sha256Hex } from "../payments/ids.ts";
 const MAX_KEYS = 10_000;
 
 /** Hashes of `Authorization` headers. Being known opens nothing: each request is still looked up. */
-export class KnownCredentials {
+export class CredentialCache {
   // A Set keeps the order of insertion, and every use inserts again: the first one is the longest unused.
   readonly #hashes = new Set<string>();
 

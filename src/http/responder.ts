@@ -4,7 +4,7 @@ import { requestAnswered } from "../diagnostics.ts";
 import { PaymentError } from "../errors.ts";
 import type { Answer } from "../payments/accounts/answer-once.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
-import type { AccountWindows } from "./account-windows.ts";
+import type { AccountWindowList } from "./account-windows.ts";
 import type { Authentication } from "./authentication.ts";
 import { clientAddressBy } from "./client-address.ts";
 import type { ClientLimit } from "./client-limit.ts";
@@ -13,8 +13,8 @@ import type { KeyedEndpoint, Reference } from "./contract/endpoint.ts";
 import { errorAnswer, type BegunAnswer } from "./error-answer.ts";
 import type { Connection } from "./node-listener.ts";
 import { ReadCall } from "./read-call.ts";
-import { NOTHING_READ, readContents, type Contents } from "./read-contents.ts";
-import { allowedMethods, endpointFor, type OpenSite, type Site } from "./sites.ts";
+import { NOTHING_READ, readContents, type RequestContent } from "./read-contents.ts";
+import { allowedMethods, endpointFor, type OpenRoute, type Route } from "./sites.ts";
 import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
 /** A request and where it leads. */
@@ -24,15 +24,15 @@ export interface Arrival {
   /** The variable parts of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Null when there is nothing at this path. */
-  readonly site: Site | null;
+  readonly site: Route | null;
   readonly connection: Connection;
 }
 
 /** What answering needs. */
-export interface ResponderParts {
+export interface HttpRequestHandlerParts {
   readonly service: PaymentService;
   readonly authentication: Authentication;
-  readonly windows: AccountWindows;
+  readonly windows: AccountWindowList;
   /** Of what needs no key. */
   readonly documents: ClientLimit;
   readonly reference: Reference;
@@ -49,10 +49,10 @@ const REQUEST_ID_BYTES = 16;
 const MAX_PATH_LENGTH = 256;
 
 /** Answers requests. What an endpoint throws becomes an answer. */
-export class Responder {
-  readonly #parts: ResponderParts;
+export class HttpRequestHandler {
+  readonly #parts: HttpRequestHandlerParts;
 
-  constructor(parts: ResponderParts) {
+  constructor(parts: HttpRequestHandlerParts) {
     this.#parts = parts;
   }
 
@@ -95,7 +95,7 @@ export class Responder {
   }
 
   /** What needs no key. */
-  #answerAnyone(arrival: Arrival, site: OpenSite, headers: Headers): WholeAnswer {
+  #answerAnyone(arrival: Arrival, site: OpenRoute, headers: Headers): WholeAnswer {
     const { documents, reference } = this.#parts;
     documents.count(this.#clientOf(arrival), headers);
     const endpoint = endpointFor(site.methods, arrival.request.method);
@@ -141,7 +141,7 @@ async function enter(
   { request, path, site, connection }: Arrival,
   endpoint: KeyedEndpoint | undefined,
   counted: CountedRequest,
-): Promise<Contents> {
+): Promise<RequestContent> {
   try {
     counted.enter();
     if (site === null) throw new PaymentError("NOT_FOUND", { path: path.slice(0, MAX_PATH_LENGTH) });
@@ -159,7 +159,7 @@ function knownMethod(method: string): string {
 }
 
 /** OPTIONS is answered with what there is; any other method that the path does not take is refused with the same list. */
-function refuseMethod({ request: { method } }: Arrival, site: Site | null, headers: Headers): WholeAnswer {
+function refuseMethod({ request: { method } }: Arrival, site: Route | null, headers: Headers): WholeAnswer {
   const allowed = site === null ? [] : allowedMethods(site);
   if (method !== "OPTIONS") throw new PaymentError("METHOD_NOT_ALLOWED", { method, allowed });
   headers.set("allow", [...allowed, "OPTIONS"].join(", "));

@@ -3,7 +3,7 @@ import type { Endpoint, KeyedEndpoint, OpenEndpoint } from "./contract/endpoint.
 import { pathParameter } from "./contract/path-parameters.ts";
 
 /** A path for callers with a key, and what each method does there. */
-export interface KeyedSite {
+export interface KeyedRoute {
   readonly kind: "keyed";
   /** As the contract writes it, such as "/v1/quotes/{quoteId}". */
   readonly path: string;
@@ -13,7 +13,7 @@ export interface KeyedSite {
 }
 
 /** A path that needs no key. */
-export interface OpenSite {
+export interface OpenRoute {
   readonly kind: "open";
   readonly path: string;
   readonly pattern: string;
@@ -21,10 +21,10 @@ export interface OpenSite {
 }
 
 /** What stands at one path. */
-export type Site = KeyedSite | OpenSite;
+export type Route = KeyedRoute | OpenRoute;
 
 /** Every path once. A path takes a key for all its methods, or for none. */
-export function sitesOf(endpoints: readonly Endpoint[]): readonly Site[] {
+export function sitesOf(endpoints: readonly Endpoint[]): readonly Route[] {
   const keyed = endpoints.filter((endpoint) => endpoint.scope !== "none");
   const open = endpoints.filter((endpoint) => endpoint.scope === "none");
   return [
@@ -44,7 +44,7 @@ export function sitesOf(endpoints: readonly Endpoint[]): readonly Site[] {
 }
 
 /** The methods of a site as the `Allow` header names them; HEAD is answered wherever GET is. */
-export function allowedMethods({ methods }: Site): readonly string[] {
+export function allowedMethods({ methods }: Route): readonly string[] {
   return [...methods.keys()].flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
 }
 

@@ -1,6 +1,6 @@
 /** The registered charts with their layouts, all of which are begun when a page is first shown. */
 import { type AnyWorkflow, withChildren } from "../engine/workflow.ts";
-import { layouts, type Drawing, type DrawnChart } from "./chart/layouts.ts";
+import { layouts, type LayoutResult, type DrawnChart } from "./chart/layouts.ts";
 import { activeStates, readChart, statesOf, type ChartState } from "./chart/read-chart.ts";
 
 /** A chart of one version. */
@@ -12,9 +12,9 @@ export interface KnownChart extends DrawnChart {
   /** What computes its steps; null where only its drawing is known. */
   readonly workflow: AnyWorkflow | null;
   /** Its layout as far as it is there: a page does not wait for it. */
-  readonly drawing: () => Drawing;
+  readonly drawing: () => LayoutResult;
   /** Its layout once it is there. */
-  readonly layout: () => Promise<Drawing>;
+  readonly layout: () => Promise<LayoutResult>;
   /** The active states that a stored value stands for, outer ones first. */
   active(value: unknown): readonly ChartState[];
   /** The events that a chart in these states answers, without its own delays and ends. */
@@ -22,16 +22,16 @@ export interface KnownChart extends DrawnChart {
 }
 
 /** The shape of a chart that is stored beside its instance. */
-export type ChartDrawing = Pick<KnownChart, "key" | "hash" | "chart">;
+export type DrawableChart = Pick<KnownChart, "key" | "hash" | "chart">;
 
 type KnownParts = Pick<KnownChart, "key" | "hash" | "chart" | "workflow" | "source">;
 
 /** All charts that are registered, those of invoked machines included. */
-export class Charts {
+export class ChartRegistry {
   readonly #charts: ReadonlyMap<string, KnownChart>;
 
   /** `drawings` are charts of which nothing but their shape is here. */
-  constructor(workflows: readonly AnyWorkflow[], drawings: readonly ChartDrawing[] = []) {
+  constructor(workflows: readonly AnyWorkflow[], drawings: readonly DrawableChart[] = []) {
     const all = workflows.flatMap(withChildren);
     this.#charts = new Map([
       ...drawings.map(

@@ -2,7 +2,7 @@
 import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
 import { eventWords, delayWords } from "./chart/words.ts";
 import { html, type Html } from "./html.ts";
-import { dueMoment, moment, type Redact } from "./show-values.ts";
+import { dueMoment, moment, type SecretFilter } from "./show-values.ts";
 
 /** What is known of an instance. */
 export interface Standing {
@@ -17,11 +17,11 @@ export interface Standing {
   /** Why it needs a person, beside its tasks. */
   readonly trouble?: string | null;
   /** Active instances that will tell it when they are done. */
-  readonly others?: readonly WaitedFor[];
+  readonly others?: readonly AwaitedInstance[];
 }
 
 /** An instance that another one waits for. */
-export interface WaitedFor {
+export interface AwaitedInstance {
   readonly id: string;
   /** What it is to the other, such as `child`. */
   readonly is: string;
@@ -30,7 +30,7 @@ export interface WaitedFor {
 }
 
 /** The sentences, the most important one first. Never empty. */
-export function explainWaiting({ pending, ...standing }: Standing, redact: Redact): Html[] {
+export function explainWaiting({ pending, ...standing }: Standing, redact: SecretFilter): Html[] {
   const { tasks, watches } = pending;
   const { trouble = null } = standing;
   const told = [
@@ -76,14 +76,14 @@ const what = ({ kind, name }: PendingTask): string => {
   }
 };
 
-function setAside(task: PendingTask, redact: Redact): Html {
+function setAside(task: PendingTask, redact: SecretFilter): Html {
   const { deadAt, crashes, lastError } = task;
   const error = lastError === null ? null : html`, its last error being “${redact(lastError)}”`;
   return html`It is stuck: ${what(task)} was set aside at ${moment(deadAt ?? 0)} after its process died
   ${times(crashes)}${error}. A person has to have it tried again or dropped.`;
 }
 
-function failing(task: PendingTask, redact: Redact): Html {
+function failing(task: PendingTask, redact: SecretFilter): Html {
   const { failures, lastError, isHeld, dueAt } = task;
   const error = lastError === null ? null : html`, last with “${redact(lastError)}”`;
   const next = isHeld ? html`it is being tried now` : html`the next attempt is at ${dueMoment(dueAt)}`;
@@ -117,12 +117,12 @@ function watched(watches: readonly WatchRecord[]): Html[] {
   });
 }
 
-function waitedFor({ id, is, state }: WaitedFor): Html {
+function waitedFor({ id, is, state }: AwaitedInstance): Html {
   return html`It waits for its ${is} <code>${id}</code>, which is in ${state}.`;
 }
 
 /** An address has money to look after when its order is long over. */
-function goesOn({ id, is, state }: WaitedFor): Html {
+function goesOn({ id, is, state }: AwaitedInstance): Html {
   return html`Its ${is} <code>${id}</code> goes on: it is in ${state}.`;
 }
 

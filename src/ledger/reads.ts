@@ -1,5 +1,5 @@
 /** The table of every read of the chain: whether one node's word is enough, who is asked, and what the answer decides. */
-import type { SaidByEnough, SaidByOne } from "./belief.ts";
+import type { EvidenceBrand, HintBrand } from "./belief.ts";
 import type { LedgerReads } from "./ledger.ts";
 
 /**
@@ -31,11 +31,11 @@ export type BeliefOf<Answer> = [NonNullable<Answer>] extends [void]
   ? "hint"
   : NonNullable<Answer> extends readonly (infer Part)[]
     ? BeliefOf<Part>
-    : [NonNullable<Answer>] extends [SaidByOne]
+    : [NonNullable<Answer>] extends [HintBrand]
       ? MarkOf<NonNullable<Answer>>
-      : MarkOf<Extract<PartsOf<NonNullable<Answer>>, SaidByOne>>;
+      : MarkOf<Extract<PartsOf<NonNullable<Answer>>, HintBrand>>;
 
-type MarkOf<Part> = [Part] extends [never] ? never : [Part] extends [SaidByEnough] ? "evidence" : "hint";
+type MarkOf<Part> = [Part] extends [never] ? never : [Part] extends [EvidenceBrand] ? "evidence" : "hint";
 type PartsOf<Answer> = Answer extends unknown ? Answer[keyof Answer] : never;
 
 /** The rules that fit the methods: a line that says something else than the type of the method does not compile. */

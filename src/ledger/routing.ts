@@ -4,7 +4,7 @@
  * `LedgerUnavailable`, and unknown is never reported as failed.
  */
 import type { Address } from "../address.ts";
-import type { Agreed, Heard } from "./belief.ts";
+import type { Evidence, Hint } from "./belief.ts";
 import type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
 /** What one address can call its own: its lamports, and of each mint asked for, its raw units. */
@@ -105,7 +105,7 @@ export type Move =
     };
 
 /** A move of one kind. */
-export type MoveThat<Does extends Move["does"]> = Extract<Move, { readonly does: Does }>;
+export type MoveOf<Does extends Move["does"]> = Extract<Move, { readonly does: Does }>;
 
 /** A transaction as a list of moves, all or none of which happen. */
 export interface TransactionPlan {
@@ -124,9 +124,9 @@ export interface UnsignedTransaction {
   /** No block of an earlier slot can hold it. */
   readonly firstSlot: number;
   /** Lamports the network will charge the fee payer. */
-  readonly networkFee: Agreed<bigint>;
+  readonly networkFee: Evidence<bigint>;
   /** Lamports that each marker is made with; 0 where the plan makes none. */
-  readonly markerRent: Agreed<bigint>;
+  readonly markerRent: Evidence<bigint>;
 }
 
 /**
@@ -173,7 +173,7 @@ export interface MarkersReading extends Reading {
 }
 
 /** The block heights of all endpoints that answered. */
-export interface Heights {
+export interface BlockHeights {
   readonly lowest: number;
   /** Reached by as many endpoints as must agree. */
   readonly agreed: number;
@@ -197,7 +197,7 @@ export interface SignedHistory {
 }
 
 /** A stretch of time, in Unix milliseconds. */
-export interface Period {
+export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
@@ -249,17 +249,17 @@ export interface Inflow {
 }
 
 /** Where the payers of an address are sought, and when enough of them are found. */
-export interface PayerSearch {
+export interface PayerQuery {
   /** Token accounts of the owner beside the associated ones. */
   readonly accounts: readonly Address[];
   /** All that is listed of later slots is read, whether or not the money is explained before. Left out, nothing has to be. */
   readonly after?: number;
   /** Whether these inflows explain the money: then no older transaction is read. */
-  readonly isExplained: (inflows: Agreed<readonly Inflow[]>) => boolean;
+  readonly isExplained: (inflows: Evidence<readonly Inflow[]>) => boolean;
 }
 
 /** Whose money came to an address, as far as the nodes list it. */
-export interface Payers {
+export interface InflowHistory {
   /** One for each transaction and asset, in no order. What the owner moved between its own accounts is none. */
   readonly inflows: readonly Inflow[];
   /**
@@ -301,18 +301,18 @@ export interface RoutingLedger {
     addresses: readonly Address[],
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<FundsReading>>;
+  ): Promise<Evidence<FundsReading>>;
   /**
    * The same at processed, in blocks that may still vanish: of each amount the most that any endpoint shows. Throws
    * `LedgerUnavailable` where fewer answer than must agree, since absence has to be told by as many.
    */
-  seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Agreed<FundsReading>>;
+  seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Evidence<FundsReading>>;
   /**
    * What each account holds by itself, in the order asked: the lamports of a wallet, or the raw units of a mint in an
    * account of the Token program; 0 where the account is none of that kind. 100 accounts a call. It says of no block, and
    * whose a token account is by now it does not ask: a hint where to look; what decides asks `funds`.
    */
-  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Heard<readonly bigint[]>>;
+  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Hint<readonly bigint[]>>;
   /** Where `owner` keeps `mint` by convention: its associated account of the Token program. Pure. */
   tokenAccountOf(owner: Address, mint: Address): Address;
   /**
@@ -323,11 +323,11 @@ export interface RoutingLedger {
     owner: Address,
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<Reading & Funds>>;
+  ): Promise<Evidence<Reading & Funds>>;
   /** Whether each owner's associated token account of this mint exists, at confirmed, so that it need not be paid for. */
-  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Agreed<readonly boolean[]>>;
+  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Evidence<readonly boolean[]>>;
   /** The rent minimum of an account of so many bytes, in lamports, as the chain priced it ten seconds ago at most. */
-  rentMinimum(bytes: number): Promise<Agreed<bigint>>;
+  rentMinimum(bytes: number): Promise<Evidence<bigint>>;
   /** Where the marker of `base` and `seed` is. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII characters. */
   markerAddress(base: Address, seed: string): Address;
   /**
@@ -336,19 +336,19 @@ export interface RoutingLedger {
    * anybody may add to at any time, the fewest are told. Throws `LedgerUnavailable` when fewer endpoints than the number of
    * witnesses answer.
    */
-  markers(base: Address, seeds: readonly string[]): Promise<Agreed<MarkersReading>>;
+  markers(base: Address, seeds: readonly string[]): Promise<Evidence<MarkersReading>>;
   /**
    * The lowest and the highest block height that any endpoint tells, of all that answer, and the one that as many
    * as must agree have reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
-  heights(commitment: FirmCommitment): Promise<Agreed<Heights>>;
+  heights(commitment: FirmCommitment): Promise<Evidence<BlockHeights>>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
    */
   sizeOf(plan: TransactionPlan): Promise<number>;
   /** Lamports that the network would charge for this plan (a price of ten seconds ago at most), priority fee included. Rejects as `buildTransaction` does. */
-  feeOf(plan: TransactionPlan): Promise<Agreed<bigint>>;
+  feeOf(plan: TransactionPlan): Promise<Evidence<bigint>>;
   /**
    * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee. Rejects with
    * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for
@@ -362,28 +362,28 @@ export interface RoutingLedger {
   tryTransaction(
     plan: TransactionPlan,
     unsigned: UnsignedTransaction,
-  ): Promise<Agreed<TransactionFault> | null>;
+  ): Promise<Evidence<TransactionFault> | null>;
   /** Reads the chain's error of a landed transaction of this plan, which must be one that was built. Asks no node. */
-  explainError(plan: TransactionPlan, error: Agreed<string>): Promise<TransactionFault>;
+  explainError(plan: TransactionPlan, error: Evidence<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
-  signedBy(address: Address): Promise<Agreed<SignedHistory>>;
+  signedBy(address: Address): Promise<Evidence<SignedHistory>>;
   /**
    * The same, and whether it is all that `address` signed in the period: an endpoint witnesses that where its ledger begins
    * at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a finalized block of `to` or
    * later.
    */
-  signedWithin(address: Address, period: Period): Promise<Agreed<WitnessedHistory>>;
+  signedWithin(address: Address, period: TimeWindow): Promise<Evidence<WitnessedHistory>>;
   /**
    * The finalized transaction by which `base` made its marker. `foreign` when the marker's whole history is listed and none
    * of it was signed by `base`: another party put lamports there. Null when the nodes tell neither, which proves nothing.
    */
-  markedBy(base: Address, seed: string): Promise<Agreed<OutgoingTransaction | "foreign"> | null>;
+  markedBy(base: Address, seed: string): Promise<Evidence<OutgoingTransaction | "foreign"> | null>;
   /**
    * By how much a finalized transaction has changed what each of these holders has, in base units and in their order: over all
    * token accounts of a mint, and of lamports what the owner's own account has. Null where fewer endpoints than must agree have it. Throws
    * `LedgerUnavailable` where endpoints differ about it.
    */
-  changesOf(signature: string, holders: readonly Holder[]): Promise<Agreed<readonly bigint[]> | null>;
+  changesOf(signature: string, holders: readonly Holder[]): Promise<Evidence<readonly bigint[]> | null>;
   /**
    * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
    * ones, and are not frozen; the fullest first. One call per mint, which must be one. Agreed on as in `funds`.
@@ -392,10 +392,10 @@ export interface RoutingLedger {
     owner: Address,
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<StrayReading>>;
+  ): Promise<Evidence<StrayReading>>;
   /**
    * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed, as the
-   * endpoints tell it that must agree. What any endpoint lists counts. Throws `EndpointsDiffer` where they differ.
+   * endpoints tell it that must agree. What any endpoint lists counts. Throws `EndpointsDifferError` where they differ.
    *
    * It reads the transactions that name `owner`, its associated token accounts of `mints`, each of `search.accounts`, and
    * each other token account of `mints` that the owner itself has paid from, from the newest back, until the money is
@@ -403,5 +403,5 @@ export interface RoutingLedger {
    * one goes on there, and reads none of them again while the ledger is open. An attribution and no proof: nodes have left
    * entries out, so compare its sum with what the accounts hold; and exchanges pay for many.
    */
-  payersOf(owner: Address, mints: readonly Address[], search: PayerSearch): Promise<Agreed<Payers>>;
+  payersOf(owner: Address, mints: readonly Address[], search: PayerQuery): Promise<Evidence<InflowHistory>>;
 }

@@ -23,7 +23,7 @@ export function blockHeightOf(slot: number): number {
 }
 
 /** The hashes of the chain's blocks: computed from the genesis hash, the slot and the fork, never stored. */
-export class Blockhashes {
+export class BlockhashList {
   readonly #genesisHash: string;
   /** Slots after which the chain forked off, in order of the forks. */
   readonly #forks: number[] = [];

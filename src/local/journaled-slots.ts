@@ -1,12 +1,12 @@
 /** The slot clock and the journal together: what was answered survives the process, and time goes on from there. */
 import type { GenesisEntry, Journal, JournalEntry } from "./journal.ts";
-import { SlotClock, type SlotMark } from "./slot-clock.ts";
+import { SlotClock, type SlotPeriod } from "./slot-clock.ts";
 
 /** While slots follow the clock, seen ones are written ahead in steps of so many: one line per 13 s at 400 ms. */
 const SEEN_STEP = 32;
 
 /** Where slots begin, how long they last, and where they are written down. */
-export interface JournaledSlotsOptions {
+export interface SlotJournalOptions {
   readonly journal: Journal;
   readonly genesis: GenesisEntry;
   /** 0 when slots pass by `advance` only. */
@@ -15,7 +15,7 @@ export interface JournaledSlotsOptions {
 }
 
 /** Slots that never go back, not even when the process is killed. All writing to the journal goes through here. */
-export class JournaledSlots {
+export class SlotJournal {
   readonly #clock: SlotClock;
   readonly #journal: Journal;
   /** Duration of a slot in milliseconds, 0 when slots pass by `advance` only. */
@@ -23,9 +23,9 @@ export class JournaledSlots {
   /** The highest slot that the journal allows to be answered. */
   #seen: number;
   /** How the chain went on after its last stop; written with the first thing that happens. */
-  #resumption: SlotMark | undefined;
+  #resumption: SlotPeriod | undefined;
 
-  constructor(options: JournaledSlotsOptions) {
+  constructor(options: SlotJournalOptions) {
     this.#clock = new SlotClock(options.now, options.genesis);
     this.#journal = options.journal;
     this.slotMs = options.slotMs;
@@ -68,7 +68,7 @@ export class JournaledSlots {
   }
 
   /** Replay: from here slots ran on. */
-  replayMark(mark: SlotMark): void {
+  replayMark(mark: SlotPeriod): void {
     this.#clock.set(mark);
     this.#seen = Math.max(this.#seen, mark.slot);
   }

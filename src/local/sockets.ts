@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import type { RpcServer } from "./rpc/server.ts";
-import { Session } from "./rpc/session.ts";
+import { SocketHandler } from "./rpc/session.ts";
 
 /** A subscription is a few hundred bytes. */
 const MAX_MESSAGE_BYTES = 50 * 1024;
@@ -18,7 +18,7 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 const CLOSE_CODE = { goingAway: 1001, unsupportedData: 1003 } as const;
 
 /** The open sockets of one listener. */
-export class Sockets {
+export class SocketServer {
   readonly #server: RpcServer;
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -57,7 +57,7 @@ export class Sockets {
       else socket.send(text);
     };
     const cut = (): void => socket.terminate();
-    const session = new Session(this.#server, { send, cut });
+    const session = new SocketHandler(this.#server, { send, cut });
     socket.on("message", (data: Buffer, isBinary) => {
       if (isBinary) socket.close(CLOSE_CODE.unsupportedData);
       else void session.receive(data.toString("utf8"));

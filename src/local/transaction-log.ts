@@ -1,5 +1,5 @@
 /** The transactions that landed, found by signature, by message and by account. */
-import type { Execution } from "./bank.ts";
+import type { ExecutedTransaction } from "./bank.ts";
 import { memosOf } from "./memo.ts";
 import { HistoryFile } from "./history-file.ts";
 import type { TokenBalance } from "./token-balances.ts";
@@ -7,7 +7,7 @@ import { decodeTransaction, type DecodedTransaction } from "./transaction-bytes.
 import type { TransactionErrorJson } from "./transaction-errors.ts";
 
 /** A landed transaction and everything a node tells about it. */
-export interface LandedTransaction extends DecodedTransaction, Omit<Execution, "accounts"> {
+export interface LandedTransaction extends DecodedTransaction, Omit<ExecutedTransaction, "accounts"> {
   readonly slot: number;
   /** Unix milliseconds at which its slot began. */
   readonly time: number;
@@ -50,7 +50,7 @@ interface KeptOfTransaction {
 }
 
 /** Remembers every landed transaction: a short note of each in memory, and what else is told of it on disk. */
-export class TransactionLog {
+export class TransactionHistory {
   readonly #all: RecordedTransaction[] = [];
   readonly #bySignature = new Map<string, RecordedTransaction>();
   readonly #byMessage = new Map<string, RecordedTransaction>();

@@ -176,7 +176,7 @@ export type EventsQuery = z.input<typeof eventsQuery>;
 /** What a caller may send, before it is checked. @interface */
 export type PageQuery = z.input<typeof pageQuery>;
 /** What a caller may send, before it is checked. @interface */
-export type Recovery = z.input<typeof recovery>;
+export type RecoveryRequest = z.input<typeof recovery>;
 /** What a caller may send, before it is checked. @interface */
 export type QuoteRequest = z.input<typeof quoteRequest>;
 /** What a caller may send, before it is checked. @interface */
@@ -184,9 +184,9 @@ export type TransactionRequest = z.input<typeof transactionRequest>;
 /** What a caller may send, before it is checked. @interface */
 export type WebhookRequest = z.input<typeof webhookRequest>;
 /** What a caller may send, before it is checked. @interface */
-export type WebhookUpdate = z.input<typeof webhookUpdate>;
+export type WebhookUpdateRequest = z.input<typeof webhookUpdate>;
 /** What a caller may send, before it is checked. @interface */
-export type WebhookTest = z.input<typeof webhookTest>;
+export type WebhookTestRequest = z.input<typeof webhookTest>;
 
 /** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {

@@ -1,5 +1,5 @@
 /** What the use cases of the payment service have in common: where rows, money, time and chance come from. */
-import type { Disputes } from "../ledger/disputes.ts";
+import type { DisputeList } from "../ledger/disputes.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Assets } from "./assets/assets.ts";
@@ -13,7 +13,7 @@ export interface ServiceContext {
   readonly random: Random;
   readonly assets: Assets;
   /** What endpoints tell differently, where a use case compares their answers itself. */
-  readonly disputes: Disputes;
+  readonly disputes: DisputeList;
   /** Shows no secret; see `redactingLogger`. */
   readonly log: Logger;
 }

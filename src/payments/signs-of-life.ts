@@ -27,7 +27,7 @@ const IS_OLD_MS = 50_000;
 const MAX_LIVES = 200;
 
 /** From `start` to `stop` a process gives signs. */
-export class SignsOfLife {
+export class LifeSignLoop {
   readonly #parts: SignParts;
   /** The last sign that this process has read or given since it started; null before. */
   #seen: number | null = null;

@@ -1,6 +1,6 @@
 /** At most so many calls of one sort at a time, in the order they were asked for. */
 
-export class Slots {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

@@ -5,7 +5,7 @@ import type { Clock, Logger } from "../runtime.ts";
 import type { ChainGate } from "./chain-gate.ts";
 
 /** Whether this process may act on the chain. */
-export interface ChainStanding {
+export interface ChainStatus {
   /**
    * `unasked`: before `start()`. `compared`: it is the chain of this database. `silent`: it has not been reached since the
    * start. `refused`: what answers is not the chain of this database, or does not fit the options; see `message`.
@@ -16,7 +16,7 @@ export interface ChainStanding {
 }
 
 /** What comparing needs. */
-export interface ComparisonParts {
+export interface ChainCheckParts {
   /** Compares, and answers the genesis hash. Changes nothing. */
   readonly compare: () => Promise<string>;
   /** Binds the database to this chain, or compares it with the one it is bound to. */
@@ -37,19 +37,19 @@ const NOT_REACHED =
   "until then nothing is signed or sent, and no payment is taken";
 
 /** Opens the gate, and only where the chain is that of the database. */
-export class ChainComparison {
-  readonly #parts: ComparisonParts;
-  #standing: ChainStanding = { state: "unasked", message: null };
+export class ChainCheck {
+  readonly #parts: ChainCheckParts;
+  #standing: ChainStatus = { state: "unasked", message: null };
   /** The comparison under way, or the last one. */
   #asked: Promise<boolean> = Promise.resolve(false);
   /** What was logged last, so that the same is not logged at every comparison. */
   #logged: string | null = null;
 
-  constructor(parts: ComparisonParts) {
+  constructor(parts: ChainCheckParts) {
     this.#parts = parts;
   }
 
-  get standing(): ChainStanding {
+  get standing(): ChainStatus {
     return this.#standing;
   }
 
@@ -121,7 +121,7 @@ export class ChainComparison {
     log.error({ err: error }, message);
   }
 
-  #shut(state: ChainStanding["state"], message: string): void {
+  #shut(state: ChainStatus["state"], message: string): void {
     this.#parts.gate.shut(message);
     this.#standing = { state, message };
   }

@@ -14,7 +14,7 @@ const PROBE_CHARACTERS = 32_768;
 /** A replica that is about to be promoted is away for now, and not a wrong address. */
 const PROMOTED_WITHIN_MS = 300_000;
 
-export class CommitStanding {
+export class CommitHealth {
   #standing: Standing = "ok";
   /** Since when it is that, by `elapsed`. */
   #since = 0;

@@ -17,17 +17,17 @@ import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
 import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
 import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
-import type { NamedMints } from "./compare-chain.ts";
+import type { MintOptions } from "./compare-chain.ts";
 import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
 import type { InspectedService } from "./inspected-service.ts";
 import { HealthReader } from "./read-health.ts";
-import { RecentHealth, type HealthSource } from "./recent-health.ts";
+import { HealthCache, type HealthSource } from "./recent-health.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
-import { ServiceLife } from "./service-life.ts";
+import { ServiceLoop } from "./service-life.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
-import { useCasesOf, type UseCases } from "./use-cases.ts";
+import { useCasesOf, type UseCaseParts } from "./use-cases.ts";
 
 /** How long `stop` waits by default. */
 const STOP_MS = 5_000;
@@ -81,11 +81,11 @@ type Methods<Name extends keyof PaymentService> = Pick<PaymentService, Name>;
 
 function lifeOf(
   parts: ServiceParts,
-  named: NamedMints,
+  named: MintOptions,
 ): Methods<"workflows" | "start" | "stop" | "settled" | "health" | "subscribe" | typeof Symbol.asyncDispose> {
   const { context, observed, commits, engine, workflows, notices, retention, countMatters, disputed } = parts;
   const { storage, clock } = context;
-  const life = new ServiceLife(parts, named);
+  const life = new ServiceLoop(parts, named);
   const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
   const health = new HealthReader({
     storage,
@@ -121,7 +121,7 @@ function inspectedOf(
   service: ServiceActsParts["service"] & HealthSource,
 ): InspectedService {
   const { storage, assets, clock } = context;
-  const recent = new RecentHealth(service, clock);
+  const recent = new HealthCache(service, clock);
   return {
     workflows,
     storage,
@@ -157,7 +157,7 @@ function accountMethods({
 
 function transactionMethods(
   { context, engine, transfers, routing, waiters }: ServiceParts,
-  { quotes, taking }: UseCases,
+  { quotes, taking }: UseCaseParts,
 ): Methods<
   | "createQuote"
   | "quote"
@@ -192,7 +192,7 @@ function transactionMethods(
 
 function webhookMethods(
   { context }: ServiceParts,
-  { webhooks, deliveries }: UseCases,
+  { webhooks, deliveries }: UseCaseParts,
 ): Methods<
   | "registerWebhook"
   | "webhooks"

@@ -1,14 +1,14 @@
 /** A payment service as a viewer sees it. */
-import type { Inspected } from "../engine/inspected.ts";
-import type { InspectedPayments } from "../payments/inspected-payments.ts";
-import type { SeenLedgerCalls } from "./ledger-calls.ts";
+import type { InspectedEngine } from "../engine/inspected.ts";
+import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
+import type { LedgerCallReads } from "./ledger-calls.ts";
 import type { Health } from "./read-health.ts";
 
 /** The engine with its charts, and the payments. */
-export interface InspectedService extends Inspected {
-  readonly payments: InspectedPayments;
+export interface InspectedService extends InspectedEngine {
+  readonly payments: InspectedPaymentParts;
   /** As it was read no longer than a second ago. Never rejects. */
   readonly health: () => Promise<Health>;
   /** What tasks of this process have asked the ledger. */
-  readonly calls: SeenLedgerCalls;
+  readonly calls: LedgerCallReads;
 }

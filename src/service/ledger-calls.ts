@@ -18,7 +18,7 @@ export interface LedgerCall {
 }
 
 /** The calls as a viewer gets them. */
-export interface SeenLedgerCalls {
+export interface LedgerCallReads {
   /** Begins to keep them; later calls change nothing. */
   begin(): void;
   /** When it began, null where it has not. */
@@ -30,7 +30,7 @@ export interface SeenLedgerCalls {
 /** Calls of all instances that are kept. */
 const MAX_CALLS = 10_000;
 
-export class LedgerCalls implements SeenLedgerCalls {
+export class LedgerCallHistory implements LedgerCallReads {
   readonly #clock: Clock;
   /** By number; the oldest stands first. */
   readonly #calls = new Map<number, LedgerCall>();

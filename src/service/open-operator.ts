@@ -18,12 +18,16 @@ import {
 } from "../payments/wallet/settle-transaction.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { WriteAct } from "../payments/operator/act.ts";
-import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
+import type { AttentionListener } from "../payments/operator/attention/tell-matters.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
-import { createOperator, type OperatedInstances, type OperatorParts } from "../payments/operator/operator.ts";
+import {
+  createOperator,
+  type OperatorInstanceReads,
+  type OperatorParts,
+} from "../payments/operator/operator.ts";
 import { ownAddresses } from "./own-addresses.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
-import { Recovery, type Recover } from "../payments/operator/recovery/recover.ts";
+import { RecoveryService, type RecoverCommand } from "../payments/operator/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
 import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
 
@@ -44,7 +48,7 @@ export interface OperatedService extends ServiceContext {
   readonly bindToChain: () => Promise<unknown>;
   /** What this process sees endpoints tell differently. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
-  readonly onAttention: OnAttention | null;
+  readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;
   readonly approvals: 1 | 2;
   readonly parts: HostParts;
@@ -64,7 +68,7 @@ export function openOperator(service: OperatedService): OperatorParts {
 }
 
 /** What an engine tells of its instances, without what it can do to them. */
-function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
+function readsOf(engine: Engine<PaymentTables>): OperatorInstanceReads {
   return {
     read: (...asked) => engine.read(...asked),
     list: (...asked) => engine.list(...asked),
@@ -133,8 +137,8 @@ function evidenceControl(service: OperatedService): EvidenceControl {
   };
 }
 
-function recovery(service: OperatedService, routing: PrivateRouting, writeAct: WriteAct): Recover {
-  const recovering = new Recovery({ ...service, routing, writeAct });
+function recovery(service: OperatedService, routing: PrivateRouting, writeAct: WriteAct): RecoverCommand {
+  const recovering = new RecoveryService({ ...service, routing, writeAct });
   return async (ids, by) => {
     await service.bindToChain();
     return recovering.recover(ids, by);

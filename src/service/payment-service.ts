@@ -5,7 +5,7 @@ import type { ApiKeys } from "../payments/accounts/api-keys.ts";
 import type { Token } from "../payments/assets/assets.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../payments/transactions/cancel-transaction.ts";
-import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
 import type { NoticeFilter, NoticeListener } from "../payments/webhooks/notice-feed.ts";
 import type { Diagnosis } from "./diagnosis.ts";
@@ -24,13 +24,13 @@ import type {
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
-  WebhookTest,
+  WebhookTestRequest,
   EventsQuery,
   PageQuery,
-  Recovery,
+  RecoveryRequest,
   TransactionQuery,
   TransactionsQuery,
-  WebhookUpdate,
+  WebhookUpdateRequest,
 } from "../payments/requests.ts";
 import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
@@ -118,7 +118,7 @@ export interface PaymentService extends ApiKeys {
   updateWebhook(
     caller: Caller,
     webhookId: string,
-    request: WebhookUpdate,
+    request: WebhookUpdateRequest,
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<WholeWebhookBody>;
   /**
@@ -129,7 +129,7 @@ export interface PaymentService extends ApiKeys {
   testWebhook(
     caller: Caller,
     webhookId: string,
-    request: WebhookTest,
+    request: WebhookTestRequest,
     options?: RequestOptions,
   ): Promise<Answer<TestedWebhookBody>>;
   /**
@@ -159,7 +159,7 @@ export interface PaymentService extends ApiKeys {
   recoverWebhook(
     caller: Caller,
     webhookId: string,
-    request: Recovery,
+    request: RecoveryRequest,
     options?: RequestOptions,
   ): Promise<Answer<RecoveryBody>>;
   deleteWebhook(
@@ -187,9 +187,9 @@ export interface PaymentService extends ApiKeys {
    * scope: every authenticated request counts against the limits that the database keeps. Throws `RATE_LIMIT_EXCEEDED` when the window is
    * full. `createHttpHandler` does this; a host with a layer of its own may.
    */
-  countRefused(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  countRefused(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /** How an account stands with one of these limits, without counting anything. */
-  limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /**
    * Tells a listener of notices without a webhook: at once of those that this process commits, and while the service runs,
    * a second later, of those of other processes on the same database. Each at most once; those of one transaction in the order

@@ -11,7 +11,7 @@ export interface HealthSource {
 const MAX_AGE_MS = 1_000;
 
 /** Reads health at most once a second, once for all who ask at a time. */
-export class RecentHealth {
+export class HealthCache {
   readonly #source: HealthSource;
   readonly #clock: Clock;
   #reading: Promise<Health> | null = null;

@@ -1,23 +1,23 @@
 /** The life of a service, from `start` to `stop` and again: what begins at once, and what only once the chain is known. */
 import { LedgerUnavailable } from "../ledger/ledger.ts";
-import { ChainComparison, type ChainStanding } from "./chain-comparison.ts";
-import { compareChain, type NamedMints } from "./compare-chain.ts";
+import { ChainCheck, type ChainStatus } from "./chain-comparison.ts";
+import { compareChain, type MintOptions } from "./compare-chain.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Runs the loops of a service. */
-export class ServiceLife {
+export class ServiceLoop {
   readonly #parts: ServiceParts;
-  readonly #comparison: ChainComparison;
+  readonly #comparison: ChainCheck;
   /** Null while it does not run. */
   #stopping: AbortController | null = null;
   #starting: Promise<void> = Promise.resolve();
   #waiting: Promise<void> = Promise.resolve();
 
-  constructor(parts: ServiceParts, named: NamedMints) {
+  constructor(parts: ServiceParts, named: MintOptions) {
     const { chain, gate } = parts;
     const { clock, log } = parts.context;
     this.#parts = parts;
-    this.#comparison = new ChainComparison({
+    this.#comparison = new ChainCheck({
       compare: () => compareChain(parts, named),
       bind: (genesisHash) => chain.bindTo(genesisHash),
       gate,
@@ -27,7 +27,7 @@ export class ServiceLife {
   }
 
   /** Whether this process may act on the chain. */
-  get chain(): ChainStanding {
+  get chain(): ChainStatus {
     return this.#comparison.standing;
   }
 

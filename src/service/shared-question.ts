@@ -2,7 +2,7 @@
 import type { Clock } from "../runtime.ts";
 
 /** Joins those who ask while an answer is awaited. */
-export class SharedQuestion<T> {
+export class SharedCall<T> {
   readonly #ask: () => Promise<T>;
   #asked: Promise<T | null> | null = null;
 

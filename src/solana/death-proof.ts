@@ -4,7 +4,7 @@
 export type DeathProof = "statuses" | "blocks";
 
 /** How far the blocks of one endpoint were walked: the last one, which did not hold the message. */
-export interface BlockWalk {
+export interface BlockWalkState {
   readonly slot: number;
   readonly blockhash: string;
   readonly height: number;

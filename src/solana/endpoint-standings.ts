@@ -1,21 +1,21 @@
 /** What each endpoint tells of itself: its chain, how far it is, and what is wrong with it. */
-import type { Heard } from "../ledger/belief.ts";
+import type { Hint } from "../ledger/belief.ts";
 import { heard } from "../ledger/heard.ts";
-import { type EndpointStanding, LedgerUnavailable } from "../ledger/ledger.ts";
-import { ask, type Nodes, type Question } from "./ask.ts";
+import { type EndpointStatus, LedgerUnavailable } from "../ledger/ledger.ts";
+import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 const SECOND_MS = 1_000;
 
 /** See `Ledger.endpoints`. */
-export async function endpointStandings(nodes: Nodes): Promise<Heard<readonly EndpointStanding[]>> {
+export async function endpointStandings(nodes: NodeContext): Promise<Hint<readonly EndpointStatus[]>> {
   // One of another chain is asked as well: that it serves another is what is looked for.
-  const open: Nodes = { ...nodes, chain: { genesisHash: null } };
+  const open: NodeContext = { ...nodes, chain: { genesisHash: null } };
   return await Promise.all(nodes.endpoints.map((endpoint) => standingOf(open, endpoint)));
 }
 
-async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<Heard<EndpointStanding>> {
-  const question: Question<EndpointStanding> = async ({ rpc }) => {
+async function standingOf(nodes: NodeContext, endpoint: Endpoint): Promise<Hint<EndpointStatus>> {
+  const question: EndpointCall<EndpointStatus> = async ({ rpc }) => {
     // At one moment, and the chain again though it is known: an endpoint that refuses its batches shows it here.
     const [genesisHash, slot] = await Promise.all([rpc.getGenesisHash(), rpc.getSlot("confirmed")]);
     endpoint.genesisHash ??= genesisHash;
@@ -38,7 +38,7 @@ async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<Heard<Endpo
     const [trouble = null] = error.troubles;
     const { name, genesisHash } = endpoint;
     const readAt = nodes.clock.now();
-    return heard<EndpointStanding>({
+    return heard<EndpointStatus>({
       endpoint: name,
       genesisHash,
       slot: null,

@@ -3,7 +3,7 @@ import { elapsed, type Clock, type Logger } from "../runtime.ts";
 import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
 /** What is remembered of an endpoint. */
-export interface Health {
+export interface EndpointHealth {
   /** Unix milliseconds before which it asked (Retry-After, 429) not to be asked at all. */
   restsUntil: number;
   /** Failures since its last answer, those not counted that came while it was avoided anyway. */
@@ -17,11 +17,11 @@ export interface Health {
   /** The slot that the endpoint told at the last look. */
   slot: number;
   /** The time of its newest block when that slot was first told, null before there was one. */
-  look: ToldTime | null;
+  look: EndpointTime | null;
   /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;
   /** The same time, as of the last look that showed that blocks are made as time passes; null before. */
-  blockTime: ToldTime | null;
+  blockTime: EndpointTime | null;
   /** Whether enough others told another time at the last look. */
   isOff: boolean;
   /** Whether the slot had not moved for ten minutes at the last look. */
@@ -29,7 +29,7 @@ export interface Health {
 }
 
 /** Unix milliseconds, and when they were told, by `elapsed`. */
-export interface ToldTime {
+export interface EndpointTime {
   readonly time: number;
   readonly at: number;
 }
@@ -46,7 +46,7 @@ export interface Look {
 export interface Patient {
   /** Safe to log. */
   readonly name: string;
-  readonly health: Health;
+  readonly health: EndpointHealth;
 }
 
 /** By whose clock health is judged, and who is notified when it changes. */
@@ -74,7 +74,7 @@ const STANDS_STILL_AFTER_MS = 10 * 60_000;
 const STOOD_STILL_MS = 30_000;
 
 /** Nothing is known of it, so it is well. */
-export function newHealth(): Health {
+export function newHealth(): EndpointHealth {
   return {
     restsUntil: 0,
     failuresInRow: 0,
@@ -188,10 +188,10 @@ export function noteTime({ name, health }: Patient, time: number | null, { clock
   health.isOff = isOff;
 }
 
-function isPaced(before: ToldTime | null, look: ToldTime): boolean {
+function isPaced(before: EndpointTime | null, look: EndpointTime): boolean {
   return before !== null && Math.abs(look.time - before.time - (look.at - before.at)) <= STOOD_STILL_MS;
 }
 
-function isLagging({ slotsBehind }: Health): boolean {
+function isLagging({ slotsBehind }: EndpointHealth): boolean {
   return slotsBehind > MAX_SLOTS_BEHIND;
 }

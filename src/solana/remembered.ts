@@ -2,10 +2,10 @@
 import type { Clock } from "../runtime.ts";
 
 /** The answer under `key`, not older than `ms`; `question` is asked only when there is none. A failure is not kept. */
-export type Remembered = <T>(key: string, ms: number, question: () => Promise<T>) => Promise<T>;
+export type AnswerCache = <T>(key: string, ms: number, question: () => Promise<T>) => Promise<T>;
 
 /** Asks again each time, where a remembered answer has just proved wrong. */
-export const askAnew: Remembered = (_key, _ms, question) => question();
+export const askAnew: AnswerCache = (_key, _ms, question) => question();
 
 // Rents of a few lengths, fees of a few shapes and one blockhash are asked for again and again; what is asked for once
 // must not pile up.
@@ -18,7 +18,7 @@ interface Memory {
 }
 
 /** Remembers nothing yet, and nothing any more once `closed`: a question then fails because no endpoint can be asked. */
-export function rememberAnswers(clock: Clock, closed: AbortSignal): Remembered {
+export function rememberAnswers(clock: Clock, closed: AbortSignal): AnswerCache {
   const memories = new Map<string, Memory>();
   return <T>(key: string, ms: number, question: () => Promise<T>): Promise<T> => {
     if (closed.aborted) return question();

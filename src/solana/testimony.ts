@@ -1,12 +1,12 @@
 /** Asks one endpoint about attempts, in one look: seen, landed, or all the evidence that they can never land. */
 import type { Attempt, SignatureStatus } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
-import type { Nodes, Question } from "./ask.ts";
-import { walkBlocks, type WalkMemory } from "./block-proof.ts";
+import type { NodeContext, EndpointCall } from "./ask.ts";
+import { walkBlocks, type WalkCache } from "./block-proof.ts";
 import { chainOf, type Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
-import { finalizedEnd, type ChainEnd } from "./routing/heights.ts";
+import { finalizedEnd, type NewestBlock } from "./routing/heights.ts";
 import { statusesOf } from "./statuses.ts";
 
 /**
@@ -20,7 +20,7 @@ export type Finding =
   | { readonly kind: "seen" | "dead" | "lost" | "unclear" | "unsaid" };
 
 /** What one endpoint says of a batch, in its order. */
-export interface Testimony {
+export interface EndpointReport {
   readonly endpoint: string;
   readonly genesisHash: string;
   readonly isArchive: boolean;
@@ -31,7 +31,7 @@ export interface Testimony {
 const MAX_WALKS = 1_000;
 
 /** The question for a batch of attempts. Every answer of one look must fit the others, or nothing follows from it. */
-export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<Testimony> {
+export function testifyTo(nodes: NodeContext, attempts: readonly Attempt[]): EndpointCall<EndpointReport> {
   return async (endpoint) => {
     const genesisHash = await chainOf(endpoint);
     // The order is the evidence: first a finalized height past the last one, then, at a later slot, no trace.
@@ -53,11 +53,11 @@ const UNSAID: Finding = { kind: "unsaid" };
 
 /** One look of one endpoint, after its finalized block was read. */
 class Look {
-  readonly #nodes: Nodes;
+  readonly #nodes: NodeContext;
   readonly #endpoint: Endpoint;
-  readonly #finalized: ChainEnd;
+  readonly #finalized: NewestBlock;
 
-  constructor(nodes: Nodes, endpoint: Endpoint, finalized: ChainEnd) {
+  constructor(nodes: NodeContext, endpoint: Endpoint, finalized: NewestBlock) {
     this.#nodes = nodes;
     this.#endpoint = endpoint;
     this.#finalized = finalized;
@@ -132,7 +132,7 @@ class Look {
   async #walk(attempt: Attempt): Promise<Finding> {
     const { walks } = this.#nodes;
     const id = `${this.#endpoint.name} ${attempt.signature}`;
-    const memory: WalkMemory = {
+    const memory: WalkCache = {
       get: () => walks.get(id),
       set: (walk) => {
         walks.set(id, walk);

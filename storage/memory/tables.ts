@@ -9,7 +9,7 @@ import {
   planInstall,
   selectionOf,
 } from "../index.ts";
-import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Capacity, Tallied } from "../storage.ts";
+import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, GroupLimit, TallyResult } from "../storage.ts";
 import type { AnyTable, Migration } from "../table.ts";
 import { by, compare, type Journal, Rows } from "./rows.ts";
 
@@ -91,7 +91,7 @@ class GivenTable {
     return (isLost ? [] : found.slice(start, start + limit)).map((row) => copyRow(this.#table, row));
   }
 
-  tally(query: AnyQuery): Tallied {
+  tally(query: AnyQuery): TallyResult {
     const found = this.#selected(query);
     return { count: found.length, total: query.sum === undefined ? 0n : totalOf(found, query.sum) };
   }
@@ -164,7 +164,7 @@ class GivenTable {
   }
 
   /** Whether the group of a row has room for it. What has left the window of the group is removed. */
-  #hasRoom(row: AnyRow, atMost: Capacity): boolean {
+  #hasRoom(row: AnyRow, atMost: GroupLimit): boolean {
     const { name, group } = this.#table;
     const [first] = group?.by ?? [];
     if (group === null || first === undefined) throw new TypeError(`atMost: ${name} has no group`);

@@ -13,7 +13,7 @@ import {
   isUnserved,
   lost,
   readOnly,
-  Unsent,
+  UnsentError,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
@@ -29,7 +29,7 @@ export interface Limits {
 export type Rows = readonly object[];
 
 /** Sends statements within one transaction that goes on. */
-export type Ask = (...statements: readonly string[]) => Promise<readonly Rows[]>;
+export type SqlCall = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
 /** How a server is asked again that is away, and may be back soon. */
 export const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
@@ -47,7 +47,7 @@ const overdue = (statementTimeoutMs: number): number => Math.round(statementTime
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
 /** Where connections come from. */
-export interface Servers {
+export interface ConnectionSource {
   connect(): Promise<PostgresClient>;
   /** Whether another server may take writes where this one does not. */
   readonly areSeveral?: boolean;
@@ -76,7 +76,7 @@ const heard = new WeakSet<PostgresClient>();
 const TOGETHER = 64;
 
 export class Database {
-  readonly #servers: Servers;
+  readonly #servers: ConnectionSource;
   readonly #limits: Limits;
   readonly #head: string;
   #reads: Read[] = [];
@@ -85,7 +85,7 @@ export class Database {
   #mend: (() => Promise<void>) | null = null;
   #mending: Promise<void> | null = null;
 
-  constructor(servers: Servers, schema: string, limits: Limits) {
+  constructor(servers: ConnectionSource, schema: string, limits: Limits) {
     this.#servers = servers;
     this.#limits = limits;
     this.#head =
@@ -191,7 +191,7 @@ export class Database {
   }
 
   /** A transaction of several messages that changes the schema, or fills it; kept when `act` resolves, taken back when it rejects. */
-  async transaction<A>(act: (ask: Ask) => Promise<A>): Promise<A> {
+  async transaction<A>(act: (ask: SqlCall) => Promise<A>): Promise<A> {
     const client = await this.#connect();
     try {
       await this.#query(
@@ -280,7 +280,7 @@ export class Database {
 
   async #connect(): Promise<PostgresClient> {
     const client = await this.#servers.connect().catch((error: unknown) => {
-      throw isLost(error) || isUnserved(error) ? new Unsent(error) : error;
+      throw isLost(error) || isUnserved(error) ? new UnsentError(error) : error;
     });
     if (!heard.has(client)) {
       heard.add(client);
@@ -317,8 +317,8 @@ export class Database {
 /** Nothing was answered that counts. */
 const isAgain = (error: unknown): boolean => isLost(error) || isAway(error);
 
-const leftBehind = (): Unsent =>
-  new Unsent(
+const leftBehind = (): UnsentError =>
+  new UnsentError(
     new StorageUnusable(
       "unavailable",
       "this server was the primary before another one was promoted: see that the URL leads to the one that is",

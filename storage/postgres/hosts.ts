@@ -6,7 +6,7 @@ interface Connecting {
   connect(): Promise<PostgresClient>;
 }
 
-export class Hosts<Pool extends Connecting> {
+export class HostPool<Pool extends Connecting> {
   readonly #pools: readonly Pool[];
   readonly #poolOf = new WeakMap<PostgresClient, Pool>();
   #current = 0;

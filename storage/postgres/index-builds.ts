@@ -22,7 +22,7 @@ const MOST_FAILURES = 10;
 
 const makeHolder = statement<object, { id: string }>("select gen_random_uuid()::text as id");
 
-export class IndexBuilds {
+export class IndexBuildLoop {
   readonly #database: Database;
   readonly #schema: string;
   readonly #tables = new Map<string, AnyTable>();

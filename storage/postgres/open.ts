@@ -1,8 +1,8 @@
 /** The connections of a storage: a pool of its own from a URL, or one that was given; and one that listens. */
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { Servers } from "./database.ts";
+import type { ConnectionSource } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
-import { Hosts } from "./hosts.ts";
+import { HostPool } from "./hosts.ts";
 
 /** Where to connect, and how often. */
 export interface Opening {
@@ -12,7 +12,7 @@ export interface Opening {
 
 /** What a storage works with. */
 export interface Connections {
-  readonly servers: Servers;
+  readonly servers: ConnectionSource;
   /** A connection outside the pool, which has not connected yet. */
   readonly listener: () => Promise<ListeningClient>;
   /** Closes what was opened here and nothing else. */
@@ -52,7 +52,7 @@ export async function openConnections(
     return pool;
   });
   if (first === undefined) throw notOfPostgres();
-  const servers = new Hosts([first, ...others]);
+  const servers = new HostPool([first, ...others]);
   return {
     servers,
     listener: async () => new Client(direct ?? servers.current.options),

@@ -1,9 +1,9 @@
 /** The writes of commits to the caller's tables, as the function that carries them out takes them. */
 import { fieldsOf } from "../row.ts";
-import { type Room, valueName } from "../sql/given-table.ts";
+import { type GroupLimitCheck, valueName } from "../sql/given-table.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
 import { postgresSchema, type SchemaDialect } from "../sql/migrations/dialect.ts";
-import { type AnyRow, type Bound, type SqlValue, withPlaces } from "../sql/statement.ts";
+import { type AnyRow, type BoundStatement, type SqlValue, withPlaces } from "../sql/statement.ts";
 import type { AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
@@ -94,7 +94,7 @@ export class GroupWrites {
     }
   }
 
-  #room(table: AnyTable, { forget, counted, plus, most }: Room) {
+  #room(table: AnyTable, { forget, counted, plus, most }: GroupLimitCheck) {
     const isSum = "parts" in counted;
     const { text, places } = overArray(isSum ? counted.parts : counted, table);
     const { values } = isSum ? counted.parts : counted;
@@ -107,7 +107,7 @@ export class GroupWrites {
     };
   }
 
-  #run(bound: Bound, table: AnyTable) {
+  #run(bound: BoundStatement, table: AnyTable) {
     const run = overArray(bound, table);
     return { statement: this.#number(run.text), values: valuesIn(run, bound.values) };
   }
@@ -125,7 +125,7 @@ export class GroupWrites {
   }
 }
 
-function overArray({ statement: { text } }: Bound, table: AnyTable): OverArray {
+function overArray({ statement: { text } }: BoundStatement, table: AnyTable): OverArray {
   const known = rewritten.get(table) ?? new Map<string, OverArray>();
   rewritten.set(table, known);
   const found = known.get(text);

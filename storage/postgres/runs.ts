@@ -11,10 +11,10 @@ import type { DatabaseClock } from "./database-clock.ts";
 import type { GroupWrites } from "./prepare-writes.ts";
 
 /** The parts of one commit or of several, as the function of the database takes them; kinds that none has are left out. */
-export type Run = Readonly<Record<string, readonly unknown[]>>;
+export type CommitRows = Readonly<Record<string, readonly unknown[]>>;
 
 /** @throws TypeError when the commit holds what no table can. */
-export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): Run {
+export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): CommitRows {
   const { consumes, behind = [], step, retries = [], drops = [], removes = [], starts = [] } = commit;
   const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
   const { unwatches = [], watches = [], history = [] } = commit;
@@ -49,14 +49,14 @@ const lastOfEach = <P>(parts: readonly P[], nameOf: (part: P) => string): P[] =>
   ...new Map(parts.map((part) => [nameOf(part), part])).values(),
 ];
 
-const withoutEmpty = (run: Run): Run =>
+const withoutEmpty = (run: CommitRows): CommitRows =>
   Object.fromEntries(Object.entries(run).filter(([, parts]) => parts.length > 0));
 
 /** Rows that others may change at the same time come in this order, so that groups which meet do not end each other. */
 const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id" };
 
 /** Several runs as one. */
-export function joined(runs: readonly Run[]): Run {
+export function joined(runs: readonly CommitRows[]): CommitRows {
   const kinds = new Set(runs.flatMap((run) => Object.keys(run)));
   const all = [...kinds].map((kind) => {
     const parts = runs.flatMap((run) => run[kind] ?? []);

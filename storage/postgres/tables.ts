@@ -1,14 +1,14 @@
 /** The caller's tables in PostgreSQL: how they are installed, and summed. */
-import type { TableActs } from "../sql/given-tables.ts";
+import type { TableDialect } from "../sql/given-tables.ts";
 import { foundOf, type InstalledTable, installedStatements, installing } from "../sql/install-statements.ts";
 import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
 import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
 import type { AnyTable } from "../table.ts";
-import type { Ask, Database } from "./database.ts";
+import type { SqlCall, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
 import { bound } from "./text.ts";
 
-export const tableActs = (database: Database, build?: TableActs["build"]): TableActs => ({
+export const tableActs = (database: Database, build?: TableDialect["build"]): TableDialect => ({
   read: (statement, values) => database.read(statement, values),
   ...(build === undefined ? {} : { build }),
   schema: postgresSchema,
@@ -31,7 +31,7 @@ export const tableActs = (database: Database, build?: TableActs["build"]): Table
   },
 });
 
-async function bring(table: AnyTable, found: readonly FoundIndex[], ask: Ask): Promise<void> {
+async function bring(table: AnyTable, found: readonly FoundIndex[], ask: SqlCall): Promise<void> {
   const [rows = []] = await ask(bound(installedStatements.installed, { name: table.name }));
   const standing = { stored: rows[0] as InstalledTable | undefined, found: foundOf(table, found) };
   const plan = installing(table, standing, postgresSchema);

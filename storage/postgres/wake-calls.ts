@@ -8,7 +8,7 @@ import type { ListeningClient } from "./driver.ts";
 import { literal } from "./text.ts";
 
 /** What a hint is sent and heard by. */
-export interface WakeParts {
+export interface WakeFeedParts {
   readonly database: Database;
   /** A connection of its own, which has not connected yet. */
   readonly client: () => Promise<ListeningClient>;
@@ -26,8 +26,8 @@ const PATIENCE_MS = 2_000;
 
 const RECONNECT = { retries: Infinity, factor: 2, minTimeout: 250, maxTimeout: 30_000, randomize: true };
 
-export class WakeCalls {
-  readonly #parts: WakeParts;
+export class WakeFeed {
+  readonly #parts: WakeFeedParts;
   readonly #listeners = new Set<() => void>();
   readonly #awaited = new Map<string, () => void>();
   readonly #stopped = new AbortController();
@@ -39,7 +39,7 @@ export class WakeCalls {
   /** Tells our own hints from those of others. */
   #self: string | null = null;
 
-  constructor(parts: WakeParts) {
+  constructor(parts: WakeFeedParts) {
     this.#parts = parts;
   }
 

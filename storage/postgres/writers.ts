@@ -3,7 +3,7 @@
  * transaction: the row tells afterwards whether it happened, and a changed row keeps a late one from happening at all.
  */
 import type { Database } from "./database.ts";
-import { isLost, Unsent } from "./explain.ts";
+import { isLost, UnsentError } from "./explain.ts";
 import { literal } from "./text.ts";
 
 /** One row: it numbers the groups that are sent one after the other. */
@@ -18,7 +18,7 @@ const NOW = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
 /** Rows of processes that ended without a word are removed after a day. */
 const FORGOTTEN_MS = 86_400_000;
 
-export class Writers {
+export class WriterPool {
   readonly #database: Database;
   readonly #free: Writer[] = [];
   readonly #all = new Set<string>();
@@ -37,7 +37,7 @@ export class Writers {
     );
     const [, [row] = []] = await made.catch((error: unknown) => {
       // Of the group nothing was sent yet.
-      throw isLost(error) ? new Unsent(error) : error;
+      throw isLost(error) ? new UnsentError(error) : error;
     });
     const { id } = row as { readonly id: string };
     this.#all.add(id);
@@ -55,14 +55,14 @@ export class Writers {
 
   /**
    * What the writer's last group was answered; null when it has not happened, and from now on cannot.
-   * @throws WriterGone when nothing tells any more.
+   * @throws WriterGoneError when nothing tells any more.
    */
   async outcome({ id, number }: Writer): Promise<string | null> {
     const [, [row] = []] = await this.#database.decide(
       `update "paystateWriters" set number = ${number}, results = null where id = ${literal(id)} and number < ${number}`,
       `select results from "paystateWriters" where id = ${literal(id)} and number = ${number}`,
     );
-    if (row === undefined) throw new WriterGone("the row of the group's writer is gone");
+    if (row === undefined) throw new WriterGoneError("the row of the group's writer is gone");
     return (row as { readonly results: string | null }).results;
   }
 
@@ -75,6 +75,6 @@ export class Writers {
 }
 
 /** The row of a writer is not there: a server that was promoted may lack it, and one that slept for a day. */
-export class WriterGone extends Error {
-  override readonly name = "WriterGone";
+export class WriterGoneError extends Error {
+  override readonly name = "WriterGoneError";
 }

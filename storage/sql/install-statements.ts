@@ -5,7 +5,7 @@ import type { AnyTable, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
 import { literalOf } from "./given-table.ts";
 import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
-import { quoted, type Read, statement } from "./statement.ts";
+import { quoted, type StatementReader, statement } from "./statement.ts";
 import {
   creating,
   type IndexChange,
@@ -41,7 +41,7 @@ export interface TableStanding {
 
 /** What the database has of these tables. */
 export async function standings(
-  read: Read,
+  read: StatementReader,
   tables: readonly AnyTable[],
   { indexes }: SchemaDialect,
 ): Promise<readonly (readonly [AnyTable, TableStanding])[]> {

@@ -35,7 +35,7 @@ interface Prepared {
 }
 
 /** A COMMIT failed in a way that leaves open whether it has happened. */
-export class Uncertain extends Error {
+export class UncertainCommitError extends Error {
   override readonly name = "Uncertain";
 
   constructor(cause: unknown) {
@@ -136,7 +136,7 @@ export class Connection {
    * back when `act` throws or its answer is not to be kept. `act` may run again, so it must not count its runs.
    *
    * Where COMMIT itself fails, the transaction is taken back and has not happened; only where the disk refused a write or a
-   * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `Uncertain`.
+   * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `UncertainCommitError`.
    */
   write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
     return inTurn(() => {
@@ -197,7 +197,7 @@ export class Connection {
     try {
       this.#control.commit.run();
     } catch (error) {
-      throw isUncertain(error) ? new Uncertain(error) : error;
+      throw isUncertain(error) ? new UncertainCommitError(error) : error;
     }
   }
 

@@ -1,7 +1,7 @@
 /** Looks at watches: each within its time, told stays told, fair to every watch, and honest about what it missed. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow, type Look, type Watcher, type WatchRecord } from "paystate/engine";
+import { workflow, type PollContext, type Watcher, type WatchRecord } from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
@@ -170,7 +170,7 @@ describe.each(sampled(adapters, "looks"))("looks on $name", (adapter) => {
   test("stop() tells looks that their time is over, waits for what is on its way, and it is told", () =>
     inWorld(adapter, async ({ engine }) => {
       const answer = gate();
-      const looks: Look[] = [];
+      const looks: PollContext[] = [];
       const watcher: Watcher = {
         intervalMs: 1_000,
         poll: async (watches, look) => {

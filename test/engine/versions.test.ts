@@ -7,7 +7,7 @@ import {
   UnknownWorkflow,
   workflow,
   type EffectRun,
-  type InstanceBefore,
+  type PreviousInstance,
   type TellParams,
 } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
@@ -96,7 +96,7 @@ const third = (charge?: Charge) =>
   workflow(orderThree(charge))({
     version: 3,
     migrate: {
-      1: ({ value, context }: InstanceBefore) => ({
+      1: ({ value, context }: PreviousInstance) => ({
         value,
         context: { prices: [context["amount"]], receipt: context["receipt"] },
       }),
@@ -104,7 +104,7 @@ const third = (charge?: Charge) =>
         value,
         context,
         timers,
-      }: InstanceBefore<{ prices: readonly number[]; receipt: string | null }>) => ({
+      }: PreviousInstance<{ prices: readonly number[]; receipt: string | null }>) => ({
         value: value === "open" ? ("basket" as const) : ({ payment: "charging" } as const),
         context: { lines: context.prices.map((price) => ({ price })), notes: [], receipt: context.receipt },
         timers: Object.fromEntries(
@@ -162,7 +162,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const now = workflow(orderOne())({
         version: 2,
         migrate: {
-          1: ({ id, context }: InstanceBefore<{ amount: number; receipt: null }>) => ({
+          1: ({ id, context }: PreviousInstance<{ amount: number; receipt: null }>) => ({
             value: id === "kept" ? ("open" as const) : ("paying" as const),
             context,
           }),
@@ -354,7 +354,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const now = workflow(ending.provide({ actions: { greet: () => void did.push("greeted") } }))({
         version: 2,
         effects: effectsOf("new"),
-        migrate: { 1: ({ context }: InstanceBefore<{ to: string }>) => ({ context }) },
+        migrate: { 1: ({ context }: PreviousInstance<{ to: string }>) => ({ context }) },
       });
       const after = await engine({ workflows: [now] });
       after.run();
@@ -377,7 +377,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const newer = (version: number, migrate: object) =>
         workflow(saleOf("post"))({ version, effects: effectOf("post") as never, migrate: migrate as never });
       const careless = await engine({
-        workflows: [newer(2, { 1: ({ value }: InstanceBefore) => ({ value }) })],
+        workflows: [newer(2, { 1: ({ value }: PreviousInstance) => ({ value }) })],
       });
       careless.run();
       await settled();
@@ -451,7 +451,7 @@ describe("a migration is refused, naming chart and path", () => {
 });
 
 test("what cannot be a migration is refused at registration", () => {
-  const migrate = { 1: ({ value, context }: InstanceBefore) => ({ value, context }), 3: 5 };
+  const migrate = { 1: ({ value, context }: PreviousInstance) => ({ value, context }), 3: 5 };
   expect(() => workflow(orderOne())({ version: 3, migrate: migrate as never })).toThrow(
     [
       "- migrate.1: it leads to version 2, and migrate.2 is missing",

@@ -1,6 +1,6 @@
 /** Whether the given master secrets are those that the database was written with. No secret is shown. */
 import type { Diagnosis } from "../../service/diagnosis.ts";
-import type { MasterSecretStanding } from "../../payments/secrets/bind-database.ts";
+import type { MasterSecretStatus } from "../../payments/secrets/bind-database.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
 /** One line for each version. */
@@ -8,7 +8,7 @@ export function checkMasterSecrets({ masterSecrets }: Diagnosis): readonly Findi
   return masterSecrets.map(checkMasterSecret);
 }
 
-function checkMasterSecret({ version, standing }: MasterSecretStanding): Finding {
+function checkMasterSecret({ version, standing }: MasterSecretStatus): Finding {
   const check = `master secret ${version}`;
   switch (standing) {
     case "same":

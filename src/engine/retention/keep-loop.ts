@@ -3,17 +3,17 @@ import { offBy } from "../../clock-trust.ts";
 import { elapsed } from "../../runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
-import type { EngineProcess } from "../engine-process.ts";
+import type { EngineContext } from "../engine-process.ts";
 
 /** Removes what one rule finds old enough. */
-export interface Sweep {
+export interface RetentionRule {
   /** What it is about, such as `finished`: for the log. */
   readonly name: string;
   /** Goes through what is old enough, a batch at a time; tells after each batch how much of it was removed. */
   batches(): AsyncIterable<number>;
 }
 
-export interface KeepSurroundings extends Pick<EngineProcess, "clock" | "log" | "holder"> {
+export interface RetentionLoopParts extends Pick<EngineContext, "clock" | "log" | "holder"> {
   readonly storage: Pick<EngineStorage, "lease">;
   /** Which removals exclude each other: loops of one name take turns, in whichever processes they are. */
   readonly name: string;
@@ -22,7 +22,7 @@ export interface KeepSurroundings extends Pick<EngineProcess, "clock" | "log" | 
 }
 
 /** How the removals of this process go. */
-export interface KeepStanding {
+export interface RemovalStatus {
   /** When this process last went through everything, in milliseconds since the Unix epoch; null while it has not. */
   readonly lastPassAt: number | null;
   /** How much this process has removed so far. */
@@ -38,9 +38,9 @@ const PAUSE_MS = 20;
 const LEASE_MS = 180_000;
 
 /** From `run` to `stop`. */
-export class KeepLoop {
-  readonly #sweeps: readonly Sweep[];
-  readonly #around: KeepSurroundings;
+export class RetentionLoop {
+  readonly #sweeps: readonly RetentionRule[];
+  readonly #around: RetentionLoopParts;
   /** Its own: what else this process holds is given up at other times. */
   readonly #holder: string;
   #running: AbortController | null = null;
@@ -51,7 +51,7 @@ export class KeepLoop {
   /** By sweep. Logged once, when it begins. */
   readonly #errors = new Map<string, string>();
 
-  constructor(sweeps: readonly Sweep[], around: KeepSurroundings) {
+  constructor(sweeps: readonly RetentionRule[], around: RetentionLoopParts) {
     this.#sweeps = sweeps;
     this.#around = around;
     this.#holder = `${around.holder} ${around.name}`;
@@ -78,7 +78,7 @@ export class KeepLoop {
     this.#leasedAt = 0;
   }
 
-  standing(): KeepStanding {
+  standing(): RemovalStatus {
     const [error = null] = [...this.#errors].map(([name, reason]) => `${name}: ${reason}`);
     return { lastPassAt: this.#lastPassAt, removed: this.#removed, error };
   }
@@ -125,7 +125,7 @@ export class KeepLoop {
   }
 
   /** False when it was stopped, or another process has taken over. */
-  async #carryOut(sweep: Sweep, signal: AbortSignal): Promise<boolean> {
+  async #carryOut(sweep: RetentionRule, signal: AbortSignal): Promise<boolean> {
     for await (const removed of sweep.batches()) {
       this.#removed += removed;
       await this.#around.clock.sleep(PAUSE_MS, signal);
@@ -135,7 +135,7 @@ export class KeepLoop {
     return !signal.aborted;
   }
 
-  #failed({ name }: Sweep, err: unknown): void {
+  #failed({ name }: RetentionRule, err: unknown): void {
     const isNews = !this.#errors.has(name);
     this.#errors.set(name, thrownText(err));
     const { log } = this.#around;

@@ -1,10 +1,10 @@
 /** How long an engine keeps what has ended, and how much there is. */
-import type { EngineProcess } from "../engine-process.ts";
+import type { EngineContext } from "../engine-process.ts";
 import { finishedSweep, type FinishedParts } from "./finished-instances.ts";
-import { KeepLoop, type KeepStanding } from "./keep-loop.ts";
+import { RetentionLoop, type RemovalStatus } from "./keep-loop.ts";
 
 /** What is stored, and how long it stays. */
-export interface RetentionStanding extends KeepStanding {
+export interface RetentionStatus extends RemovalStatus {
   /** How long an instance that has ended is kept, in milliseconds; null: until it is removed by hand. */
   readonly finishedMs: number | null;
   /** How long ago the oldest instance that has ended made its last step, in milliseconds; null where none has ended. */
@@ -13,11 +13,11 @@ export interface RetentionStanding extends KeepStanding {
   readonly bytes: number | null;
 }
 
-export interface RetentionParts extends EngineProcess, Pick<FinishedParts, "archive"> {
+export interface RetentionParts extends EngineContext, Pick<FinishedParts, "archive"> {
   readonly keepMs: number | null;
 }
 
-export class Retention extends KeepLoop {
+export class InstanceRetentionLoop extends RetentionLoop {
   readonly #parts: RetentionParts;
 
   constructor(parts: RetentionParts) {
@@ -27,7 +27,7 @@ export class Retention extends KeepLoop {
   }
 
   /** Rejects when the storage does. */
-  async standingWithStorage(): Promise<RetentionStanding> {
+  async standingWithStorage(): Promise<RetentionStatus> {
     const { storage, clock, keepMs } = this.#parts;
     const until = Number.MAX_SAFE_INTEGER;
     const [bytes, [oldest]] = await Promise.all([

@@ -5,9 +5,9 @@ import type { ErrorCode } from "../../errors.ts";
 import type { Immutable } from "../../immutable.ts";
 import type { Answer, RequestOptions } from "../../payments/accounts/answer-once.ts";
 import type { Caller, Scope } from "../../payments/accounts/caller.ts";
-import type { DurableScope, LimitStanding } from "../../payments/accounts/count-hit.ts";
+import type { DurableScope, LimitStatus } from "../../payments/accounts/count-hit.ts";
 import type { WindowName } from "./limits.ts";
-import type { Tag } from "./tags.ts";
+import type { TagName } from "./tags.ts";
 
 /** A JSON body as it is described: its schema, and examples by a name that says what each shows. */
 export interface DescribedBody<Schema extends z.ZodType = z.ZodType> {
@@ -21,7 +21,7 @@ interface Described {
   readonly path: string;
   /** What generated clients call it. */
   readonly operationId: string;
-  readonly tag: Tag;
+  readonly tag: TagName;
   readonly summary: string;
   readonly description?: string;
 }
@@ -49,7 +49,7 @@ export interface Call<
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
   /** How the account stands with the limits that are counted here. */
-  standings(): readonly LimitStanding[];
+  standings(): readonly LimitStatus[];
 }
 
 /** An endpoint for callers with a key. */

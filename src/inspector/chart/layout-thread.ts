@@ -5,8 +5,8 @@ import type { ElkNode } from "elkjs/lib/elk.bundled.js";
 import { requireBeside } from "../../require-beside.ts";
 
 /** ELK is not installed beside us. */
-export class NoLayout extends Error {
-  override readonly name = "NoLayout";
+export class LayoutMissingError extends Error {
+  override readonly name = "LayoutMissingError";
 
   constructor(cause: unknown) {
     super('charts are drawn by the package "elkjs": install it beside paystate (npm install elkjs)', {
@@ -26,10 +26,10 @@ parentPort.on("message", (graph) => {
 `;
 
 /** One thread, which computes the places of one graph after the other. */
-export class LayoutThread {
+export class LayoutWorker {
   readonly #worker: Worker;
 
-  /** @throws NoLayout when elkjs is not installed. */
+  /** @throws LayoutMissingError when elkjs is not installed. */
   constructor() {
     this.#worker = new Worker(PROGRAM, { eval: true, workerData: pathOfElk() });
   }
@@ -67,6 +67,6 @@ function pathOfElk(): string {
   try {
     return requireBeside().resolve("elkjs/lib/elk.bundled.js");
   } catch (cause) {
-    throw new NoLayout(cause);
+    throw new LayoutMissingError(cause);
   }
 }

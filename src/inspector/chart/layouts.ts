@@ -1,10 +1,10 @@
 /** The layouts of charts, made one after the other in a thread beside: no page waits for one. */
 import { layOutIn, type ChartLayout } from "./lay-out-chart.ts";
-import { LayoutThread, NoLayout } from "./layout-thread.ts";
+import { LayoutWorker, LayoutMissingError } from "./layout-thread.ts";
 import type { ReadChart } from "./read-chart.ts";
 
 /** What is drawn of a chart: its layout, or a sentence that says why there is none. */
-export type Drawing = ChartLayout | string;
+export type LayoutResult = ChartLayout | string;
 
 /** A chart with what it was read from: of one machine that is read twice one layout is made. */
 export interface DrawnChart {
@@ -15,9 +15,9 @@ export interface DrawnChart {
 /** One chart on its way to its layout. */
 class Laid {
   readonly chart: ReadChart;
-  readonly made: Promise<Drawing>;
-  #drawing: Drawing | null = null;
-  #resolve: (drawing: Drawing) => void = () => {};
+  readonly made: Promise<LayoutResult>;
+  #drawing: LayoutResult | null = null;
+  #resolve: (drawing: LayoutResult) => void = () => {};
 
   constructor(chart: ReadChart) {
     this.chart = chart;
@@ -27,11 +27,11 @@ class Laid {
   }
 
   /** Null while it is being made. */
-  get drawing(): Drawing | null {
+  get drawing(): LayoutResult | null {
     return this.#drawing;
   }
 
-  settle(drawing: Drawing): void {
+  settle(drawing: LayoutResult): void {
     this.#drawing = drawing;
     this.#resolve(drawing);
   }
@@ -41,7 +41,7 @@ const BEING_MADE =
   "The drawing is being made. It appears here in a moment, or when the page is loaded again.";
 const BEYOND = "This chart is too complicated to be drawn.";
 
-export class Layouts {
+export class LayoutCache {
   readonly #known = new WeakMap<object, Laid>();
   /** What is to be laid out, the next one first. */
   #waiting: Laid[] = [];
@@ -53,12 +53,12 @@ export class Layouts {
   }
 
   /** What there is now; a chart that waits is next. */
-  now(drawn: DrawnChart): Drawing {
+  now(drawn: DrawnChart): LayoutResult {
     return this.#next(drawn).drawing ?? BEING_MADE;
   }
 
   /** Never rejects. */
-  whole(drawn: DrawnChart): Promise<Drawing> {
+  whole(drawn: DrawnChart): Promise<LayoutResult> {
     return this.#next(drawn).made;
   }
 
@@ -90,16 +90,16 @@ export class Layouts {
   }
 
   async #inOneThread(): Promise<void> {
-    let thread: LayoutThread | null = null;
+    let thread: LayoutWorker | null = null;
     try {
-      thread = new LayoutThread();
+      thread = new LayoutWorker();
       thread.unref();
       for (let laid = this.#waiting.shift(); laid !== undefined; laid = this.#waiting.shift()) {
         const isAlive = await settled(laid, thread);
         if (!isAlive) return;
       }
     } catch (error) {
-      const sentence = error instanceof NoLayout ? error.message : BEYOND;
+      const sentence = error instanceof LayoutMissingError ? error.message : BEYOND;
       for (const laid of this.#waiting.splice(0)) laid.settle(sentence);
     } finally {
       await thread?.end();
@@ -108,10 +108,10 @@ export class Layouts {
 }
 
 /** Those of this process. */
-export const layouts = new Layouts();
+export const layouts = new LayoutCache();
 
 /** Whether the thread can be used for more. */
-async function settled(laid: Laid, thread: LayoutThread): Promise<boolean> {
+async function settled(laid: Laid, thread: LayoutWorker): Promise<boolean> {
   try {
     laid.settle(await layOutIn(thread, laid.chart));
     return true;

@@ -1,7 +1,7 @@
 /** A pause that ends early when it is rung; rung while nobody waits, the next wait is over at once. */
 import type { Clock } from "../../runtime.ts";
 
-export class Alarm {
+export class AlarmPause {
   readonly #clock: Clock;
   #isRung = false;
   #wake: AbortController | null = null;

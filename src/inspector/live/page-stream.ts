@@ -15,7 +15,7 @@ export interface PageAddress {
 }
 
 /** What the streams are made of. */
-export interface PageStreamsParts extends Omit<WatchedPageParts, "make"> {
+export interface PageFeedParts extends Omit<WatchedPageParts, "make"> {
   readonly make: (address: PageAddress) => Promise<MadePage>;
   /** The clock that the pages count down by. */
   readonly clock: Clock;
@@ -26,12 +26,12 @@ const MAX_STREAM_MS = 60_000;
 const RETRY_MS = 250;
 const MAX_STREAMS = 200;
 
-export class PageStreams {
-  readonly #parts: PageStreamsParts;
+export class PageFeed {
+  readonly #parts: PageFeedParts;
   readonly #pages = new Map<string, WatchedPage>();
   #open = 0;
 
-  constructor(parts: PageStreamsParts) {
+  constructor(parts: PageFeedParts) {
     this.#parts = parts;
   }
 

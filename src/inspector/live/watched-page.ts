@@ -1,5 +1,5 @@
 /** One page that is kept fresh for as long as it is watched, made once for all who do. */
-import { Alarm } from "./alarm.ts";
+import { AlarmPause } from "./alarm.ts";
 import type { Clock } from "../../runtime.ts";
 
 /** A page as it is at one moment. The tag is the same for as long as the page is. */
@@ -34,13 +34,13 @@ const PAUSE_PER_WORK = 1;
 export class WatchedPage {
   readonly #parts: WatchedPageParts;
   readonly #listeners = new Set<PageListener>();
-  readonly #alarm: Alarm;
+  readonly #alarm: AlarmPause;
   #last: MadePage | null = null;
   #isFollowed = false;
 
   constructor(parts: WatchedPageParts) {
     this.#parts = parts;
-    this.#alarm = new Alarm(parts.pace);
+    this.#alarm = new AlarmPause(parts.pace);
   }
 
   /** Whether any viewer watches. */

@@ -1,12 +1,12 @@
 /** What of a payment service needs a person: addresses that are held and not written off, webhooks that fail, and matters that were reported to its operator. */
-import type { InspectedPayments } from "../../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
 import { openHolds } from "../../payments/operator/attention/held-addresses.ts";
 
 const MAX_FOUND = 50;
 
 /** By instance. Empty for an engine without payments. */
 export async function troublesOf(
-  payments: InspectedPayments | undefined,
+  payments: InspectedPaymentParts | undefined,
 ): Promise<(readonly [id: string, trouble: string])[]> {
   if (payments === undefined) return [];
   const { reads } = payments;

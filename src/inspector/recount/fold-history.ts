@@ -13,7 +13,7 @@ import type { AnyWorkflow } from "../../engine/workflow.ts";
 import type { InspectedStorage } from "../../engine/inspected.ts";
 
 /** One recorded step as the chart makes it again. */
-export interface FoldedStep {
+export interface ReplayedStep {
   readonly version: number;
   readonly after: ChartSnapshot;
   /** What the step asked for, in the order of the chart. */
@@ -21,9 +21,9 @@ export interface FoldedStep {
 }
 
 /** How far an instance was gone through. */
-export interface Fold {
+export interface ReplayedHistory {
   /** By version. A step is absent where the chart that made it is not here. */
-  readonly steps: ReadonlyMap<number, FoldedStep>;
+  readonly steps: ReadonlyMap<number, ReplayedStep>;
   /** Why not all steps are there, as a sentence; null where they are. */
   readonly problem: string | null;
 }
@@ -38,7 +38,7 @@ const MAX_TEXT = 4 * MAX_WALKED;
 
 /** One instance, as far as it was gone through. */
 class Walk {
-  readonly steps = new Map<number, FoldedStep>();
+  readonly steps = new Map<number, ReplayedStep>();
   problem: string | null = null;
   last: ChartSnapshot | null = null;
   version = 0;
@@ -112,7 +112,7 @@ const differs = (version: number): string =>
   `Step ${version} comes out differently than it was recorded: the chart was edited, or asks the clock or chance inside itself. What is recorded is shown.`;
 
 /** Goes through histories and keeps the last few, so that only new steps are read. */
-export class Folding {
+export class ReplayCache {
   readonly #storage: Pick<InspectedStorage, "history">;
   readonly #walks = new Map<string, Walk>();
 
@@ -121,7 +121,7 @@ export class Folding {
   }
 
   /** All steps of an instance up to its present version. Nothing runs and nothing is stored. */
-  async of({ id, version, createdAt }: InstanceRecord, workflow: AnyWorkflow): Promise<Fold> {
+  async of({ id, version, createdAt }: InstanceRecord, workflow: AnyWorkflow): Promise<ReplayedHistory> {
     if (version > MAX_FOLDED) {
       return { steps: new Map(), problem: `It has ${version} steps, which is too many to go through again.` };
     }

@@ -1,7 +1,7 @@
 /** One websocket: the calls that come in over it, its subscriptions, and their notifications. */
 import { RPC_CODE, RpcError, invalidParams } from "./errors.ts";
-import type { RpcCall, RpcMethod } from "./call.ts";
-import type { Feed, Notice, Subscriber, Topic } from "./feed.ts";
+import type { RpcCall, RpcHandler } from "./call.ts";
+import type { Feed, Notice, FeedListener, Topic } from "./feed.ts";
 import { toJson } from "./json.ts";
 import type { RpcServer } from "./server.ts";
 import { TOPICS } from "./topics.ts";
@@ -20,12 +20,12 @@ export interface Wire {
 }
 
 /** Serves one socket until it is closed. */
-export class Session {
+export class SocketHandler {
   readonly #server: RpcServer;
   readonly #feed: Feed;
   readonly #wire: Wire;
-  readonly #methods: ReadonlyMap<string, RpcMethod>;
-  readonly #subscriptions = new Map<number, Subscriber>();
+  readonly #methods: ReadonlyMap<string, RpcHandler>;
+  readonly #subscriptions = new Map<number, FeedListener>();
   readonly #closed = new AbortController();
   #openCalls = 0;
 
@@ -34,7 +34,7 @@ export class Session {
     this.#feed = server.feed;
     this.#wire = wire;
     this.#methods = new Map(
-      Object.entries(TOPICS).flatMap(([name, topic]): [string, RpcMethod][] => [
+      Object.entries(TOPICS).flatMap(([name, topic]): [string, RpcHandler][] => [
         [`${name}Subscribe`, (call) => this.#subscribe(topic(call))],
         [`${name}Unsubscribe`, (call) => this.#unsubscribe(call)],
       ]),
@@ -81,7 +81,7 @@ export class Session {
       );
     }
     const id = this.#server.nextSubscription();
-    const subscriber: Subscriber = {
+    const subscriber: FeedListener = {
       topic,
       notify: (notice) => this.#notify(id, topic, notice),
       end: () => this.#wire.cut(),

@@ -3,11 +3,11 @@ import bs58 from "bs58";
 import type { AccountKeys } from "../account-keys.ts";
 import type { InnerInstruction } from "../bank.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
-import { type CallConfig, readCount } from "./call.ts";
+import { type RpcCallOptions, readCount } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
 
 /** `transaction`, `meta` and `version` of a landed transaction. Throws -32015 for a version the caller cannot read. */
-export function encodeLandedTransaction(landed: LandedTransaction, config: CallConfig): object {
+export function encodeLandedTransaction(landed: LandedTransaction, config: RpcCallOptions): object {
   const version = answeredVersion(landed, config);
   return {
     transaction: encodeTransaction(landed, config),
@@ -25,7 +25,7 @@ function unsupportedVersion(version: number): RpcError {
 }
 
 /** What `transactionDetails: "accounts"` shows of a landed transaction: who took part, and what they held. */
-export function encodeParticipants(landed: LandedTransaction, config: CallConfig): object {
+export function encodeParticipants(landed: LandedTransaction, config: RpcCallOptions): object {
   const version = answeredVersion(landed, config);
   const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } =
     transactionMeta(landed, config);
@@ -37,7 +37,7 @@ export function encodeParticipants(landed: LandedTransaction, config: CallConfig
 }
 
 /** `version`, where the caller knows that there is more than one. */
-function answeredVersion({ version }: LandedTransaction, config: CallConfig): { version?: "legacy" | 0 } {
+function answeredVersion({ version }: LandedTransaction, config: RpcCallOptions): { version?: "legacy" | 0 } {
   const supported = config["maxSupportedTransactionVersion"];
   if (supported === undefined || supported === null) {
     if (version !== "legacy") throw unsupportedVersion(version);
@@ -47,7 +47,7 @@ function answeredVersion({ version }: LandedTransaction, config: CallConfig): { 
   return { version };
 }
 
-function encodeTransaction(landed: LandedTransaction, config: CallConfig): unknown {
+function encodeTransaction(landed: LandedTransaction, config: RpcCallOptions): unknown {
   const encoding = config["encoding"] ?? "json";
   switch (encoding) {
     case "base64":
@@ -137,7 +137,7 @@ function lookups({ transaction }: Pick<LandedTransaction, "transaction">): unkno
   }));
 }
 
-function transactionMeta(landed: LandedTransaction, config: CallConfig) {
+function transactionMeta(landed: LandedTransaction, config: RpcCallOptions) {
   const { err, fee, balances, tokenBalances, logs, computeUnits, keys, returnData } = landed;
   return {
     err,

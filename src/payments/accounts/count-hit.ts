@@ -27,7 +27,7 @@ export const DURABLE_LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
 export const DURABLE_SCOPES: readonly DurableScope[] = ["cancel", "webhook_registration"];
 
 /** What is left of a window after a request was counted: what the RateLimit headers say. */
-export interface LimitStanding {
+export interface LimitStatus {
   readonly scope: string;
   readonly limit: number;
   readonly windowSeconds: number;
@@ -45,9 +45,9 @@ export interface HitCounting {
 
 /** One counted request. */
 export interface DurableHit {
-  readonly standing: LimitStanding;
+  readonly standing: LimitStatus;
   /** Takes it out of the window again and answers the standing without it: a replayed answer costs nothing. */
-  readonly takeBack: () => Promise<LimitStanding>;
+  readonly takeBack: () => Promise<LimitStatus>;
 }
 
 /**
@@ -87,7 +87,7 @@ export async function limitStanding(
   { storage, clock }: Pick<HitCounting, "storage" | "clock">,
   { accountId, tier }: Pick<Caller, "accountId" | "tier">,
   scope: DurableScope,
-): Promise<LimitStanding> {
+): Promise<LimitStatus> {
   const { windowSeconds, perTier } = DURABLE_LIMITS[scope];
   const limit = perTier[tier];
   const at = clock.now();

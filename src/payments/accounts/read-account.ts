@@ -3,7 +3,7 @@ import type { Tier } from "../tables/identity.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
-import { DURABLE_SCOPES, limitStanding, type LimitStanding } from "./count-hit.ts";
+import { DURABLE_SCOPES, limitStanding, type LimitStatus } from "./count-hit.ts";
 import { MAX_WEBHOOKS } from "./max-webhooks.ts";
 
 /** The account behind a key. */
@@ -13,7 +13,7 @@ export interface AccountBody {
   /** What this key is allowed to do; another key of the account may do more. */
   readonly scopes: readonly string[];
   /** Of requests, by what they do. */
-  readonly limits: readonly LimitStanding[];
+  readonly limits: readonly LimitStatus[];
   readonly webhooks: { readonly limit: number; readonly current: number };
 }
 

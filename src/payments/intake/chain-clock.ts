@@ -11,13 +11,13 @@ const SECOND_MS = 1_000;
 const MOST_APART_MS = 60_000;
 
 /** Both clocks. */
-export interface ComparedClocks extends Pick<ServiceContext, "clock"> {
+export interface ClockParts extends Pick<ServiceContext, "clock"> {
   readonly storage: Pick<ServiceContext["storage"], "time">;
   readonly ledger: Pick<Ledger, "time">;
 }
 
 /** By how much the chain is ahead of the storage's clock, or behind where it is negative; null for up to a minute, and while it is not known. */
-export async function contradictionOf(clocks: ComparedClocks): Promise<number | null> {
+export async function contradictionOf(clocks: ClockParts): Promise<number | null> {
   const [chain, now] = await Promise.all([clocks.ledger.time(), storageTime(clocks)]);
   const aheadMs = chain === null ? 0 : chain - now;
   if (Math.abs(aheadMs) <= MOST_APART_MS) return null;

@@ -6,11 +6,11 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
-import { contradictionOf, type ComparedClocks } from "./chain-clock.ts";
+import { contradictionOf, type ClockParts } from "./chain-clock.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules, type Pause } from "./rules.ts";
 
 /** What a caller asks for, as far as it is known before it was checked. */
-export interface Asked {
+export interface IntakeRequest {
   readonly mode: unknown;
   /** Undefined where a quote leaves open what it is for. */
   readonly type: unknown;
@@ -19,7 +19,7 @@ export interface Asked {
 }
 
 /** The rules that something new was let in by. */
-export interface Admission {
+export interface IntakeResult {
   /**
    * Belong into the commit that takes it: they refuse the commit when an operator has changed the rules since they were
    * read. Then the caller of `admit` asks again.
@@ -30,7 +30,7 @@ export interface Admission {
 }
 
 /** Where the rules are stored, which clocks are compared, and how assets are named in refusals. */
-export interface IntakeParts extends ComparedClocks {
+export interface IntakeCheckParts extends ClockParts {
   readonly storage: Pick<PaymentStorage, "gates" | "time">;
   readonly assets: Assets;
 }
@@ -39,10 +39,10 @@ export interface IntakeParts extends ComparedClocks {
 const RETRY_SECONDS = 60;
 
 /** The entrance of new quotes and transactions. */
-export class Intake {
-  readonly #with: IntakeParts;
+export class IntakeCheck {
+  readonly #with: IntakeCheckParts;
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: IntakeCheckParts) {
     this.#with = parts;
   }
 
@@ -51,7 +51,7 @@ export class Intake {
    * for what is paused, and for all while the chain contradicts the storage's clock. The rules are those of the database, so
    * they hold for all processes on it at once.
    */
-  async admit({ accountId }: Caller, asked: Asked): Promise<Admission> {
+  async admit({ accountId }: Caller, asked: IntakeRequest): Promise<IntakeResult> {
     const ids = [accountGate(accountId), SERVICE_GATE];
     const [found, contradiction] = await Promise.all([
       this.#with.storage.gates(ids),
@@ -91,7 +91,7 @@ export function clockRefusal(mode: unknown): PaymentError {
 }
 
 /** Whether a pause is on what is asked for: on all of it when the pause names nothing. */
-function keepsOut({ mode, mint, type }: Pause, asked: Asked): boolean {
+function keepsOut({ mode, mint, type }: Pause, asked: IntakeRequest): boolean {
   return (
     (mode === undefined || mode === asked.mode) &&
     (mint === undefined || asked.mints.includes(mint)) &&

@@ -3,23 +3,23 @@ import { z } from "zod";
 import { commitOne } from "../../../storage/decided.ts";
 import { isPaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
-import type { ActedBy } from "../acted-by.ts";
+import type { ActContext } from "../acted-by.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { OrderedReturn, ProposedReturn, ReturnOrder } from "../private/order-return.ts";
+import type { OrderedReturn, ProposedReturn, ReturnRequest } from "../private/order-return.ts";
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
-import { PaymentNotSettled, type SettledPayment } from "../private/settle-payment.ts";
+import { SettlePaymentRefused, type SettledPayment } from "../private/settle-payment.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
 import { readActedBy, readCommand, type WriteAct } from "./act.ts";
 import { decisionOfAddress } from "./attention/held-addresses.ts";
 import { matterId } from "./attention/matter.ts";
 import { OperatorRefused, privateModeIsOff } from "./operator-refused.ts";
-import type { Approval, EvidenceControl, Resolution } from "./resolve/command.ts";
+import type { Approval, EvidenceControl, ResolveResult } from "./resolve/command.ts";
 import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
 import { proposedReturn, returnId, waitingReturn } from "./resolve/proposed-return.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
 
 /** What can be done to any transaction. What waits for a person is decided by `resolve`. */
-export interface TransactionActing {
+export interface TransactionCommands {
   /**
    * Releases the deposit address of an order: one that is held for any reason, at rest, closed or written off. A service
    * at work settles it again. The operator vouches for every transaction that the address has signed and for the money
@@ -28,7 +28,7 @@ export interface TransactionActing {
    * it is being written down, and for an open order whose address has paid what this database does not know; with
    * `LedgerUnavailable` when the chain cannot be read.
    */
-  releaseDeposit(transactionId: string, by: ActedBy): Promise<ReleasedDeposit>;
+  releaseDeposit(transactionId: string, by: ActContext): Promise<ReleasedDeposit>;
   /**
    * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least one
    * endpoint must show this very message finalized and none may contradict it. A transaction that was failed as expired,
@@ -39,7 +39,7 @@ export interface TransactionActing {
    * endpoints as must agree tell what the transaction paid, and the payment is booked as that. The address stays held until
    * it is released.
    */
-  settleTransaction(landing: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment>;
+  settleTransaction(landing: NamedLanding, by: ActContext): Promise<SettledTransaction | SettledPayment>;
   /**
    * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of an
    * order that is over: to its sender, or to another owner, whom `screen` must let pass, and who gets no more than is there
@@ -48,7 +48,7 @@ export interface TransactionActing {
    * Rejects with `OperatorRefused` for what is not there, cannot move, or has to wait; with `LedgerUnavailable` when the
    * chain cannot be read.
    */
-  returnTokens(transactionId: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn>;
+  returnTokens(transactionId: string, order: ReturnRequest, by: ActContext): Promise<GivenReturn>;
 }
 
 /** What was ordered, or waits for another person. */
@@ -67,7 +67,7 @@ const landed = z.strictObject({ transactionId: named, signature: z.string().min(
 const returned = z.strictObject({ transactionId: named, mint: named, to: named.optional() });
 
 /** What these acts need. */
-export interface TransactionActsParts {
+export interface TransactionCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
@@ -77,14 +77,14 @@ export interface TransactionActsParts {
 }
 
 /** Carries out acts on transactions, each in one commit with its audit row. */
-export class TransactionActs implements TransactionActing {
-  readonly #parts: TransactionActsParts;
+export class TransactionCommandHandler implements TransactionCommands {
+  readonly #parts: TransactionCommandParts;
 
-  constructor(parts: TransactionActsParts) {
+  constructor(parts: TransactionCommandParts) {
     this.#parts = parts;
   }
 
-  async releaseDeposit(given: string, by: ActedBy): Promise<ReleasedDeposit> {
+  async releaseDeposit(given: string, by: ActContext): Promise<ReleasedDeposit> {
     const acted = readActedBy(by);
     const { transactionId } = readCommand(released, { transactionId: given });
     const control = this.#control();
@@ -95,7 +95,7 @@ export class TransactionActs implements TransactionActing {
     return control.release(transactionId, { refundTo: null, guardOf, writesFor }).catch(asRefusal);
   }
 
-  async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment> {
+  async settleTransaction(given: NamedLanding, by: ActContext): Promise<SettledTransaction | SettledPayment> {
     const { writeAct, evidence } = this.#parts;
     const acted = readActedBy(by);
     const { transactionId, signature } = readCommand(landed, given);
@@ -107,10 +107,10 @@ export class TransactionActs implements TransactionActing {
     });
   }
 
-  #settlePayment(landing: NamedLanding, by: ActedBy): Promise<SettledPayment> {
+  #settlePayment(landing: NamedLanding, by: ActContext): Promise<SettledPayment> {
     const { control, writeAct } = this.#parts;
     const refused = (cause: unknown): never => {
-      if (cause instanceof PaymentNotSettled) throw new OperatorRefused(cause.message, { cause });
+      if (cause instanceof SettlePaymentRefused) throw new OperatorRefused(cause.message, { cause });
       if (!isPaymentError(cause, "TRANSACTION_NOT_FOUND")) throw cause;
       throw new OperatorRefused(`there is no transaction ${landing.transactionId}`, { cause });
     };
@@ -126,7 +126,7 @@ export class TransactionActs implements TransactionActing {
       .catch(refused);
   }
 
-  async returnTokens(given: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn> {
+  async returnTokens(given: string, order: ReturnRequest, by: ActContext): Promise<GivenReturn> {
     const acted = readActedBy(by);
     const { transactionId, ...checked } = readCommand(returned, { ...order, transactionId: given });
     const control = this.#control();
@@ -149,7 +149,7 @@ export class TransactionActs implements TransactionActing {
   }
 
   /** Confirms what `returnTokens` of another person has asked for: no more of the mint goes there than was there then. */
-  async approveReturn(id: string, { address }: Approval, by: ActedBy): Promise<Resolution> {
+  async approveReturn(id: string, { address }: Approval, by: ActContext): Promise<ResolveResult> {
     const { storage, clock, writeAct } = this.#parts;
     const acted = readActedBy(by);
     const before = await storage.decision(id);
@@ -174,7 +174,7 @@ export class TransactionActs implements TransactionActing {
     return { id, action: "returnTokens", state: "done", transactionId };
   }
 
-  async #proposeReturn(proposed: ProposedReturn, by: ActedBy): Promise<string> {
+  async #proposeReturn(proposed: ProposedReturn, by: ActContext): Promise<string> {
     const { storage, clock, writeAct } = this.#parts;
     const what = { ...proposed, units: String(proposed.units) };
     const id = returnId(proposed);

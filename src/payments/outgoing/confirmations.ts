@@ -1,12 +1,12 @@
 /** Asks whether enough endpoints show signatures in a confirmed block, once for each signature. */
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Ledger } from "../../ledger/ledger.ts";
 
 /** A signature is watched for minutes; one that is forgotten is asked for again. */
 const MAX_REMEMBERED = 10_000;
 
 /** The confirmed signatures of one watcher. */
-export class Confirmations {
+export class ConfirmedSignatureCache {
   readonly #ledger: Pick<Ledger, "confirmed">;
   #known = new Set<string>();
 
@@ -24,7 +24,7 @@ export class Confirmations {
   }
 }
 
-function unlessSilent(error: unknown): Agreed<readonly boolean[]> {
+function unlessSilent(error: unknown): Evidence<readonly boolean[]> {
   if (error instanceof LedgerUnavailable) return [];
   throw error;
 }

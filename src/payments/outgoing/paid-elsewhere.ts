@@ -4,7 +4,7 @@ import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { TransactionView } from "../tables/orders.ts";
 import { knownAddress, SOL_MINT, type Address } from "../../address.ts";
-import { EndpointsDiffer, type Ledger } from "../../ledger/ledger.ts";
+import { EndpointsDifferError, type Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isToRecipients } from "./declined.ts";
@@ -26,7 +26,7 @@ export interface UnsignedPayment {
 }
 
 /** The transaction of another copy, and what makes of this payment what that transaction was. */
-export interface PaidElsewhere {
+export interface OtherCopyPayment {
   /** Null for a plan whose transaction no node lists: the marker itself names the plan. */
   readonly signature: string | null;
   readonly mint: string;
@@ -44,7 +44,7 @@ interface Paid {
   readonly lent: bigint;
 }
 
-interface ElsewhereParts {
+interface OtherCopyReaderParts {
   readonly storage: Pick<PaymentStorage, "fact">;
   readonly ledger: Pick<Ledger, "markers" | "markedBy" | "markerAddress" | "changesOf">;
   readonly keys: DepositKeys;
@@ -57,10 +57,10 @@ export function namedMakerOf(marker: Address): string {
 }
 
 /** Reads what other copies have paid: plans by what their markers name, everything else by the word of an operator. */
-export class PaymentsElsewhere {
-  readonly #with: ElsewhereParts;
+export class OtherCopyReader {
+  readonly #with: OtherCopyReaderParts;
 
-  constructor(parts: ElsewhereParts) {
+  constructor(parts: OtherCopyReaderParts) {
     this.#with = parts;
   }
 
@@ -70,7 +70,7 @@ export class PaymentsElsewhere {
    * The same holds for a payment to recipients where the other copy has refunded the order, or planned it anew; a plan
    * becomes the plan of the other copy.
    */
-  async read(payment: UnsignedPayment): Promise<PaidElsewhere | "foreclosed" | null> {
+  async read(payment: UnsignedPayment): Promise<OtherCopyPayment | "foreclosed" | null> {
     const { row, deposit, words, delegate } = payment;
     const signature = await this.#vouchedMaker(deposit, words);
     const plan = delegate === null ? null : await plannedElsewhere(this.#with, { ...payment, delegate });
@@ -100,7 +100,7 @@ export class PaymentsElsewhere {
   /**
    * Whether another copy has paid recipients of an order for whom nothing was planned here: the order's own marker stands,
    * and names no plan, or one of payouts; a refund has replaced it where it names something else. A payment that is planned
-   * for them meets the marker and tells who was paid. Throws `EndpointsDiffer` where they differ about the marker.
+   * for them meets the marker and tells who was paid. Throws `EndpointsDifferError` where they differ about the marker.
    */
   async hasPaidRecipients(deposit: DepositRecord, view: TransactionView): Promise<boolean> {
     if (view.payments.some(isToRecipients)) return false;
@@ -108,7 +108,9 @@ export class PaymentsElsewhere {
     const words = ORDER_WORDS;
     const [marker = "unmade"] = (await ledger.markers(deposit.id, [keys.seed(deposit, words)])).markers;
     if (marker === "unmade") return false;
-    if (marker === "disputed") throw new EndpointsDiffer(`the marker of deposit address ${deposit.id}`, []);
+    if (marker === "disputed") {
+      throw new EndpointsDifferError(`the marker of deposit address ${deposit.id}`, []);
+    }
     const { delegate } = marker;
     if (delegate === null) return true;
     return (await plannedElsewhere(this.#with, { deposit, view, words, delegate })) !== null;
@@ -133,7 +135,7 @@ export class PaymentsElsewhere {
   }
 
   /** Every swap of an order gives the same and gets what it got at its price, which the chain tells. */
-  async #swap({ row, deposit, view }: UnsignedPayment, signature: string): Promise<PaidElsewhere | null> {
+  async #swap({ row, deposit, view }: UnsignedPayment, signature: string): Promise<OtherCopyPayment | null> {
     const [payee] = view.recipients;
     const { movements } = readPlan(row.plan);
     const given = movements.find(({ kind }) => kind === "payout");
@@ -155,7 +157,7 @@ export class PaymentsElsewhere {
   }
 
   /** The address of the plan's marker names mint, amount and receiver, so the marker proves this refund and no other. */
-  async #refund(payment: UnsignedPayment, signature: string): Promise<PaidElsewhere | null> {
+  async #refund(payment: UnsignedPayment, signature: string): Promise<OtherCopyPayment | null> {
     const { row, deposit, view, words, delegate } = payment;
     for (const to of new Set([...row.legs.map(({ address }) => address), view.transaction.sender])) {
       const found = (await this.#paidTo(to, deposit, signature)).find(
@@ -199,7 +201,7 @@ export class PaymentsElsewhere {
 }
 
 /** This plan as if it had been the plan of the other copy: what has not been paid of that plan is paid here. */
-function planned(row: PaymentRecord, found: PossiblePlan, signature: string | null): PaidElsewhere {
+function planned(row: PaymentRecord, found: PossiblePlan, signature: string | null): OtherCopyPayment {
   const own = readPlan(row.plan);
   const sponsored = new Set((own.leaves ?? []).flatMap((leaf) => leaf.sponsored));
   const leaves = found.leaves.map((leaf) => ({

@@ -17,7 +17,7 @@ export interface ReplacedMarker {
 }
 
 /** What naming a plan takes. */
-export interface PlanNaming {
+export interface PlanNameParts {
   readonly ledger: Pick<Ledger, "markerAddress">;
   readonly keys: DepositKeys;
   readonly assets: Assets;
@@ -25,7 +25,7 @@ export interface PlanNaming {
 
 /** Null where the marker names no plan of payouts: a refund, or something else. */
 export async function plannedElsewhere(
-  { ledger, keys, assets }: PlanNaming,
+  { ledger, keys, assets }: PlanNameParts,
   { deposit, view, words, delegate }: ReplacedMarker,
 ): Promise<PossiblePlan | null> {
   const order = { recipients: view.recipients, asset: assets.named(view.transaction.mint) };

@@ -3,7 +3,7 @@ import type { AttemptRecord } from "../tables/payments.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { isWhole } from "../../ledger/wire-format.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { inLanes, Slots } from "../slots.ts";
+import { inLanes, Semaphore } from "../slots.ts";
 
 /** So many sends of all looks together: thousands of unseen bytes must not keep the node from answering them. */
 const SENDS_AT_ONCE = 32;
@@ -25,9 +25,9 @@ interface Surroundings {
 }
 
 /** What one watcher has sent. */
-export class Resending {
+export class ResendQueue {
   readonly #around: Surroundings;
-  readonly #slots = new Slots(SENDS_AT_ONCE);
+  readonly #slots = new Semaphore(SENDS_AT_ONCE);
   readonly #sent = new Map<string, Sent>();
   #sends = 0;
   #forgetAt = 0;

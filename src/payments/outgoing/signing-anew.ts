@@ -22,14 +22,14 @@ export interface ReachedHeights {
  * `agreed`: enough witnesses are past the last height. `presumed`: one endpoint is past the last height, and the others had five
  * minutes. A presumed death permits to sign the same words anew; the version keeps its cost.
  */
-export type Death = "agreed" | "presumed" | "none";
+export type DeathEvidence = "agreed" | "presumed" | "none";
 
 /** Judges by heights whether a version can still land. A height above the last one includes the block after it, which accepts it, too. */
 export function deathOf(
   { lastValidBlockHeight, createdAt }: Version,
   { agreed, highest }: ReachedHeights,
   now: number,
-): Death {
+): DeathEvidence {
   if (agreed > lastValidBlockHeight) return "agreed";
   const age = now - createdAt;
   // Below zero the clock was set back, and tells nothing.

@@ -4,7 +4,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { LifeRecord } from "../tables/database.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { uncheckedTime } from "../gaps.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";
@@ -16,7 +16,7 @@ export const UNKNOWN_SPENDING = "unknown_spending";
 export const MISSING_HISTORY = "missing_history";
 
 /** Why an address is held that may have paid without us. */
-export type SpendingDoubt = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
+export type SpendingReason = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
 
 interface Asked {
   readonly storage: PaymentStorage;
@@ -41,7 +41,7 @@ export async function unknownSpending(
 async function unknownAmong(
   storage: PaymentStorage,
   address: string,
-  listed: Agreed<readonly OutgoingTransaction[]>,
+  listed: Evidence<readonly OutgoingTransaction[]>,
 ): Promise<readonly string[]> {
   const before = await storage.unknownSignatures(address);
   const { unknown } = await explainedOf(storage, [...new Set([...carriedOut(listed), ...before])]);
@@ -67,14 +67,14 @@ export async function keepUnknown(
 }
 
 /** The doubt that lies in what nodes list alone, whether or not they have the history of every gap. */
-export async function listedDoubt(asked: Asked, address: Address): Promise<SpendingDoubt | null> {
+export async function listedDoubt(asked: Asked, address: Address): Promise<SpendingReason | null> {
   return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
 }
 
 /** What an address has signed, and how much of that is believed. */
 export interface Spending extends SpendingElsewhere {
   /** All transactions of the address that nodes list. */
-  readonly transactions: Agreed<readonly OutgoingTransaction[]>;
+  readonly transactions: Evidence<readonly OutgoingTransaction[]>;
   /** False after a gap in the lives of the database of which too few nodes have the history: then there may be more. */
   readonly isProven: boolean;
 }
@@ -102,7 +102,7 @@ export async function spendingOf(
 }
 
 /** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
-export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingDoubt | null> {
+export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingReason | null> {
   const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
   if (unknown.length > 0) return UNKNOWN_SPENDING;
   return isProven ? null : MISSING_HISTORY;
@@ -121,7 +121,7 @@ interface SpendingElsewhere {
 
 export async function spendingElsewhere(
   storage: PaymentStorage,
-  transactions: Agreed<readonly OutgoingTransaction[]>,
+  transactions: Evidence<readonly OutgoingTransaction[]>,
 ): Promise<SpendingElsewhere> {
   return explainedOf(storage, carriedOut(transactions));
 }
@@ -149,7 +149,7 @@ export function explanationOf(signature: string): string {
 }
 
 /** Why an address may have paid without us, as far as this process knows; null where nothing hints at it. */
-export type SpendingCheck = (address: string) => Promise<SpendingDoubt | null>;
+export type SpendingCheck = (address: string) => Promise<SpendingReason | null>;
 
 /** So many are remembered; asking again about a forgotten one costs a call and nothing else. */
 const MAX_REMEMBERED = 10_000;
@@ -166,9 +166,9 @@ const MAX_REMEMBERED = 10_000;
 export function spendingCheck(asked: Asked): SpendingCheck {
   const clean = new Set<string>();
   /** The payouts of a payroll are signed at once, and ask at once. */
-  const underWay = new Map<string, Promise<SpendingDoubt | null>>();
+  const underWay = new Map<string, Promise<SpendingReason | null>>();
 
-  const look = async (address: string): Promise<SpendingDoubt | null> => {
+  const look = async (address: string): Promise<SpendingReason | null> => {
     const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
     if (doubt !== null) return doubt;
     if (clean.size >= MAX_REMEMBERED) clean.clear();

@@ -7,7 +7,7 @@ import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { SOL_MINT } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
-import { startOf, type Companions, type StartRequest } from "../../engine/index.ts";
+import { startOf, type CommitAdditions, type StartRequest } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
@@ -21,7 +21,7 @@ import { worthAtMost } from "../prices/prices.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { mostNetworkFees, sponsorCap } from "../purses/sponsor-allowance.ts";
-import { shareOfDay, type ShareOfDay } from "../purses/sponsor-limit.ts";
+import { shareOfDay, type SponsorLimitWrites } from "../purses/sponsor-limit.ts";
 import { boundBy, releaseUncounted, reserveShares } from "../purses/sponsor-share.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import { rateOfSol } from "../quotes/private-pricing.ts";
@@ -58,7 +58,7 @@ export interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
+  readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
 }
 
 /** An order under its fresh id, and what it may cost. */
@@ -69,7 +69,7 @@ interface FreshOrder {
   /** The sponsor's worst case, and what the sponsor holds, in lamports. */
   readonly reservation: ReservationRecord;
   readonly held: bigint;
-  readonly share: ShareOfDay;
+  readonly share: SponsorLimitWrites;
   /** Both of the account's shares, and the release of what no longer counts against it. */
   readonly ofAccount: readonly PaymentWrite[];
   readonly uncounted: readonly PaymentWrite[];

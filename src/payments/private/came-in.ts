@@ -8,7 +8,7 @@ import { creditedAmounts } from "./credited-amounts.ts";
 import { allStrayDeposits } from "./collect-strays.ts";
 
 /** What came in, in base units, in the order of the assets. */
-export interface CameIn {
+export interface ReceivedFunds {
   readonly amounts: readonly bigint[];
   /** What of it is there now. */
   readonly there: readonly bigint[];
@@ -36,7 +36,7 @@ export async function cameIn(
     readonly assets: Assets;
   },
   address: Address,
-): Promise<CameIn> {
+): Promise<ReceivedFunds> {
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   const [{ slot, funds }, { slot: straysSlot, deposits: strays }, entries] = await Promise.all([
     ledger.funds([address], mints, "finalized"),
@@ -55,7 +55,7 @@ export async function cameIn(
 }
 
 /** The same without what was not written down before. */
-export function writtenPart({ amounts, there, written, ...rest }: CameIn): CameIn {
+export function writtenPart({ amounts, there, written, ...rest }: ReceivedFunds): ReceivedFunds {
   const known = amounts.map((amount, index) => least(amount, written[index] ?? 0n));
   const left = there.map((units, index) => {
     const news = (amounts[index] ?? 0n) - (known[index] ?? 0n);

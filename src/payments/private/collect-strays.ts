@@ -1,9 +1,9 @@
 /** Money at token accounts beside the associated one: brought to where everything else is counted and paid from. */
 import type { Address } from "../../address.ts";
-import { EndpointsDiffer, type FirmCommitment } from "../../ledger/ledger.ts";
+import { EndpointsDifferError, type FirmCommitment } from "../../ledger/ledger.ts";
 import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
-import { transfer, type RoutingTerms } from "../outgoing/plans/routing-terms.ts";
+import { transfer, type RoutingContext } from "../outgoing/plans/routing-terms.ts";
 import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
 
 /** Accounts emptied in one transaction: as many transfers as any payout has at most. The others wait for the next. */
@@ -33,7 +33,7 @@ export interface SoughtStrays {
 
 /**
  * All token accounts of the address that are not the associated ones and hold what counts as a deposit. Opening such an
- * account costs a thousand times what the smallest deposit is worth. Throws `EndpointsDiffer` while an endpoint shows such
+ * account costs a thousand times what the smallest deposit is worth. Throws `EndpointsDifferError` while an endpoint shows such
  * a deposit that too few others show.
  */
 export async function allStrayDeposits(
@@ -49,7 +49,7 @@ export async function allStrayDeposits(
       .map((account) => ({ ...account, asset: assets.named(account.mint) }))
       .filter(({ asset, amount }) => amount >= smallestAmount(asset));
   if (depositsAmong(disputed).length > 0) {
-    throw new EndpointsDiffer(`the token accounts of ${address}`, [endpoint]);
+    throw new EndpointsDifferError(`the token accounts of ${address}`, [endpoint]);
   }
   return { slot, deposits: depositsAmong(accounts) };
 }
@@ -69,7 +69,7 @@ export async function strayDeposits(
  * again. The emptied accounts stay: closing one fails when it gets one unit more at the wrong moment. It needs no
  * marker: made twice, it moves twice what is there to where it belongs.
  */
-export function collectionPlan(terms: RoutingTerms, deposits: readonly StrayDeposit[]): StoredPlan {
+export function collectionPlan(terms: RoutingContext, deposits: readonly StrayDeposit[]): StoredPlan {
   const { address, sponsor } = terms;
   const legs = deposits.map(({ asset, amount, address: fromAccount }) => ({
     ...transfer(asset, { from: address, to: address, amount, accountPayer: sponsor }),

@@ -10,7 +10,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
-import { refusedAmong, type Screen } from "../recipients/screening.ts";
+import { refusedAmong, type ScreenAddress } from "../recipients/screening.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { nameOfMint } from "../outgoing/plans/other-mints.ts";
@@ -19,7 +19,7 @@ import { ReleaseRefused } from "./release-deposit.ts";
 import { spendingDoubt } from "../outgoing/unknown-spending.ts";
 
 /** Which tokens, and to whom. */
-export interface ReturnOrder {
+export interface ReturnRequest {
   /** Any mint but the service's own assets; SOL's stands for wrapped SOL. */
   readonly mint: string;
   /** The owner who gets them; the order's `sender` when left out, like every refund. */
@@ -49,7 +49,7 @@ export interface ProposedReturn extends OrderedReturn {
 /** A return that an operator orders, and what belongs into its commit. */
 export interface ReturnCommand {
   readonly transactionId: string;
-  readonly order: ReturnOrder;
+  readonly order: ReturnRequest;
   /** The most, in raw units, that another person has asked for and this one confirms; null where this one asks. */
   readonly confirmed: bigint | null;
   readonly writesFor: (ordered: OrderedReturn) => readonly PaymentWrite[];
@@ -67,7 +67,7 @@ interface Shared {
 /** What is checked before tokens go to another owner than the sender. */
 interface Redirecting {
   /** Null when the host does not screen. */
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
   /** Addresses of the service's purses. They get no tokens of a customer. */

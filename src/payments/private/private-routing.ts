@@ -1,6 +1,6 @@
 /** What private mode adds to the service: its terms, its keys, its machines and what they poll the chain for. */
 import type { AnyWorkflow, Watcher } from "../../engine/index.ts";
-import type { PrivatePricing, PrivateRoutingTerms } from "../quotes/private-pricing.ts";
+import type { PrivatePricing, PrivateRoutingRules } from "../quotes/private-pricing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { PrivateTransferWorkflow } from "./private-transfer-workflow.ts";
@@ -10,7 +10,7 @@ export type WatchKind = "attempts" | "deposits" | "recentDeposits" | "lateDeposi
 
 /** What private mode adds to the service. */
 export interface PrivateRouting {
-  readonly terms: PrivateRoutingTerms;
+  readonly terms: PrivateRoutingRules;
   readonly keys: DepositKeys;
   readonly orders: PrivateTransferWorkflow;
   readonly addresses: DepositAddressWorkflow;

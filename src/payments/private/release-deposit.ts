@@ -15,11 +15,11 @@ import { depositContext } from "../deposit-context.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
-import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
+import { OtherCopyReader } from "../outgoing/paid-elsewhere.ts";
 import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
-import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
+import { moneyThere, type MoneyParts, type VouchingEvidence } from "./vouched-money.ts";
 
 /** What was released. */
 export interface ReleasedDeposit {
@@ -51,12 +51,12 @@ export class ReleaseRefused extends Error {
 }
 
 /** How an address is let go of, and what belongs into the same commit. */
-export interface ReleaseOrder {
+export interface ReleaseRequest {
   /**
    * Where what is there goes, and then no recipient is paid; null where recipients are paid and the rest goes to the sender.
    * `money` is what another person was asked to agree with; null for what is there now.
    */
-  readonly refundTo: { readonly to: Address; readonly money: MoneyThere | null } | null;
+  readonly refundTo: { readonly to: Address; readonly money: VouchingEvidence | null } | null;
   /** Read before the address is, and in the same commit: of several who decide at once one does. */
   readonly guardOf: (address: string) => Promise<PaymentWrite>;
   /** What else belongs into the same commit. */
@@ -81,7 +81,7 @@ export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
 export async function releaseDeposit(
   { clock, keys, engine, addresses, ...parts }: Releasing,
   transactionId: string,
-  order: ReleaseOrder,
+  order: ReleaseRequest,
 ): Promise<ReleasedDeposit> {
   const { storage, ledger, assets } = parts;
   const view = await storage.transaction(transactionId);
@@ -130,7 +130,7 @@ export async function releaseDeposit(
     { table: "vouchings", insert: word },
     ...explained.map((signature) => explanation(signature, transactionId)),
   ];
-  const elsewhere = new PaymentsElsewhere({ ...parts, keys });
+  const elsewhere = new OtherCopyReader({ ...parts, keys });
   // An order that another copy has paid ends as paid, wherever the rest goes.
   const paysNobody = refundTo !== null && !(isOpen && (await elsewhere.hasPaidRecipients(deposit, view)));
   const type = paysNobody ? "REDIRECT" : "RELEASE";
@@ -176,8 +176,8 @@ async function sentenceOf(
 
 /** What an order of release covers, of this money. */
 function coveredBy(
-  { refundTo }: ReleaseOrder,
-  { slot, signatures, came, there }: MoneyThere,
+  { refundTo }: ReleaseRequest,
+  { slot, signatures, came, there }: VouchingEvidence,
   address: string,
 ): Omit<VouchingRecord, "id" | "step" | "at"> {
   const elsewhere =
@@ -190,7 +190,10 @@ function atWork(address: string): string {
 }
 
 /** In whole units what there is of each asset, where there is any. */
-export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonly<Record<string, string>> {
+export function shownAmounts(
+  units: VouchingEvidence["came"],
+  assets: Assets,
+): Readonly<Record<string, string>> {
   const some = Object.entries(units).filter(([, amount]) => amount !== "0");
   return Object.fromEntries(
     some.map(([mint, amount]) => [mint, formatAmount(BigInt(amount), assets.named(mint).decimals)]),

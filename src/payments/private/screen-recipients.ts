@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";
-import { refusedAmong, SCREENING, type Screen } from "../recipients/screening.ts";
+import { refusedAmong, SCREENING, type ScreenAddress } from "../recipients/screening.ts";
 
 /**
  * Resolves when no recipient who is still to be paid is refused. Otherwise it holds the order's deposit address and rejects, so
@@ -17,7 +17,7 @@ export function recipientsScreening({
   screen,
 }: {
   readonly storage: PaymentStorage;
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
 }): ScreenRecipientsAgain {
   return async (transactionId) => {
     if (screen === null) return;

@@ -3,7 +3,7 @@ import type { DepositRecord, VouchingRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { countedDeposit } from "../deposit-context.ts";
 import type { Inflow } from "../../ledger/routing.ts";
@@ -12,7 +12,7 @@ import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { cameIn, writtenPart } from "./came-in.ts";
 
 /** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
-export interface VouchedMoney {
+export interface VouchedFunds {
   readonly signatures: ReadonlySet<string>;
   /** What is of a later slot is covered by none of them; 0 where no word says. */
   readonly slot: number;
@@ -38,7 +38,7 @@ export const SENT_ELSEWHERE = "sent_elsewhere";
 export async function vouchedMoney(
   storage: Pick<PaymentStorage, "vouchings">,
   address: string,
-): Promise<VouchedMoney | null> {
+): Promise<VouchedFunds | null> {
   const words = await storage.vouchings(address);
   if (words.length === 0) return null;
   const came = new Map<string, bigint>();
@@ -81,7 +81,7 @@ export function leftOf(
 }
 
 /** The part of a vouching that the chain tells. */
-export interface MoneyThere extends Pick<VouchingRecord, "step" | "slot" | "signatures" | "came"> {
+export interface VouchingEvidence extends Pick<VouchingRecord, "step" | "slot" | "signatures" | "came"> {
   /** Base units that are there now, as decimal strings, by mint. */
   readonly there: Readonly<Record<string, string>>;
 }
@@ -104,7 +104,7 @@ export interface MoneyParts {
 export async function moneyThere(
   { storage, ledger, configured, assets }: MoneyParts,
   deposit: DepositRecord,
-): Promise<MoneyThere | null> {
+): Promise<VouchingEvidence | null> {
   const { id: address } = deposit;
   const { version: before, context } = await countedDeposit(storage, address);
   if (await isUnderWay({ storage, ledger }, deposit, context.underWay)) return null;
@@ -146,7 +146,7 @@ async function isUnderWay(
   return attempt !== undefined && attempt.lastValidBlockHeight >= agreed;
 }
 
-function broughtOf(asset: Token, inflows: Agreed<readonly Inflow[]>): bigint {
+function broughtOf(asset: Token, inflows: Evidence<readonly Inflow[]>): bigint {
   return inflows
     .filter(({ mint }) => mint === ledgerMint(asset))
     .reduce((sum, { amount }) => sum + amount, 0n);

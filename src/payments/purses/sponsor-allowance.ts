@@ -1,5 +1,5 @@
 /** What the sponsor may spend on one order, and what is left of it: an order that costs more waits for an operator. */
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES, type RoutingLedger, type TransactionPlan } from "../../ledger/routing.ts";
 import { depositContext } from "../deposit-context.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
@@ -42,7 +42,7 @@ export interface CostBearers {
 /** A transaction that is about to be signed. `networkFee` in lamports. */
 export interface PlannedLanding {
   readonly plan: TransactionPlan;
-  readonly networkFee: Agreed<bigint>;
+  readonly networkFee: Evidence<bigint>;
 }
 
 /** What landing costs the sponsor for good, in lamports: the fee, and rent of the accounts that it makes for others. */

@@ -24,7 +24,7 @@ export interface DayLimit {
 }
 
 /** What goes into the commit that takes an order. */
-export interface ShareOfDay {
+export interface SponsorLimitWrites {
   /** Makes room of shares that have lapsed; before `take`. */
   readonly makeRoom: readonly PaymentWrite[];
   /** Refused when the day has no room for the order. */
@@ -40,7 +40,7 @@ export async function shareOfDay(
   storage: Pick<PaymentStorage, "spendings" | "reservations">,
   { transactionId, sponsor, cost, depositWindowMs }: OrderCost,
   { mostPerDay, now, agedTo }: DayLimit,
-): Promise<ShareOfDay> {
+): Promise<SponsorLimitWrites> {
   const resource = dayOf(sponsor);
   const insert = {
     id: dayShareId(transactionId),

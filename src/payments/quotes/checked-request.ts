@@ -31,7 +31,7 @@ export interface CheckedRequest {
 }
 
 /** Checks everything that is left to check, and decides what to commit. Throws a `PaymentError`; then nothing is kept. */
-export type Accept<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
+export type AcceptHandler<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
 
 /** The rows that every transaction begins with. */
 export interface BegunTransaction {

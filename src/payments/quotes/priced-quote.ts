@@ -3,7 +3,7 @@ import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 
 /** What a price depends on: everything that a refresh keeps. */
-export type QuoteInputs = Pick<
+export type QuoteInput = Pick<
   QuoteRecord,
   | "id"
   | "mode"

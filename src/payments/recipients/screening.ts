@@ -2,7 +2,7 @@
 import { PaymentError } from "../../errors.ts";
 
 /** In which part an address is looked at. */
-export interface ScreenedAs {
+export interface ScreeningRole {
   readonly role: "sender" | "recipient" | "depositor";
   /** Null before there is one: while an order is being taken. */
   readonly transactionId: string | null;
@@ -12,7 +12,11 @@ export interface ScreenedAs {
  * Whether an address may be served, such as a sanctions list's answer. Throwing means that it is not known now: then no
  * order is taken, and a deposit waits. `signal` is aborted when the answer is not waited for any more.
  */
-export type Screen = (address: string, as: ScreenedAs, signal?: AbortSignal) => Promise<"ok" | "refused">;
+export type ScreenAddress = (
+  address: string,
+  as: ScreeningRole,
+  signal?: AbortSignal,
+) => Promise<"ok" | "refused">;
 
 /** Why an address is held when a party is refused, or when it is not known who all paid in. */
 export const SCREENING = "screening";
@@ -23,14 +27,14 @@ const RETRY_SECONDS = 30;
 const ASKED_AT_ONCE = 8;
 
 /** One address and its part. */
-export interface ScreenedParty {
+export interface ScreenedAddress {
   readonly address: string;
-  readonly role: ScreenedAs["role"];
+  readonly role: ScreeningRole["role"];
 }
 
 /** Those that are refused, in the order given. Rejects when the host cannot tell of one. */
-export async function refusedAmong<Party extends ScreenedParty>(
-  screen: Screen,
+export async function refusedAmong<Party extends ScreenedAddress>(
+  screen: ScreenAddress,
   parties: readonly Party[],
   transactionId: string | null,
 ): Promise<readonly Party[]> {
@@ -50,7 +54,7 @@ export async function refusedAmong<Party extends ScreenedParty>(
  * `ROUTING_UNAVAILABLE` when the host cannot tell now.
  */
 export async function screenParties(
-  screen: Screen | null,
+  screen: ScreenAddress | null,
   sender: string,
   recipients: readonly string[],
 ): Promise<void> {

@@ -15,7 +15,7 @@ import { spendingOf } from "../outgoing/unknown-spending.ts";
 import { recordedIn, tallyOf, type AddressTally } from "./tally.ts";
 
 /** What examining needs. */
-export interface Examination {
+export interface ExaminationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface Examination {
 }
 
 /** One that is under way, and the lives of the database until it began. */
-export type Examining = Examination & { readonly lives: readonly LifeRecord[] };
+export type RunningExaminationParts = ExaminationParts & { readonly lives: readonly LifeRecord[] };
 
 /** What the database says of an address. */
 export interface AddressFacts {
@@ -46,7 +46,7 @@ export interface Contradiction {
 }
 
 /** What was found. */
-export interface Examined {
+export interface ExaminedAddress {
   readonly facts: AddressFacts;
   readonly tallies: readonly { readonly asset: Token; readonly tally: AddressTally }[];
   /** What is on record of mints that are none of the service's assets, in raw units. */
@@ -69,7 +69,10 @@ const PAUSE_MS = 1_000;
  * `LedgerUnavailable` when the chain cannot be read, or only as it was before the last recorded payment: then nothing can
  * be concluded.
  */
-export async function examineAddress(examination: Examining, id: string): Promise<Examined> {
+export async function examineAddress(
+  examination: RunningExaminationParts,
+  id: string,
+): Promise<ExaminedAddress> {
   const { storage, ledger, clock, assets, lives } = examination;
   const mints = mintsOf(assets);
   for (let look = 1; look <= MAX_LOOKS; look++) {
@@ -103,15 +106,15 @@ export async function examineAddress(examination: Examining, id: string): Promis
  * together, without the history of each. Years of them would otherwise take days. Those that need more are left out.
  */
 export async function examineClosed(
-  { storage, ledger, assets }: Examination,
+  { storage, ledger, assets }: ExaminationParts,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, Examined>> {
+): Promise<ReadonlyMap<string, ExaminedAddress>> {
   const all = await Promise.all(ids.map((id) => readFacts(storage, id)));
   const closed = all.filter((facts) => isClosedAndEmpty(assets, facts));
   if (closed.length === 0) return new Map();
   const addresses = closed.map(({ deposit }) => deposit.id);
   const { slot, funds } = await ledger.funds(addresses, mintsOf(assets), "finalized");
-  const examined = new Map<string, Examined>();
+  const examined = new Map<string, ExaminedAddress>();
   closed.forEach((facts, index) => {
     const held = funds[index];
     if (held === undefined || slot < facts.settledSlot || unitsOf(held).some((units) => units > 0n)) return;
@@ -171,7 +174,7 @@ function talliesOf(
   assets: Assets,
   { payments, entries }: AddressFacts,
   { held, landed, isVouchedFor }: AddressOnChain,
-): Examined["tallies"] {
+): ExaminedAddress["tallies"] {
   const booked = new Set(entries.map(({ signature }) => signature));
   const succeeded = new Set(landed.filter(({ error }) => error === null).map(({ signature }) => signature));
   const unrecorded = payments
@@ -186,7 +189,7 @@ function talliesOf(
 }
 
 /** By the lines alone: the maker of a mint decides what the chain shows of it. */
-function otherMintsOf(assets: Assets, { entries }: AddressFacts): Examined["otherMints"] {
+function otherMintsOf(assets: Assets, { entries }: AddressFacts): ExaminedAddress["otherMints"] {
   const mints = new Set(entries.map(({ mint }) => mint).filter((mint) => assets.ofMint(mint) === null));
   return [...mints]
     .map((mint) => ({ mint, units: recordedIn(entries.filter(isOf({ mint }))) }))
@@ -210,7 +213,7 @@ function contradictionsOf(
 
 /** A marker tells of a payment even where the nodes have lost its transaction. */
 async function markersOfUnsigned(
-  { ledger, keys }: Examination,
+  { ledger, keys }: ExaminationParts,
   { deposit, payments }: AddressFacts,
 ): Promise<readonly string[]> {
   const unsigned = payments.filter(

@@ -5,7 +5,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
 
 /** What was found of one wallet. */
-export interface ReconciledPurse {
+export interface PurseReconciliation {
   readonly purse: "sponsor" | "desk";
   readonly address: Address;
   /** How many transactions it has signed that were carried out, as far as the nodes list them. */
@@ -20,19 +20,19 @@ export interface ReconciledPurse {
 }
 
 /** A wallet of the service's own that signs. */
-export type SigningPurse = Pick<ReconciledPurse, "purse" | "address">;
+export type SigningPurse = Pick<PurseReconciliation, "purse" | "address">;
 
 /** What comparing purses needs. */
-export interface PurseReconciling {
+export interface PurseReconciliationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Pick<Ledger, "signedBy">;
 }
 
 /** Changes nothing. Rejects with `LedgerUnavailable`. */
 export function reconcilePurses(
-  { storage, ledger }: PurseReconciling,
+  { storage, ledger }: PurseReconciliationParts,
   purses: readonly SigningPurse[],
-): Promise<readonly ReconciledPurse[]> {
+): Promise<readonly PurseReconciliation[]> {
   return Promise.all(
     purses.map(async ({ purse, address }) => {
       const { transactions, isWhole } = await ledger.signedBy(address);

@@ -17,7 +17,7 @@ export interface WalletFinding {
 }
 
 /** What became of the transactions that callers have signed. */
-export interface ReconciledWallet {
+export interface WalletReconciliation {
   /** How many are over, and were looked at. */
   readonly transactions: number;
   /** Of how many completed ones the nodes have no history any more: they neither confirm nor contradict them. */
@@ -26,7 +26,7 @@ export interface ReconciledWallet {
 }
 
 /** What it takes to look. */
-export interface WalletReconciling {
+export interface WalletReconciliationParts {
   readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;
 }
@@ -35,7 +35,10 @@ const PAGE = 100;
 const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 /** Changes nothing. Rejects with `LedgerUnavailable` when the chain cannot be read to the end. */
-export async function reconcileWallet({ storage, ledger }: WalletReconciling): Promise<ReconciledWallet> {
+export async function reconcileWallet({
+  storage,
+  ledger,
+}: WalletReconciliationParts): Promise<WalletReconciliation> {
   const findings: WalletFinding[] = [];
   let [transactions, unproven] = [0, 0];
   for (let after = ""; ;) {
@@ -53,7 +56,7 @@ export async function reconcileWallet({ storage, ledger }: WalletReconciling): P
 
 /** One question about the landings of all of them, and one about the fates of those that should have landed. */
 async function examine(
-  { storage, ledger }: WalletReconciling,
+  { storage, ledger }: WalletReconciliationParts,
   transactions: readonly TransactionRecord[],
 ): Promise<readonly (WalletFinding | "unproven" | "as_shown")[]> {
   const rows = new Map(transactions.map((each) => [each.signature, each]));

@@ -11,22 +11,22 @@ export interface MasterSecret {
 }
 
 /** Which row a secret belongs to; a sealed text moved to another row does not open. */
-export interface SealedFor {
+export interface SealScope {
   readonly table: string;
   readonly row: string;
   readonly owner: string;
 }
 
-export interface Sealing {
-  seal(secret: string, place: SealedFor): string;
+export interface SecretBox {
+  seal(secret: string, place: SealScope): string;
   /** Throws when the text was altered, moved, or sealed under a master secret that is not given. */
-  open(sealed: string, place: SealedFor): string;
+  open(sealed: string, place: SealScope): string;
 }
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export function createSealing(masterSecrets: readonly MasterSecret[], random: Random): Sealing {
+export function createSealing(masterSecrets: readonly MasterSecret[], random: Random): SecretBox {
   const keys = new Map<number, KeyObject>();
   const keyOf = (version: number): KeyObject => {
     const known = keys.get(version);
@@ -40,7 +40,7 @@ export function createSealing(masterSecrets: readonly MasterSecret[], random: Ra
     keys.set(version, key);
     return key;
   };
-  const bound = ({ table, row, owner }: SealedFor, version: number): Buffer =>
+  const bound = ({ table, row, owner }: SealScope, version: number): Buffer =>
     Buffer.from(JSON.stringify([table, row, owner, version]));
 
   return {

@@ -17,9 +17,9 @@ import type {
   SwapOffer,
   Swapper,
   OfferedSwap,
-  Promised,
-  ProviderSurroundings,
-  SenderSigned,
+  ReservedAmountLookup,
+  ProviderContext,
+  SenderSignedSwap,
   WalletSwap,
   WantedSwap,
   WantedReservation,
@@ -61,15 +61,15 @@ interface Room {
 }
 
 /** See `Swapper`, whose methods these are. */
-export class DeskAtWork {
+export class DeskSwapper {
   readonly direct: NonNullable<Swapper["direct"]>;
   readonly #terms: DeskTerms;
-  readonly #surroundings: ProviderSurroundings;
+  readonly #surroundings: ProviderContext;
   readonly #name: string;
   /** Assets that the desk is known to have a token account for; only the operator closes those. */
   readonly #taken = new Set<string>();
 
-  constructor(terms: DeskTerms, surroundings: ProviderSurroundings) {
+  constructor(terms: DeskTerms, surroundings: ProviderContext) {
     const { desk } = terms;
     this.#terms = terms;
     this.#surroundings = surroundings;
@@ -99,7 +99,7 @@ export class DeskAtWork {
     return this.#terms.prices === null ? this.#name : null;
   }
 
-  async offer(wanted: WantedSwap, promised: Promised): Promise<SwapOffer> {
+  async offer(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<SwapOffer> {
     const { get } = wanted;
     const [room, canBeTaken] = await Promise.all([
       this.#roomFor(wanted, promised),
@@ -135,7 +135,7 @@ export class DeskAtWork {
     return { unsigned, plan, rent, ticket: null };
   }
 
-  async complete({ unsigned, sender, signature }: SenderSigned): Promise<Uint8Array> {
+  async complete({ unsigned, sender, signature }: SenderSignedSwap): Promise<Uint8Array> {
     return (await signTransaction(unsigned, [this.#terms.desk], new Map([[sender, signature]]))).bytes;
   }
 
@@ -164,7 +164,7 @@ export class DeskAtWork {
     return `${this.#gives(get)} in a day`;
   }
 
-  async #roomFor(wanted: WantedSwap, promised: Promised): Promise<Room> {
+  async #roomFor(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<Room> {
     const { give, get } = wanted;
     const mostPerDay = this.#terms.maxGivenPerDay.get(get.mint) ?? null;
     const [held, toAll, fromAll, toOne, givenToday] = await Promise.all([

@@ -19,11 +19,11 @@ export interface SwapProvider {
   /** In log lines. */
   readonly name: string;
   /** Called once, when the service is made. Opens no connection. */
-  connect(surroundings: ProviderSurroundings): Swapper;
+  connect(surroundings: ProviderContext): Swapper;
 }
 
 /** What a provider is lent. */
-export interface ProviderSurroundings {
+export interface ProviderContext {
   readonly ledger: Ledger;
   /** The assets that can be swapped, SOL by its wrapped mint. */
   readonly tokens: readonly Token[];
@@ -78,7 +78,7 @@ export interface OfferedSwap {
 }
 
 /** How much of a resource is promised to open quotes and to swaps under way. */
-export type Promised = (resource: string) => Promise<bigint>;
+export type ReservedAmountLookup = (resource: string) => Promise<bigint>;
 
 /** A wallet's swap at a price that was offered. */
 export interface WalletSwap extends OfferedSwap {
@@ -99,7 +99,7 @@ export interface BuiltSwap {
 }
 
 /** A transaction as the sender signed it: the very message that was built. */
-export interface SenderSigned extends BuiltSwap {
+export interface SenderSignedSwap extends BuiltSwap {
   readonly sender: Address;
   readonly signature: Uint8Array;
   /** Wire format, with zeros for the signatures that are missing. */
@@ -134,7 +134,7 @@ export interface Swapper {
    * The price now. Throws `PaymentError` INSUFFICIENT_LIQUIDITY with what is `available`, in whole units of `get`, when it
    * has not enough; anything else it throws means that it cannot be asked.
    */
-  offer(wanted: WantedSwap, promised: Promised): Promise<SwapOffer>;
+  offer(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<SwapOffer>;
   /**
    * Whether the provider would still make this swap at the price it offered. Asked when a signed swap is taken, again
    * before `complete`, and before a private swap is signed; where it is false, nothing is signed. What it throws means
@@ -149,7 +149,7 @@ export interface Swapper {
    * and asked again after a crash: the message is the same, so the chain takes it once. What it throws is no failure of
    * the swap; it is asked again until the transaction is proved dead.
    */
-  complete(signed: SenderSigned): Promise<Uint8Array | null>;
+  complete(signed: SenderSignedSwap): Promise<Uint8Array | null>;
   /** The private half, null for a provider that cannot swap within a transaction of ours. */
   readonly direct: {
     readonly signer: Signer;

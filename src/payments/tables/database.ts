@@ -1,6 +1,6 @@
 /** What is kept of the database as a whole: which chain it belongs to, and when some process was at work on it. */
 import { defineTable, type Row } from "../../../storage/table.ts";
-import type { Read } from "./read.ts";
+import type { TableReader } from "./read.ts";
 
 /** Facts about the whole database, such as the genesis hash it belongs to. */
 export const facts = defineTable("facts", { columns: { id: "text", value: "text" } });
@@ -24,7 +24,7 @@ export const lives = defineTable("lives", {
 
 export interface LifeRecord extends Row<typeof lives> {}
 
-export const databaseReads = (read: Read) => ({
+export const databaseReads = (read: TableReader) => ({
   fact: async (id: string) => (await read.get(facts, id))?.value ?? null,
   /** The life of the database that goes on, or was the last; null before the first. */
   async newestLife() {

@@ -1,7 +1,7 @@
 /** One-time deposit addresses, the ledger of each, and what operators have vouched for at them. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { type Read, rowsOf } from "./read.ts";
+import { type TableReader, rowsOf } from "./read.ts";
 
 /**
  * `id` is the address. No key is stored: it is derived from the master secret of this version, the chain's genesis hash
@@ -96,7 +96,7 @@ export const unknownSignatures = defineTable("unknownSignatures", {
   indexes: { ofAddress: ["address", "id"] },
 });
 
-export const depositReads = (read: Read) => ({
+export const depositReads = (read: TableReader) => ({
   /** Deposit addresses by themselves, in any order; what is none of ours is left out. */
   deposits: (addresses: readonly string[]) => rowsOf(read, deposits, addresses),
   /** Up to `limit` deposit addresses by ascending id, the first one above `after`: all of them, page by page. */

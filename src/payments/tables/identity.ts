@@ -1,6 +1,6 @@
 /** Who calls, as storage keeps it: accounts, their keys, and the answers that a key was given. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import type { Read } from "./read.ts";
+import type { TableReader } from "./read.ts";
 
 /** Who may do how much. Limits and ownership are per account, never per key. */
 export type Tier = "free" | "pro" | "enterprise";
@@ -53,7 +53,7 @@ export const idempotency = defineTable("idempotency", {
 
 export interface IdempotencyRecord extends Row<typeof idempotency> {}
 
-export const identityReads = (read: Read) => ({
+export const identityReads = (read: TableReader) => ({
   /** A key by its public id, with the account it belongs to. */
   async apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null> {
     const key = await read.get(apiKeys, id);

@@ -1,6 +1,6 @@
 /** What needs a person, what operators have decided about it, and what they did. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { type Read, rowsOf } from "./read.ts";
+import { type TableReader, rowsOf } from "./read.ts";
 
 /** Matters that need a person, as far as they have been reported. `id` is the matter's. */
 export const matters = defineTable("matters", {
@@ -60,7 +60,7 @@ export const audit = defineTable("audit", {
 
 export interface AuditRecord extends Row<typeof audit> {}
 
-export const operatorReads = (read: Read) => ({
+export const operatorReads = (read: TableReader) => ({
   /** Matters by their ids, in any order; absent ones are left out. */
   matters: (ids: readonly string[]) => rowsOf(read, matters, ids),
   /** Up to `limit` matters that are not reported as over, the oldest first. */

@@ -1,7 +1,7 @@
 /** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { newestFirst, type NewestFirst, type Read, rowsOf } from "./read.ts";
+import { newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
 import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts";
 
 /** The public status of a transaction. */
@@ -138,7 +138,7 @@ export type TransactionLookup =
   /** One of the recipients' addresses. */
   | { readonly recipient: Address };
 
-export const orderReads = (read: Read) => ({
+export const orderReads = (read: TableReader) => ({
   quote: (id: string) => read.get(quotes, id),
   async transaction(id: string): Promise<TransactionView | null> {
     const ofIt = { index: "ofTransaction", equals: { transactionId: id } } as const;
@@ -151,7 +151,7 @@ export const orderReads = (read: Read) => ({
     return transaction === null ? null : { transaction, recipients: paid, payments: own };
   },
   /** An account's transactions, newest first, filtered by `only`. */
-  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestFirst) =>
+  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestPageQuery) =>
     only !== null && "recipient" in only
       ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)
       : read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) }),
@@ -169,9 +169,9 @@ function indexOf(
 }
 
 async function transactionsPaidTo(
-  read: Read,
+  read: TableReader,
   equals: { readonly accountId: string; readonly address: Address },
-  page: NewestFirst,
+  page: NewestPageQuery,
 ): Promise<readonly TransactionRecord[]> {
   const paid = await read.find({ table: recipients, index: "paidTo", equals, ...newestFirst(page) });
   return rowsOf(

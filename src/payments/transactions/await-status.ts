@@ -24,7 +24,7 @@ interface Waiter {
 }
 
 /** All who wait for a status in this process. */
-export class StatusWaiters {
+export class StatusWaitList {
   readonly #storage: PaymentStorage;
   readonly #clock: Clock;
   readonly #waiters = new Map<string, Set<Waiter>>();

@@ -1,9 +1,9 @@
 /** An account's transactions in pages, newest first. */
 import type { TransactionRecord, TransactionLookup } from "../tables/orders.ts";
-import type { Place } from "../tables/read.ts";
+import type { ListKey } from "../tables/read.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { notInList, type Page } from "../page.ts";
-import { transactionBody, type TransactionBody, type TransactionReading } from "./read-transaction.ts";
+import { transactionBody, type TransactionBody, type TransactionParts } from "./read-transaction.ts";
 import { parseRequest, transactionsQuery, type TransactionsQuery } from "../requests.ts";
 
 /** Rows looked through at a time. Between two times others have a turn: a filter may leave one of a million. */
@@ -16,7 +16,7 @@ type Filter = ReturnType<typeof parseRequest<typeof transactionsQuery>>;
 
 /** See `PaymentService.listTransactions`. */
 export async function listTransactions(
-  deps: TransactionReading,
+  deps: TransactionParts,
   { accountId }: Caller,
   query: TransactionsQuery = {},
 ): Promise<Page<TransactionBody>> {
@@ -36,7 +36,7 @@ export async function listTransactions(
 
 /** One more than the page holds, where there is one. */
 async function matching(
-  { storage }: TransactionReading,
+  { storage }: TransactionParts,
   accountId: string,
   filter: Filter,
 ): Promise<readonly TransactionRecord[]> {
@@ -74,10 +74,10 @@ function matches(row: TransactionRecord, { status, type, mode, reference }: Filt
 
 /** The place below which the page begins. */
 async function startOf(
-  { storage }: Pick<TransactionReading, "storage">,
+  { storage }: Pick<TransactionParts, "storage">,
   accountId: string,
   { createdBefore, startingAfter }: Filter,
-): Promise<Place | null> {
+): Promise<ListKey | null> {
   // No id is empty, so that nothing of this very time lies below.
   const before = createdBefore === undefined ? null : { createdAt: Date.parse(createdBefore), id: "" };
   if (startingAfter === undefined) return before;

@@ -5,13 +5,13 @@ import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import { attentionOf, type AttentionFields } from "../attention.ts";
+import { attentionOf, type AttentionBody } from "../attention.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody, type DepositBody } from "../private/deposit-body.ts";
-import { receivedMoney, type ReceivedMoney } from "./received-money.ts";
+import { receivedMoney, type ReceivedMoneyBody } from "./received-money.ts";
 import { recipientOutcome, type RecipientOutcome } from "./recipient-outcome.ts";
 
 /** One recipient with what became of its share. */
@@ -30,7 +30,7 @@ export interface RefundBody {
 }
 
 /** The answer to GET /v1/transactions/{id}: the five fields that every transaction has first, then what was added to them. */
-export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, AttentionFields {
+export interface TransactionBody extends Partial<DepositBody & ReceivedMoneyBody>, AttentionBody {
   readonly transactionId: string;
   readonly status: TransactionRecord["status"];
   readonly signature: string | null;
@@ -53,7 +53,7 @@ export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, A
 }
 
 /** What showing transactions needs. */
-export interface TransactionReading {
+export interface TransactionParts {
   readonly storage: PaymentStorage;
   readonly assets: Assets;
 }
@@ -73,7 +73,7 @@ export async function ownTransaction(
 
 /** A transaction as it is shown, alone and in lists. */
 export async function transactionBody(
-  { storage, assets }: TransactionReading,
+  { storage, assets }: TransactionParts,
   { transaction, recipients, payments }: TransactionView,
 ): Promise<TransactionBody> {
   const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);

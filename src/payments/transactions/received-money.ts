@@ -19,7 +19,7 @@ export interface ReceivedBody {
 }
 
 /** What is shown of the money that came in. */
-export interface ReceivedMoney {
+export interface ReceivedMoneyBody {
   readonly received: readonly ReceivedBody[];
   /** What is still to be deposited, in whole units of the expected asset; "0" when all of it is there. */
   readonly remainingAmount: string;
@@ -36,7 +36,7 @@ export function receivedMoney(
   awaited: AwaitedDeposit,
   entries: readonly EntryRecord[],
   assets: Assets,
-): ReceivedMoney {
+): ReceivedMoneyBody {
   const { deposit } = awaited;
   const deposits = entries.filter(({ kind }) => kind === "deposit");
   const counted = deposits

@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime.ts";
 const GATHER_MS = 50;
 
 /** One look's gathering, until its end. */
-export class Gathering<T> {
+export class LookBatch<T> {
   readonly #clock: Clock;
   readonly #handOn: (batch: readonly T[]) => Promise<void>;
   readonly #ending = new AbortController();

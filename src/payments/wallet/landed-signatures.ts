@@ -16,7 +16,7 @@ const FIRST_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 8_000;
 
 /** The memory of one watcher: gone with its process, and limited. */
-export class LandedSignatures {
+export class LandedSignatureCache {
   readonly #known = new Map<string, Known>();
 
   /** The event of one whose receipt was read, and whose instance could not take it so far. */

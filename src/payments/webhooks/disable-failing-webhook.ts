@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime.ts";
 import { webhookListChange } from "./webhook-list.ts";
 
 /** When the service disables a webhook: both have to be true. */
-export interface DisableAfter {
+export interface DisableRule {
   /** This many deliveries were abandoned since the last one that was delivered. */
   readonly abandoned: number;
   /** None was delivered for this many milliseconds. */
@@ -15,7 +15,7 @@ export interface DisableAfter {
 export interface Disabling {
   readonly storage: Pick<PaymentStorage, "webhook" | "webhookChanges" | "lastDeliveredAt" | "abandonedSince">;
   readonly clock: Clock;
-  readonly disableAfter: DisableAfter | "never";
+  readonly disableAfter: DisableRule | "never";
 }
 
 /** The reason that such a webhook shows. */

@@ -5,7 +5,7 @@ import { noticeOf } from "./announce.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { notInList, pageOf, type Page } from "../page.ts";
-import { ownTransaction, type TransactionReading } from "../transactions/read-transaction.ts";
+import { ownTransaction, type TransactionParts } from "../transactions/read-transaction.ts";
 import { eventsQuery, parseRequest, type EventsQuery } from "../requests.ts";
 
 /** One notice. */
@@ -21,7 +21,7 @@ export interface EventBody {
 
 /** See `PaymentService.events`. */
 export async function listEvents(
-  { storage }: Pick<TransactionReading, "storage">,
+  { storage }: Pick<TransactionParts, "storage">,
   { accountId }: Caller,
   query: EventsQuery = {},
 ): Promise<Page<EventBody>> {
@@ -46,7 +46,7 @@ export interface AskedTimeline {
 
 /** See `PaymentService.transactionEvents`. */
 export async function listTransactionEvents(
-  { storage, assets }: TransactionReading,
+  { storage, assets }: TransactionParts,
   caller: Caller,
   { transactionId, query = {} }: AskedTimeline,
 ): Promise<Page<EventBody>> {

@@ -6,7 +6,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { beginRuns, refuseDisabled, type DeliveryParts } from "./deliveries.ts";
 import { deliveryIdOf, firstRun, nextRun, type BegunRun, type DueNotice } from "./delivery-runs.ts";
 import { pageOf } from "../page.ts";
-import { parseRequest, recovery, type Recovery } from "../requests.ts";
+import { parseRequest, recovery, type RecoveryRequest } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 
 /** How many deliveries were begun again. */
@@ -26,7 +26,7 @@ const EVENTS_PAGE = 200;
 /** A request to send again what was not received. */
 export interface AskedRecovery {
   readonly webhookId: string;
-  readonly request: Recovery;
+  readonly request: RecoveryRequest;
   readonly options?: RequestOptions | undefined;
 }
 

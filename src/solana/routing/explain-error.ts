@@ -3,7 +3,7 @@ import type { TransactionFault, TransactionPlan } from "../../ledger/routing.ts"
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
 import { explainPoorAccount } from "./explain-poor-account.ts";
 import { explainStep } from "./explain-step.ts";
-import type { Doubt, Verdict } from "./verdict.ts";
+import type { UnclearFault, MoveFault } from "./verdict.ts";
 import { planInstructions } from "./plan-instructions.ts";
 
 /** See `RoutingLedger.explainError`. Never throws, for no text. */
@@ -13,7 +13,7 @@ export function explainError(plan: TransactionPlan, error: string): TransactionF
 }
 
 /** What the error alone tells. `err` is the chain's transaction error in its JSON form. */
-export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
+export function explain(plan: TransactionPlan, err: unknown): MoveFault | UnclearFault {
   switch (err) {
     case "BlockhashNotFound":
       return { kind: "blockhash", move: null };
@@ -41,7 +41,7 @@ export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
 }
 
 /** What may be said while it is in doubt: nothing of one of two parties, but that a payee it is stays true. */
-function unsettled(doubt: Doubt): Verdict {
+function unsettled(doubt: UnclearFault): MoveFault {
   return doubt.doubt === "which_end" ? { kind: "other", move: doubt.move } : { kind: "payee", move: null };
 }
 

@@ -1,6 +1,6 @@
 /** Remembers what was found out about the payers of addresses: a flood of transactions is read once, over many looks. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import { ListReading } from "./list-reading.ts";
 
@@ -15,13 +15,13 @@ export class PayerReading {
   /** The lists of each account by endpoint; the account read longest ago first. */
   readonly #lists = new Map<Address, Map<string, ListReading>>();
   /** Of the transactions that brought something, by signature. */
-  readonly #inflows = new Map<string, Agreed<readonly Inflow[]>>();
+  readonly #inflows = new Map<string, Evidence<readonly Inflow[]>>();
 
   constructor(witnesses: number) {
     this.witnesses = witnesses;
   }
 
-  get inflows(): Agreed<readonly Inflow[]> {
+  get inflows(): Evidence<readonly Inflow[]> {
     return [...this.#inflows.values()].flat();
   }
 
@@ -61,13 +61,13 @@ export class PayerReading {
     return this.#inflows.has(signature);
   }
 
-  keep(signature: string, inflows: Agreed<readonly Inflow[]>): void {
+  keep(signature: string, inflows: Evidence<readonly Inflow[]>): void {
     if (inflows.length > 0) this.#inflows.set(signature, inflows);
   }
 }
 
 /** The readings of a ledger. */
-export class PayerReadings {
+export class PayerReadingCache {
   /** By owner and mints, the one asked for longest ago first. */
   readonly #byKey = new Map<string, PayerReading>();
 

@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime.ts";
 const MAX_WAIT_MS = 10;
 
 /** What a carrier works with. */
-export interface Carriage<Question, Answer> {
+export interface BatchQueueParts<Question, Answer> {
   readonly clock: Clock;
   /** How much fits; a question that is larger travels alone. */
   readonly capacity: number;
@@ -25,14 +25,14 @@ interface Passenger<Question, Answer> {
  * A question leaves at the end of the turn in which it was asked. While others are under way it waits until one of them
  * has arrived, the next is full, or 10 ms have passed. It never joins what has left already.
  */
-export class Carrier<Question, Answer> {
-  readonly #with: Carriage<Question, Answer>;
+export class BatchQueue<Question, Answer> {
+  readonly #with: BatchQueueParts<Question, Answer>;
   #waiting: Passenger<Question, Answer>[] = [];
   #size = 0;
   #underWay = 0;
   #boarding = 0;
 
-  constructor(carriage: Carriage<Question, Answer>) {
+  constructor(carriage: BatchQueueParts<Question, Answer>) {
     this.#with = carriage;
   }
 

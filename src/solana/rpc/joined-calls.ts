@@ -1,7 +1,7 @@
 /** Lets callers who ask a node at the same moment share one call: the same read is made once, accounts are read together. */
 import type { Clock } from "../../runtime.ts";
 import { asEndpointFailure, expectShape, isPassing, type EndpointFailure } from "../endpoint-failure.ts";
-import { Carrier, type Carriage } from "./carrier.ts";
+import { BatchQueue, type BatchQueueParts } from "./carrier.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
 /** What joining calls needs to know. */
@@ -54,22 +54,22 @@ export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining):
 }
 
 type List = readonly string[];
-type Load = Pick<Carriage<List, unknown>, "capacity" | "send">;
+type Load = Pick<BatchQueueParts<List, unknown>, "capacity" | "send">;
 
 /** The carriers that have something to do, by what they carry. */
 class Carriers {
   readonly #clock: Clock;
-  readonly #carriers = new Map<string, Carrier<List, unknown>>();
+  readonly #carriers = new Map<string, BatchQueue<List, unknown>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  of(key: string, load: Load): Carrier<List, unknown> {
+  of(key: string, load: Load): BatchQueue<List, unknown> {
     const known = this.#carriers.get(key);
     if (known !== undefined) return known;
     const idle = (): void => void this.#carriers.delete(key);
-    const made = new Carrier<List, unknown>({ ...load, clock: this.#clock, idle });
+    const made = new BatchQueue<List, unknown>({ ...load, clock: this.#clock, idle });
     this.#carriers.set(key, made);
     return made;
   }

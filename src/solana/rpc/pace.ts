@@ -9,7 +9,7 @@ const BURST_MS = 1_000;
 const MAX_WAIT_MS = 4_000;
 
 /** A token bucket of a second's calls, kept as the moment at which it will be full again. */
-export class Pace {
+export class CallRateLimit {
   readonly #clock: Clock;
   readonly #closed: AbortSignal;
   /** Calls per second. */

@@ -92,9 +92,9 @@ export interface ListQuery {
 }
 
 /** What a node says of a signature. */
-export type StatusTold = z.output<typeof SHAPES.statuses>["value"][number];
+export type NodeSignatureStatus = z.output<typeof SHAPES.statuses>["value"][number];
 /** A transaction that names an address. */
-export type Listed = z.output<typeof SHAPES.listed>[number];
+export type TransactionListEntry = z.output<typeof SHAPES.listed>[number];
 
 /**
  * One node. Each method is named as nodes name it. Rejects with an `EndpointFailure` where there is no answer, or one of
@@ -187,7 +187,7 @@ export class RpcNode {
   }
 
   /** Finalized ones that name the address, newest first. */
-  async getSignaturesForAddress(address: string, query: ListQuery): Promise<readonly Listed[]> {
+  async getSignaturesForAddress(address: string, query: ListQuery): Promise<readonly TransactionListEntry[]> {
     const params = [address, { ...query, commitment: "finalized" }];
     return await this.#ask(SHAPES.listed, "getSignaturesForAddress", params);
   }

@@ -6,7 +6,7 @@ import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import type { Operator } from "../../../src/payments/operator/operator.ts";
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -36,7 +36,7 @@ const ONE_CHANGE_IN = byDepth({ quick: 7, ci: 1, long: 1 });
 interface Given {
   readonly order: Ordered;
   readonly dave: Wallet;
-  readonly screen: Screen;
+  readonly screen: ScreenAddress;
   readonly approvals: 1 | 2;
 }
 
@@ -48,7 +48,7 @@ interface Lived {
 async function live({ make }: Adapter, approvals: 1 | 2, death?: Death): Promise<Lived> {
   const database = await make();
   const refused = new Set<string>();
-  const screen: Screen = async (address) => (refused.has(address) ? "refused" : "ok");
+  const screen: ScreenAddress = async (address) => (refused.has(address) ? "refused" : "ok");
   const world = await scene({ storage: await database.open() }, { screen });
   try {
     const carol = world.wallet("carol", { lamports: 2n * SOL, usdc: 90_000_000n });

@@ -10,7 +10,7 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { EndpointOption } from "../../../src/solana/index.ts";
+import type { EndpointOptions } from "../../../src/solana/index.ts";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import {
@@ -118,7 +118,7 @@ const denying = both(
 /** Goes on with a service over other endpoints, as after a restart with another configuration. */
 async function goOnOver(
   { fixture }: Pick<World, "fixture">,
-  endpoints: readonly EndpointOption[],
+  endpoints: readonly EndpointOptions[],
   options: Partial<PaymentServiceOptions> = {},
 ): Promise<PaymentService> {
   await atWork.stop();

@@ -3,7 +3,7 @@ import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts
 import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
 import type { WebhookRecord } from "../../../src/payments/tables/webhooks.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
-import { DELIVERY_DEADLINE_MS, type Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
@@ -61,7 +61,7 @@ export async function deliveringEngines(adapter: Adapter, count: number): Promis
   const accounts = new Map<string, string>();
   let begins = 0;
   let queued = 0;
-  const delivery: Delivery = {
+  const delivery: DeliveryClient = {
     endIdle: async () => undefined,
     reach: async () => true,
     async attempt({ url }) {

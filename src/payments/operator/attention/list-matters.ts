@@ -8,7 +8,7 @@ import type { AttentionSource, FoundMatter, Matter, MatterKind } from "./matter.
 export type DatedMatter = FoundMatter & { readonly since: number };
 
 /** What a look found. */
-export interface Look {
+export interface MatterList {
   /** Oldest first. */
   readonly matters: readonly DatedMatter[];
   /** Kinds of which there may be more than were looked for. */
@@ -16,7 +16,7 @@ export interface Look {
 }
 
 /** Looks for up to `limit` matters of each source. */
-export type LookForMatters = (limit: number) => Promise<Look>;
+export type MatterLookup = (limit: number) => Promise<MatterList>;
 
 /** Where matters are looked for, and what is stored of those that were seen before. */
 export interface MatterSources {
@@ -25,7 +25,7 @@ export interface MatterSources {
   readonly clock: Clock;
 }
 
-export function createLookForMatters({ sources, storage, clock }: MatterSources): LookForMatters {
+export function createLookForMatters({ sources, storage, clock }: MatterSources): MatterLookup {
   return async (limit) => {
     const found = await Promise.all(sources.map((source) => source(limit)));
     const all = found.flat();

@@ -1,28 +1,28 @@
 /** Looks twice a minute for what needs a person, and calls the host. */
 import type { PaymentStorage } from "../../payment-storage.ts";
-import type { LookForMatters } from "./list-matters.ts";
-import { MatterTelling, type MatterTellingParts } from "./tell-matters.ts";
+import type { MatterLookup } from "./list-matters.ts";
+import { MatterReportWriter, type MatterReportWriterParts } from "./tell-matters.ts";
 
 const LOOK_MS = 30_000;
 /** Of each source; more follow as these are resolved. */
 const MAX_TOLD = 200;
 
 /** Where matters are found, and what telling them needs. */
-export interface MatterReportParts extends MatterTellingParts {
+export interface MatterReportLoopParts extends MatterReportWriterParts {
   readonly storage: Pick<PaymentStorage, "openMatters" | "matters" | "commit">;
-  readonly lookForMatters: LookForMatters;
+  readonly lookForMatters: MatterLookup;
 }
 
 /** The looks of one process. */
-export class MatterReport {
-  readonly #parts: MatterReportParts;
-  readonly #telling: MatterTelling;
+export class MatterReportLoop {
+  readonly #parts: MatterReportLoopParts;
+  readonly #telling: MatterReportWriter;
   #running: AbortController | null = null;
   #reporting: Promise<void> = Promise.resolve();
 
-  constructor(parts: MatterReportParts) {
+  constructor(parts: MatterReportLoopParts) {
     this.#parts = parts;
-    this.#telling = new MatterTelling(parts);
+    this.#telling = new MatterReportWriter(parts);
   }
 
   /** Looks once and tells everything there is to tell. Rejects when the storage does. */

@@ -17,7 +17,7 @@ export interface SightingParts {
 }
 
 /** The sightings of one process, and what it knows of those of others. */
-export class Sightings {
+export class SightingList {
   readonly #parts: SightingParts;
   /** The version of a matter's row in which this process last said that it sees it. */
   readonly #said = new Map<string, number>();

@@ -5,12 +5,12 @@ import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock, Logger } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
 import { callHost } from "../../call-host.ts";
-import { type DatedMatter, type Look, shownMatter } from "./list-matters.ts";
+import { type DatedMatter, type MatterList, shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
-import type { Sightings } from "./sightings.ts";
+import type { SightingList } from "./sightings.ts";
 
 /** What the host gets. */
-export interface AttentionNews {
+export interface AttentionChange {
   /** `waiting`: a matter needs a person. `over`: it does not any more. */
   readonly state: "waiting" | "over";
   /** Without actions once it is over. */
@@ -22,15 +22,15 @@ export interface AttentionNews {
  * is stored, so a restart repeats nothing; a process that ends while it tells, a callback that rejects and one that takes
  * longer than `onAttentionDeadlineMs` are told again.
  */
-export type OnAttention = (news: AttentionNews) => void | Promise<void>;
+export type AttentionListener = (news: AttentionChange) => void | Promise<void>;
 
 /** Where it is stored what was reported to the host, and how it is reported. */
-export interface MatterTellingParts {
+export interface MatterReportWriterParts {
   readonly storage: Pick<PaymentStorage, "matters" | "commit">;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly sightings: Pick<Sightings, "now" | "said">;
-  readonly onAttention: OnAttention | null;
+  readonly sightings: Pick<SightingList, "now" | "said">;
+  readonly onAttention: AttentionListener | null;
   /** How long a call of it may take, in milliseconds. */
   readonly onAttentionDeadlineMs: number;
 }
@@ -42,15 +42,15 @@ const TELLING_MS = 50_000;
  * The rows of matters. A process takes the right to tell by a commit that expects the version it has read, tells outside of
  * any commit, so that the host may take its time, and then stores that it has told.
  */
-export class MatterTelling {
-  readonly #parts: MatterTellingParts;
+export class MatterReportWriter {
+  readonly #parts: MatterReportWriterParts;
 
-  constructor(parts: MatterTellingParts) {
+  constructor(parts: MatterReportWriterParts) {
     this.#parts = parts;
   }
 
   /** Tells what a look found for the first time, and the end of those `open` rows that it did not find any more. */
-  async tellAll(open: readonly MatterRecord[], { matters, truncated }: Look): Promise<void> {
+  async tellAll(open: readonly MatterRecord[], { matters, truncated }: MatterList): Promise<void> {
     const { storage } = this.#parts;
     const rows = matters.length === 0 ? [] : await storage.matters(matters.map(({ id }) => id));
     const known = new Map(rows.map((row) => [row.id, row]));
@@ -134,7 +134,7 @@ export class MatterTelling {
   }
 
   /** Whether the host knows now. */
-  async #tell(news: AttentionNews): Promise<boolean> {
+  async #tell(news: AttentionChange): Promise<boolean> {
     const { clock, log, onAttention, onAttentionDeadlineMs: deadlineMs } = this.#parts;
     const { kind, id, transactionId, accountId, message } = news.matter;
     const fields = { kind, id, transactionId, accountId };

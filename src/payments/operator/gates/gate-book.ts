@@ -12,17 +12,17 @@ const PAGE = 500;
 export type AllRules = ReadonlyMap<string, IntakeRules>;
 
 /** Where the rules and the audit log are stored. */
-export interface GateStorage {
+export interface GateRuleStorageParts {
   readonly storage: Pick<PaymentStorage, "gates" | "gatesAfter" | "commit">;
   readonly writeAct: WriteAct;
 }
 
 /** The stored rules of all accounts together and of each account. */
-export class GateBook {
-  readonly #storage: GateStorage["storage"];
+export class GateRuleStorage {
+  readonly #storage: GateRuleStorageParts["storage"];
   readonly #writeAct: WriteAct;
 
-  constructor({ storage, writeAct }: GateStorage) {
+  constructor({ storage, writeAct }: GateRuleStorageParts) {
     this.#storage = storage;
     this.#writeAct = writeAct;
   }

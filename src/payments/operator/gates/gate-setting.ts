@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { Clock } from "../../../runtime.ts";
 import type { Assets } from "../../assets/assets.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateBook } from "./gate-book.ts";
+import type { GateRuleStorage } from "./gate-book.ts";
 
 /** Where the rules are kept, whose time they carry, and which assets they can name. */
-export interface GateSetting {
-  readonly gates: GateBook;
+export interface GateParts {
+  readonly gates: GateRuleStorage;
   readonly clock: Clock;
   readonly assets: Assets;
 }

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../acted-by.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateSetting } from "./gate-setting.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-setting.ts";
 import { accountOfGate, type Pause, type PauseScope } from "../../intake/rules.ts";
 
 /** What is paused: what fits every field that is given; everything when none is. */
@@ -17,7 +17,7 @@ export interface PausedScope {
 }
 
 /** One pause as it is listed. */
-export interface PausedEntry extends ActedBy {
+export interface PausedEntry extends ActContext {
   readonly mode?: "wallet" | "private";
   /** Its symbol. */
   readonly asset?: string;
@@ -28,11 +28,11 @@ export interface PausedEntry extends ActedBy {
 }
 
 /** Pausing new transactions and quotes. */
-export interface Pausing {
+export interface PauseCommands {
   /** Pauses; a scope that is paused already is refused, so that no operator resumes another's pause. */
-  pause(scope: PausedScope, by: ActedBy): Promise<PausedEntry>;
+  pause(scope: PausedScope, by: ActContext): Promise<PausedEntry>;
   /** Ends the pause of exactly this scope; refused when there is none. */
-  resume(scope: PausedScope, by: ActedBy): Promise<void>;
+  resume(scope: PausedScope, by: ActContext): Promise<void>;
   /** Every pause, oldest first. */
   paused(): Promise<readonly PausedEntry[]>;
 }
@@ -45,14 +45,14 @@ const pausedScope = z.strictObject({
 });
 
 /** The pauses that are stored among the rules of each gate. */
-export class Pauses implements Pausing {
-  readonly #setting: GateSetting;
+export class PauseCommandHandler implements PauseCommands {
+  readonly #setting: GateParts;
 
-  constructor(setting: GateSetting) {
+  constructor(setting: GateParts) {
     this.#setting = setting;
   }
 
-  async pause(given: PausedScope, by: ActedBy): Promise<PausedEntry> {
+  async pause(given: PausedScope, by: ActContext): Promise<PausedEntry> {
     const { scope, accountId } = this.#read(given);
     const { actor, reason } = readActedBy(by);
     const pause: Pause = { ...scope, actor, reason, since: this.#setting.clock.now() };
@@ -70,7 +70,7 @@ export class Pauses implements Pausing {
     return entry;
   }
 
-  async resume(given: PausedScope, by: ActedBy): Promise<void> {
+  async resume(given: PausedScope, by: ActContext): Promise<void> {
     const { scope, accountId } = this.#read(given);
     const acted = readActedBy(by);
     await this.#setting.gates.change(

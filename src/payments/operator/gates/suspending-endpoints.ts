@@ -2,16 +2,16 @@
 import { z } from "zod";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../acted-by.ts";
 import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { storageTime } from "../../storage-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateSetting } from "./gate-setting.ts";
+import type { GateParts } from "./gate-setting.ts";
 
 /** Which endpoint is out of service, and for how long. */
-export interface WantedSuspension {
+export interface SuspendEndpointRequest {
   /** As the ledger names it: its host, numbered where several endpoints share one. */
   readonly endpoint: string;
   /** 1 to 1,440 (a day). */
@@ -19,7 +19,7 @@ export interface WantedSuspension {
 }
 
 /** An endpoint out of service as it is shown. */
-export interface SuspendedEndpointEntry extends ActedBy {
+export interface SuspendedEndpointEntry extends ActContext {
   readonly endpoint: string;
   /** ISO 8601 in UTC. */
   readonly since: string;
@@ -28,7 +28,7 @@ export interface SuspendedEndpointEntry extends ActedBy {
 }
 
 /** Taking endpoints out of service. */
-export interface EndpointSuspending {
+export interface EndpointCommands {
   /**
    * Takes an endpoint that answers wrongly out of service for some minutes. Nobody asks the endpoint, so it
    * contradicts no other endpoint. Where fewer endpoints are left than must agree, those that are left are enough, but not for the proof that a
@@ -36,9 +36,9 @@ export interface EndpointSuspending {
    * and ends by itself. Suspended again, the new time counts. Refused for an endpoint that the ledger does not have, and
    * for the last one in service.
    */
-  suspendEndpoint(wanted: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry>;
+  suspendEndpoint(wanted: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry>;
   /** Ends it before its time; refused when the endpoint is in service. */
-  restoreEndpoint(endpoint: string, by: ActedBy): Promise<void>;
+  restoreEndpoint(endpoint: string, by: ActContext): Promise<void>;
 }
 
 const MAX_MINUTES = 24 * 60;
@@ -51,7 +51,7 @@ const wantedSuspension = z.strictObject({
 });
 
 /** What suspending endpoints takes. */
-export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
+export interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
   /** Its clock counts: those of processes may differ, and none may end what another one has begun. */
   readonly storage: Pick<PaymentStorage, "time">;
   /** With all of its endpoints. */
@@ -59,14 +59,14 @@ export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
 }
 
 /** The suspended endpoints that are stored among the rules of the whole service. */
-export class EndpointSuspensions implements EndpointSuspending {
+export class EndpointCommandHandler implements EndpointCommands {
   readonly #setting: EndpointSetting;
 
   constructor(setting: EndpointSetting) {
     this.#setting = setting;
   }
 
-  async suspendEndpoint(given: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry> {
+  async suspendEndpoint(given: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry> {
     const { ledger, gates } = this.#setting;
     const { endpoint, minutes } = readCommand(wantedSuspension, given);
     const acted = readActedBy(by);
@@ -88,7 +88,7 @@ export class EndpointSuspensions implements EndpointSuspending {
     return { ...acted, endpoint, since: isoTime(since), until: isoTime(suspended.until) };
   }
 
-  async restoreEndpoint(given: string, by: ActedBy): Promise<void> {
+  async restoreEndpoint(given: string, by: ActContext): Promise<void> {
     const { gates } = this.#setting;
     const endpoint = readCommand(endpointName, given);
     const acted = readActedBy(by);

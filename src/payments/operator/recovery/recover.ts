@@ -5,7 +5,7 @@ import { ledgerMint } from "../../assets/assets.ts";
 import { strayDeposits } from "../../private/collect-strays.ts";
 import { otherMints } from "../../outgoing/plans/other-mints.ts";
 import { readActedBy } from "../act.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../acted-by.ts";
 import { RECOVERED } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { RecoveryEntry } from "./entry.ts";
@@ -40,15 +40,15 @@ export interface RecoveredAddress {
 }
 
 /** See `Operator.recover`. */
-export type Recover = (
+export type RecoverCommand = (
   ids: readonly (string | RecoveryEntry)[],
-  by: ActedBy,
+  by: ActContext,
 ) => Promise<readonly RecoveredAddress[]>;
 
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
 /** What recovering needs. */
-export interface RecoveryParts extends RestoringParts {
+export interface RecoveryServiceParts extends RestoringParts {
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];
 }
@@ -59,15 +59,18 @@ interface Candidate extends DerivedAddress {
 }
 
 /** Derives addresses again, and restores those where money is. */
-export class Recovery {
-  readonly #parts: RecoveryParts;
+export class RecoveryService {
+  readonly #parts: RecoveryServiceParts;
 
-  constructor(parts: RecoveryParts) {
+  constructor(parts: RecoveryServiceParts) {
     this.#parts = parts;
   }
 
   /** See `Operator.recover`. */
-  async recover(ids: readonly (string | RecoveryEntry)[], by: ActedBy): Promise<readonly RecoveredAddress[]> {
+  async recover(
+    ids: readonly (string | RecoveryEntry)[],
+    by: ActContext,
+  ): Promise<readonly RecoveredAddress[]> {
     const acted = readActedBy(by);
     await this.#refuseForeign(ids);
     const unique = new Map(ids.map((given) => [typeof given === "string" ? given : given.id, given]));
@@ -121,7 +124,7 @@ export class Recovery {
     });
   }
 
-  async #recoverOne(candidates: readonly Candidate[], by: ActedBy): Promise<RecoveredAddress> {
+  async #recoverOne(candidates: readonly Candidate[], by: ActContext): Promise<RecoveredAddress> {
     for (const { amounts, ...derived } of candidates) {
       const { transactionId, address, masterVersion } = derived;
       const holdings = await this.#holdings(address, amounts);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Address } from "../../../address.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../acted-by.ts";
 import type { SettledTransaction } from "../../wallet/settle-transaction.ts";
 
 /** What is to be done about a matter. */
@@ -34,7 +34,7 @@ export interface Approval {
 }
 
 /** What came of a command. */
-export interface Resolution {
+export interface ResolveResult {
   /** The matter's id. */
   readonly id: string;
   readonly action: MatterAction | "returnTokens";
@@ -48,9 +48,9 @@ export interface Resolution {
 }
 
 /** A command that is being carried out. */
-export interface Resolving {
+export interface ResolveContext {
   readonly matter: FoundMatter;
-  readonly by: ActedBy;
+  readonly by: ActContext;
   /** Belongs into the commit: of several operators who decide about one matter at once, one does. */
   readonly guard: PaymentWrite;
 }

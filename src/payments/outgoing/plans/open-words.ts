@@ -4,7 +4,7 @@ import { proofOf, readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
 /** Words under which no payment has landed yet. */
-export interface OpenWords {
+export interface OpenMarker {
   readonly words: string;
   /** The plan that names them, null for those of the order itself. */
   readonly follows: string | null;
@@ -13,13 +13,13 @@ export interface OpenWords {
 }
 
 /** In the order of the tree: first what the order itself stands for, then what its plans name. */
-export function openWords(payments: readonly PaymentRecord[]): readonly OpenWords[] {
+export function openWords(payments: readonly PaymentRecord[]): readonly OpenMarker[] {
   const landed = payments
     .filter(({ status }) => status === "finalized")
     .map(({ plan }) => readPlan(plan))
     .map((plan) => ({ plan, proof: proofOf(plan) }));
 
-  const openBelow = (open: OpenWords): readonly OpenWords[] => {
+  const openBelow = (open: OpenMarker): readonly OpenMarker[] => {
     const found = landed.find(({ proof }) => proof?.words === open.words);
     if (found === undefined) return [open];
     const { plan, proof } = found;

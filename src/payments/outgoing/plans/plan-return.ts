@@ -5,7 +5,7 @@ import type { Address } from "../../../address.ts";
 import type { Holding, Ledger } from "../../../ledger/ledger.ts";
 import type { TransactionFault } from "../../../ledger/routing.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
-import { KeptAccounts } from "./kept-accounts.ts";
+import { KeptAccountList } from "./kept-accounts.ts";
 import { undisputed } from "./undisputed.ts";
 import { nameOfMint } from "./other-mints.ts";
 import { markOf } from "./routing-terms.ts";
@@ -74,7 +74,7 @@ export async function findReturn(
   const holding = holdings.find((each) => each.mint === mint);
   if (holding === undefined) return "nothing";
   const beside = await ledger.strayAccounts(address, [mint], "confirmed");
-  const kept = new KeptAccounts({ ledger, keys }, { deposit, payments });
+  const kept = new KeptAccountList({ ledger, keys }, { deposit, payments });
   const strays = beside.accounts
     .filter(({ address: account }) => !kept.keeps({ account, mint }))
     .map(({ address: fromAccount, amount }) => ({ fromAccount, amount, isEmptied: true }));

@@ -5,7 +5,7 @@ import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { worthAtMost, type PriceSource } from "../../prices/prices.ts";
 
 /** What a refund holds back. */
-export interface PricedRefund {
+export interface RefundFees {
   /** What it costs its receiver, in base units of the refunded asset. */
   readonly refundCost: bigint;
   /** Whether that includes a token account of the receiver. */
@@ -13,7 +13,7 @@ export interface PricedRefund {
 }
 
 /** What refunding an asset costs its receiver. */
-export type RefundCost = (asset: Token, receiver: Address) => Promise<PricedRefund>;
+export type RefundCost = (asset: Token, receiver: Address) => Promise<RefundFees>;
 
 /** The refund, and the sweep that takes its marker away. */
 const TRANSACTIONS_PER_REFUND = 2n;

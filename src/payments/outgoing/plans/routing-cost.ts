@@ -73,7 +73,7 @@ export async function routingCost(
 }
 
 /** What an order still binds of the sponsor's money once nobody is paid out of it any more. */
-export interface Standing {
+export interface BoundCount {
   /** The asset that was deposited. */
   readonly asset: Token;
   /** Markers that stand, each with its rent. */
@@ -86,7 +86,7 @@ export interface Standing {
 export async function standingCost(
   ledger: RoutingLedger,
   parties: CostParties,
-  { asset, markers, refunds }: Standing,
+  { asset, markers, refunds }: BoundCount,
 ): Promise<bigint> {
   if (markers === 0 && refunds === 0) return 0n;
   const units = await unitCosts(ledger, parties, asset);

@@ -16,7 +16,7 @@ export type StoredMove =
   | (Omit<Extract<Move, { does: "unmark" }>, "seed"> & { readonly words: string });
 
 /** One of the payments that a plan names: what marker it makes, whom it pays, and for whom the sponsor makes an account. */
-export interface Leaf {
+export interface LeafPayment {
   readonly words: string;
   readonly indexes: readonly number[];
   readonly sponsored: readonly number[];
@@ -43,7 +43,7 @@ export interface StoredPlan {
   /** Every attempt that was signed, the newest last: a node may have denied one that landed all the same. */
   readonly signatures?: readonly string[];
   /** The payments that it makes possible, and the recipients that none of them pays. For plans only. */
-  readonly leaves?: readonly Leaf[];
+  readonly leaves?: readonly LeafPayment[];
   readonly leftOut?: readonly number[];
 }
 

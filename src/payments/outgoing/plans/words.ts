@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { RecipientRecord } from "../../tables/orders.ts";
-import type { Leaf } from "./stored-plan.ts";
+import type { LeafPayment } from "./stored-plan.ts";
 
 /** An order paid by one transaction is paid under these; every other one is replaced by its routing plan. */
 export const ORDER_WORDS = "order";
@@ -25,7 +25,7 @@ export function indexesIn(words: string): readonly number[] | null {
 }
 
 /** The replacement of a marker by payments: it names all of them, so that no two plans share a marker. */
-export function planWords(replaced: string, leaves: readonly Pick<Leaf, "words">[]): string {
+export function planWords(replaced: string, leaves: readonly Pick<LeafPayment, "words">[]): string {
   const all = createHash("sha256").update(leaves.map(({ words }) => words).join("\n"));
   return `${PLAN}${replaced} = ${all.digest("hex")}`;
 }

@@ -1,9 +1,9 @@
 /** The connections that are kept between deliveries: for each receiver's URL a few, in all a bounded number. */
 import type { Answer, Reading } from "./answer-reader.ts";
 import {
-  KeptConnectionEnded,
+  KeptConnectionError,
   ReceiverConnection,
-  type OpeningTimes,
+  type ConnectionTime,
   type ReceiverRequest,
 } from "./receiver-connection.ts";
 import { ReceiverConnectError, type SocketOptions } from "./receiver-socket.ts";
@@ -23,14 +23,14 @@ export interface Call extends Reading {
 
 /** An answer, and how its connection was opened; null for one that was kept. */
 export interface CallAnswer extends Answer {
-  readonly opening: OpeningTimes | null;
+  readonly opening: ConnectionTime | null;
 }
 
 /**
  * Makes, keeps and ends connections. A kept connection serves the URL that it was made for and no other, so that two
  * webhooks never share one, and is not used for longer than two minutes.
  */
-export class ReceiverConnections {
+export class ReceiverConnectionPool {
   readonly #options: SocketOptions;
   /** Those of a URL that has been used last come last. */
   readonly #idle = new Map<string, ReceiverConnection[]>();
@@ -53,7 +53,7 @@ export class ReceiverConnections {
       try {
         return { ...(await this.#ask(kept, url, call)), opening: null };
       } catch (error) {
-        if (!(error instanceof KeptConnectionEnded)) throw error;
+        if (!(error instanceof KeptConnectionError)) throw error;
       }
     }
     const made = await ReceiverConnection.open(url, this.#options, signal);

@@ -7,7 +7,7 @@ export const MAX_RESPONSE_BYTES = 64 * 1024;
 const EXCERPT_BYTES = 1024;
 
 /** The first {@link EXCERPT_BYTES} of a body that comes in chunks. Nothing is decompressed. */
-export class ResponseExcerpt {
+export class ExcerptReader {
   readonly #kept: Uint8Array[] = [];
   #read = 0;
 
