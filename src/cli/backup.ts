@@ -4,7 +4,7 @@ import { databaseFile, type DatabaseOptions } from "./open-database.ts";
 import type { Print } from "./print.ts";
 
 /** Which database, and how the answer is printed. */
-export interface BackupWanted extends DatabaseOptions {
+interface BackupWanted extends DatabaseOptions {
   readonly json: boolean;
 }
 

@@ -9,7 +9,7 @@ import type { TransactionBody } from "../payments/transactions/read-transaction.
 import type { DevContext } from "./dev-world.ts";
 
 /** Does what one request asks. `body` is what JSON it holds: throws `ZodError` when it is not what is expected. */
-export type DevAct = (world: DevContext, body: unknown) => object | Promise<object>;
+type DevAct = (world: DevContext, body: unknown) => object | Promise<object>;
 
 /** A helper cannot do what it was asked; the message says why. */
 export class ActRefused extends Error {

@@ -22,7 +22,7 @@ export interface DevStatus {
 }
 
 /** What the parts of a development service are called and where they listen. */
-export interface DevFacts extends Pick<DevStatus, "baseUrl" | "rpcUrl" | "webSocketUrl" | "apiKeys"> {
+interface DevFacts extends Pick<DevStatus, "baseUrl" | "rpcUrl" | "webSocketUrl" | "apiKeys"> {
   readonly wallets: readonly LocalWallet[];
   readonly tokens: readonly Token[];
 }

@@ -21,7 +21,7 @@ import { stderrLogger } from "../stderr-logger.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** The arguments of the command, read and checked. */
-export interface DevArguments {
+interface DevArguments {
   readonly port: number;
   readonly rpcPort: number;
   readonly dataFolder: string;

@@ -8,7 +8,7 @@ import type { Clock } from "../runtime.ts";
 import type { Print } from "./print.ts";
 
 /** Where webhooks go and how they are known to be genuine. */
-export interface ForwardingParts {
+interface ForwardingParts {
   readonly target: URL;
   readonly secret: string;
   readonly clock: Clock;

@@ -23,7 +23,7 @@ import { isUrl } from "./url-or-path.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The arguments of the command, read and checked. */
-export interface InspectArguments {
+interface InspectArguments {
   readonly file: string;
   /** A module with the host's own charts. */
   readonly charts: string | undefined;

@@ -9,7 +9,7 @@ import type { Print } from "./print.ts";
 import { runningDev, type DevAccount } from "./running-dev.ts";
 
 /** The arguments of the command, read and checked. */
-export interface ListenArguments {
+interface ListenArguments {
   readonly forwardTo: URL;
   readonly port: number;
   readonly events: readonly NoticeEvent[];

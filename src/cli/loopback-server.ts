@@ -19,7 +19,7 @@ export function isLoopback(ip: string): boolean {
 const MAX_CLOSE_MS = 500;
 
 /** A port that an option names. */
-export interface PortOption {
+interface PortOption {
   readonly option: string;
   readonly wanted: number;
   readonly last: number | undefined;

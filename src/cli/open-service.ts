@@ -23,7 +23,7 @@ export type OperatorService = Pick<PaymentService, "reconcile"> &
   Partial<Pick<PaymentService, "operator" | "testWebhook" | "health" | "diagnose">>;
 
 /** A service that was opened, and not started: it takes no work from the one that runs. */
-export interface OpenService {
+interface OpenService {
   readonly service: OperatorService;
   readonly close: () => Promise<void>;
 }

@@ -31,7 +31,7 @@ export const WHOSE = {
 } as const;
 
 /** What a number may be, both ends included. */
-export interface Bounds {
+interface Bounds {
   readonly least: number;
   readonly most: number;
 }
@@ -50,7 +50,7 @@ const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof UNITS;
 
 /** How long something may last. */
-export interface Durations {
+interface Durations {
   /** What the example in the error is counted in. */
   readonly unit: Unit;
   /** Milliseconds. */

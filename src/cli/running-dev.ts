@@ -13,7 +13,7 @@ export interface DevAccount {
 }
 
 /** A service that answers. */
-export interface RunningDev {
+interface RunningDev {
   readonly accounts: readonly DevAccount[];
   readonly receiver: DevReceiverSetup;
 }

@@ -54,7 +54,7 @@ export async function triggerAt(
 }
 
 /** What is sent to which webhook. */
-export interface WebhookTrigger {
+interface WebhookTrigger {
   readonly event: NoticeEvent;
   readonly webhookId: string;
   readonly accountId: string;

@@ -9,7 +9,7 @@ import type { Page, Pages } from "./pages.ts";
 export type OperationId = ServedEndpoint["operationId"];
 
 /** The declaration of an endpoint. */
-export type EndpointOf<Name extends OperationId> = Extract<ServedEndpoint, { readonly operationId: Name }>;
+type EndpointOf<Name extends OperationId> = Extract<ServedEndpoint, { readonly operationId: Name }>;
 
 /** The endpoints that need a key. */
 type Keyed = Exclude<ServedEndpoint, OpenEndpoint>;

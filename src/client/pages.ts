@@ -8,7 +8,7 @@ export interface Page<Element> {
 }
 
 /** Asks for the page after this id, or for the first one. */
-export type AskForPage = (startingAfter: string | undefined) => Promise<unknown>;
+type AskForPage = (startingAfter: string | undefined) => Promise<unknown>;
 
 /**
  * A list. Nothing is asked for until it is read: `for await` goes through all elements, page after page, and ends where

@@ -5,7 +5,7 @@ import { ApiError } from "./api-error.ts";
 import { mayPass } from "./read-answer.ts";
 
 /** How often and how long it is tried. */
-export interface RetryOptions {
+interface RetryOptions {
   /** How often a request is sent again. */
   readonly retries: number;
   /** How long all pauses of one call may take together, in milliseconds. */

@@ -44,7 +44,7 @@ export interface ChartParts<Source extends ChartSource> {
 }
 
 /** A chart that has been read. */
-export interface ReadChart<Source extends ChartSource> {
+interface ReadChart<Source extends ChartSource> {
   readonly parts: ChartParts<Source>;
   /** Everything that decides how a stored snapshot is read on. */
   text(): string;

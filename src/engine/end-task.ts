@@ -19,7 +19,7 @@ export interface TaskRun<W> {
 }
 
 /** What follows from the end of a task; `event` is for the instance that the task belongs to. */
-export type TaskEnd<W> = Omit<StepCommitAdditions<W>, "consumes" | "ran" | "cause"> & {
+type TaskEnd<W> = Omit<StepCommitAdditions<W>, "consumes" | "ran" | "cause"> & {
   readonly event?: EventObject | undefined;
 };
 

@@ -9,7 +9,7 @@ import type { SendResult } from "./steps.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
 import { eventFromText } from "./values.ts";
 
-export type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
+type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
     readonly storage: Pick<InspectedStorage, "load" | "pending">;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;

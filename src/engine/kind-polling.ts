@@ -19,7 +19,7 @@ export interface WatchLoopParts extends EngineContext {
   ) => Promise<SendResult>;
 }
 
-export interface RunningWatchLoopParts extends WatchLoopParts {
+interface RunningWatchLoopParts extends WatchLoopParts {
   /** Aborts when the polling stops: no look begins any more, and each look under way ends. */
   readonly signal: AbortSignal;
 }

@@ -14,7 +14,7 @@ export class LookTimeoutError extends Error {
   override readonly name = "LookTimeoutError";
 }
 
-export interface LookParts {
+interface LookParts {
   readonly clock: Clock;
   /** Aborts when the polling stops. */
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface LookParts {
 }
 
 /** How a look ended, and the error that ended it, null where there was none. */
-export interface EndedLook extends PollResult {
+interface EndedLook extends PollResult {
   readonly error: unknown;
 }
 

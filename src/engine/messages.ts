@@ -91,7 +91,7 @@ export function messageFromText(text: string): Message {
 }
 
 /** A delayed event: for the instance that owns the timer, unless it names another recipient. */
-export interface Delayed {
+interface Delayed {
   readonly to?: Recipient;
   readonly event: EventObject;
 }

@@ -49,14 +49,14 @@ export interface StepCommit {
 }
 
 /** An instance to be started; `parent` when another one starts it. */
-export interface PlannedStart extends StartRequest {
+interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
   /** Of a child: the step of its parent. */
   readonly cause?: string;
 }
 
 /** An event at an instance as it stands. */
-export interface ArrivedEvent {
+interface ArrivedEvent {
   readonly workflow: AnyWorkflow;
   readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;

@@ -11,7 +11,7 @@ import type { EffectRun } from "./workflow.ts";
 /** Instances share no actor system: a body finds no other actor in its own. */
 const system = { get: () => undefined };
 
-export type PromiseEnd =
+type PromiseEnd =
   { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
 
 /** Runs a promise to its end. Never rejects. */

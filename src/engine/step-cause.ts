@@ -27,7 +27,7 @@ export type StepCause =
   | { readonly kind: "parent"; readonly from: TaskCause };
 
 /** The part of a task that its cause is made of. */
-export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
+type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
 
 /** What the steps of one commit are made by: a task, or a watcher of this kind. */
 export type CommitCause = CausingTask | { readonly watch: string };

@@ -46,10 +46,7 @@ const MAX_LOST_RACES = 1_000;
 const MAX_RUN = 256;
 const MIN_LONG = 16_384;
 
-export interface StepHandlerParts<W> extends Pick<
-  StepCommitWriterParts<W>,
-  "workflows" | "hands" | "onCommitted"
-> {
+interface StepHandlerParts<W> extends Pick<StepCommitWriterParts<W>, "workflows" | "hands" | "onCommitted"> {
   readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
   readonly clock: Clock;
   readonly random: Random;

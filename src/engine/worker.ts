@@ -13,13 +13,13 @@ import { HeldTaskList, type HeldTaskParts } from "./tasks-in-hand.ts";
 import { UpkeepLoop } from "./upkeep.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
-export interface WorkerLimits extends QueueLimits {
+interface WorkerLimits extends QueueLimits {
   /** The longest time between two looks at the storage; also how late work of another process may be seen. */
   readonly pollMs: number;
   readonly maxCrashes: number;
 }
 
-export interface WorkerParts extends EngineContext {
+interface WorkerParts extends EngineContext {
   readonly workflows: Pick<WorkflowRegistry, "claims" | "taken" | "takenAmong">;
   readonly limits: WorkerLimits;
   readonly perform: HeldTaskParts["perform"];

@@ -7,7 +7,7 @@ import { limitExceeded } from "./limit-exceeded.ts";
 import { RateWindow, type Hit } from "./rate-window.ts";
 
 /** Every in-memory limit. */
-export type AccountLimits = Readonly<Record<WindowName, TierLimits>>;
+type AccountLimits = Readonly<Record<WindowName, TierLimits>>;
 
 /** A replayed answer moves nothing, so that a caller who lost an answer may ask for it this many times as often. */
 const REPLAYS_PER_REQUEST = 10;

@@ -8,7 +8,7 @@ import type { CredentialCache } from "./known-credentials.ts";
 export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;
 
 /** How callers are found, and how failures at it are limited. */
-export interface AuthenticationParts {
+interface AuthenticationParts {
   readonly authenticate: CallerLookup;
   readonly failures: ClientLimit;
   /** What was good a while ago; null where the host authenticates by means of its own. */

@@ -11,7 +11,7 @@ import { writeRateLimit } from "./rate-limit-headers.ts";
 import type { Hit } from "./rate-window.ts";
 
 /** What a request is, as far as limits go. */
-export interface LimitedRequest {
+interface LimitedRequest {
   readonly service: PaymentService;
   readonly windows: AccountWindowList;
   /** Undefined for a path or method that does not exist, which counts as a read. */

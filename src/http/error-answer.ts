@@ -9,7 +9,7 @@ import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
 import type { WholeAnswer } from "./whole-answer.ts";
 
 /** What the log says about a request that failed on our side. */
-export interface RequestLabel {
+interface RequestLabel {
   readonly requestId: string;
   readonly method: string;
   /** Without the query. */

@@ -12,7 +12,7 @@ export interface Hit {
 }
 
 /** What the windows of one scope have in common. */
-export interface WindowOptions {
+interface WindowOptions {
   readonly scope: string;
   readonly clock: Clock;
   /** 60 by default: most limits in memory are per minute. */

@@ -9,7 +9,7 @@ import type { Call } from "./contract/endpoint.ts";
 import type { RequestContent } from "./read-contents.ts";
 
 /** What a call is made of. */
-export interface CallParts {
+interface CallParts {
   readonly service: PaymentService;
   readonly windows: AccountWindowList;
   readonly caller: Caller;

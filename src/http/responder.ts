@@ -18,7 +18,7 @@ import { allowedMethods, endpointFor, type OpenRoute, type Route } from "./sites
 import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
 /** A request and where it leads. */
-export interface Arrival {
+interface Arrival {
   readonly request: Request;
   readonly path: string;
   /** The variable parts of the path, decoded. */
@@ -29,7 +29,7 @@ export interface Arrival {
 }
 
 /** What answering needs. */
-export interface HttpRequestHandlerParts {
+interface HttpRequestHandlerParts {
   readonly service: PaymentService;
   readonly authentication: Authentication;
   readonly windows: AccountWindowList;

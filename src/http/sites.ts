@@ -3,7 +3,7 @@ import type { Endpoint, KeyedEndpoint, OpenEndpoint } from "./contract/endpoint.
 import { pathParameter } from "./contract/path-parameters.ts";
 
 /** A path for callers with a key, and what each method does there. */
-export interface KeyedRoute {
+interface KeyedRoute {
   readonly kind: "keyed";
   /** As the contract writes it, such as "/v1/quotes/{quoteId}". */
   readonly path: string;

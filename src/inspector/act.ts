@@ -18,7 +18,7 @@ export function isOfThisSite({ headers, url }: Request): boolean {
 }
 
 /** What acts are carried out with. */
-export interface InspectorActsParts {
+interface InspectorActsParts {
   /** Null where viewers only look. */
   readonly acting: ViewerActs | null;
   /** Absent for an engine without payments. */

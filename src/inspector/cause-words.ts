@@ -2,7 +2,7 @@
 import { stepNumber, type HistoryStep, type StepCause, type TaskCause } from "../engine/step-cause.ts";
 
 /** The words, and the step that they link to at their end, if any. */
-export interface CauseWords {
+interface CauseWords {
   readonly words: string;
   readonly from: TaskCause | null;
 }

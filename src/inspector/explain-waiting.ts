@@ -5,7 +5,7 @@ import { html, type Html } from "./html.ts";
 import { dueMoment, moment, type SecretFilter } from "./show-values.ts";
 
 /** What is known of an instance. */
-export interface Standing {
+interface Standing {
   readonly status: "active" | "done";
   /** Where it stands, in words. */
   readonly state: string;

@@ -34,7 +34,7 @@ export interface InspectedParts extends InspectedEngine {
 }
 
 /** What these pages are made of. */
-export interface InstancePageHandlerParts {
+interface InstancePageHandlerParts {
   readonly inspected: InspectedParts;
   readonly charts: ChartRegistry;
   readonly reads: InstanceReader;

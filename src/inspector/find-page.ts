@@ -17,7 +17,7 @@ import { InstanceReader, type ListQuery } from "./read-instances.ts";
 import type { SecretFilter } from "./show-values.ts";
 
 /** What pages are made of. */
-export interface PageHandlerParts {
+interface PageHandlerParts {
   readonly inspected: InspectedParts;
   readonly clock: Clock;
   readonly charts: ChartRegistry;

@@ -39,7 +39,7 @@ export interface InspectorParts {
 }
 
 /** A request with where the inspector is mounted: the path of its list. */
-export interface InspectorRequest extends ViewerRequest, FormRequest {
+interface InspectorRequest extends ViewerRequest, FormRequest {
   readonly base: string;
 }
 

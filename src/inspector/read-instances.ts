@@ -54,7 +54,7 @@ export interface TimerPage {
 }
 
 /** Finds instances that need a person, each with a sentence. */
-export type FindTroubles = () => Promise<readonly (readonly [id: string, trouble: string])[]>;
+type FindTroubles = () => Promise<readonly (readonly [id: string, trouble: string])[]>;
 
 /** Tasks that cannot be done, and when the first of each workflow is due. */
 export interface QueueStatus {

@@ -6,14 +6,14 @@ import type { LedgerReads } from "./ledger.ts";
  * What the answer is. `hint`: one endpoint's word; it may start a look, order a queue or fill a page that says so.
  * `evidence`: it alone moves money, ends or confirms a status, credits a deposit, closes a window or prices a quote.
  */
-export type Belief = "hint" | "evidence";
+type Belief = "hint" | "evidence";
 
 /**
  * Whose word the answer is. `one`: the first endpoint that answers. `enough`: as many as must agree tell it alike, or
  * vouch for it. `all`: as many as must agree answer, and each that answers counts: all tell it alike, or the most cautious
  * word is taken. `any`: what any endpoint that answers tells counts.
  */
-export type Witnesses = "one" | "enough" | "all" | "any";
+type Witnesses = "one" | "enough" | "all" | "any";
 
 /** One read. */
 export interface ReadRule {
@@ -27,7 +27,7 @@ export interface ReadRule {
  * What the type of an answer says of it. An answer that is put together of several reads is evidence where one of its
  * parts is, and each part says for itself what it is. A method that answers nothing decides nothing.
  */
-export type BeliefOf<Answer> = [NonNullable<Answer>] extends [void]
+type BeliefOf<Answer> = [NonNullable<Answer>] extends [void]
   ? "hint"
   : NonNullable<Answer> extends readonly (infer Part)[]
     ? BeliefOf<Part>

@@ -21,7 +21,7 @@ export interface SlotEnvironment {
 }
 
 /** What a run reports, landed or not. */
-export interface RunReport {
+interface RunReport {
   readonly err: TransactionErrorJson | null;
   readonly logs: readonly string[];
   readonly computeUnits: bigint;
@@ -39,7 +39,7 @@ export interface InnerInstruction {
 }
 
 /** An account of a transaction, before and after it; of a program that is only called, without its data. */
-export interface AccountChange {
+interface AccountChange {
   readonly address: string;
   readonly isWritable: boolean;
   readonly before: AccountState | null;

@@ -18,7 +18,7 @@ import { TransactionHistory, type LandedTransaction } from "./transaction-log.ts
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /** How many slots after its own a block counts as confirmed and as finalized. */
-export interface CommitmentDepths {
+interface CommitmentDepths {
   readonly confirmedAfter: number;
   readonly finalizedAfter: number;
 }
@@ -30,7 +30,7 @@ export interface View {
 }
 
 /** What became of submitted bytes: they landed now, had landed before, or never will. */
-export type Submission = "landed" | "duplicate" | "dropped";
+type Submission = "landed" | "duplicate" | "dropped";
 
 /** How far behind the finalized slot a view may lie: a node that lags that much has long been declared unhealthy. */
 const HISTORY_SLOTS = 300;
@@ -39,7 +39,7 @@ const HISTORY_SLOTS = 300;
 const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n;
 
 /** What a chain is made of. */
-export interface ChainStateOptions extends SlotJournalOptions {
+interface ChainStateOptions extends SlotJournalOptions {
   readonly litesvm: Litesvm;
   readonly depths: CommitmentDepths;
 }

@@ -42,7 +42,7 @@ export function associatedTokenAddress(owner: string, mint: string): string {
 }
 
 /** What the faucet gives to whom. */
-export interface Gift {
+interface Gift {
   readonly keys: GenesisKeys;
   readonly recipient: string;
   readonly funds: Funds;

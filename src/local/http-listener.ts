@@ -34,14 +34,14 @@ export interface Listener {
 }
 
 /** Where to listen. */
-export interface Place {
+interface Place {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
 }
 
 /** What a listener leads to. */
-export interface Listening {
+interface Listening {
   /** Answers one request body; rejects when `signal` aborts. */
   readonly answer: (body: string, signal: AbortSignal) => Promise<RpcAnswer>;
   readonly sockets: SocketServer;

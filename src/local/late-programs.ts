@@ -17,7 +17,7 @@ const CODE_ADDRESS_OFFSET = 4;
 export type LateProgram = ReadonlyMap<string, NativeAccount>;
 
 /** What a chain begins with. */
-export interface Genesis {
+interface Genesis {
   /** For `LiteSvm.fromBytes`: everything but the late programs. */
   readonly bytes: Uint8Array;
   /** Each late program under the address of either of its accounts. */

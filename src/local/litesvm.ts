@@ -43,7 +43,7 @@ export interface NativeFailure {
 }
 
 /** The result of a simulation that succeeded. */
-export interface NativeSimulation {
+interface NativeSimulation {
   meta(): NativeMeta;
   postAccounts(): { readonly address: Uint8Array; account(): NativeAccount }[];
 }
@@ -100,7 +100,7 @@ export interface Litesvm {
 }
 
 /** The machine a native package is chosen for; `libc` matters on Linux only. */
-export interface Platform {
+interface Platform {
   readonly os: string;
   readonly cpu: string;
   readonly libc: "gnu" | "musl";

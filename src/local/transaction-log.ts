@@ -141,7 +141,7 @@ export class TransactionHistory {
 }
 
 /** A landed transaction whose bulk is read when somebody asks for it. */
-export class RecordedTransaction implements LandedTransaction {
+class RecordedTransaction implements LandedTransaction {
   readonly signature: string;
   readonly messageHash: string;
   readonly slot: number;

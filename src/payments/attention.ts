@@ -12,7 +12,7 @@ export interface AttentionBody {
 }
 
 /** What is known of a transaction when it is shown. */
-export interface AttentionFacts {
+interface AttentionFacts {
   readonly transaction: Pick<TransactionRecord, "attention">;
   /** Its deposit address; undefined in wallet mode. */
   readonly deposit: DepositRecord | undefined;

@@ -2,7 +2,7 @@
 import type { Clock } from "../runtime.ts";
 
 /** One call of a host's function. */
-export interface HostCall<T> {
+interface HostCall<T> {
   /** The option that the function was given as; named by the error. */
   readonly name: string;
   readonly deadlineMs: number;

@@ -3,7 +3,7 @@ import type { DepositAddressContext } from "../../machines/index.ts";
 import type { PaymentStorage } from "./payment-storage.ts";
 
 /** A deposit address as of its last commit. */
-export interface CountedDeposit {
+interface CountedDeposit {
   readonly context: DepositAddressContext;
   /** The number of its steps so far: what was concluded from this one may be committed after no other. */
   readonly version: number;

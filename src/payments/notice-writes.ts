@@ -17,7 +17,7 @@ export type ShownTransaction = Pick<
 >;
 
 /** What a step does, and when. */
-export interface AnnouncingStep {
+interface AnnouncingStep {
   readonly effects: readonly PlannedEffect[];
   readonly at: number;
 }

@@ -8,7 +8,7 @@ import { CLOCKS_MS, GAP_MS } from "./gaps.ts";
 import { storageTime } from "./storage-time.ts";
 
 /** What signs are made with. */
-export interface SignParts {
+interface SignParts {
   readonly storage: Pick<PaymentStorage, "newestLife" | "lives" | "commit" | "time">;
   readonly ledger: Pick<Ledger, "time">;
   /** What a process sleeps by; signs are dated by the storage, so that all processes mean the same time. */

@@ -16,7 +16,7 @@ export function deskPurse(desk: string, mint: string): string {
 }
 
 /** One set of signed bytes, and what its landing costs a purse for good, in base units. */
-export interface Spending {
+interface Spending {
   readonly signature: string;
   readonly purse: string;
   readonly amount: bigint;

@@ -7,7 +7,7 @@ import { bindDatabase, bindSecrets } from "../payments/secrets/bind-database.ts"
 import type { MasterSecret } from "../payments/secrets/sealing.ts";
 
 /** What a database is bound to, and what is asked for it. */
-export interface BoundParts {
+interface BoundParts {
   readonly storage: PaymentStorage;
   /** Behind the gate: while a start waits for the chain, nothing else is bound to what answers. */
   readonly ledger: Pick<Ledger, "genesisHash">;

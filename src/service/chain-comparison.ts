@@ -16,7 +16,7 @@ export interface ChainStatus {
 }
 
 /** What comparing needs. */
-export interface ChainCheckParts {
+interface ChainCheckParts {
   /** Compares, and answers the genesis hash. Changes nothing. */
   readonly compare: () => Promise<string>;
   /** Binds the database to this chain, or compares it with the one it is bound to. */

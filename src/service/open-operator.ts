@@ -32,7 +32,7 @@ import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
 import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
 
 /** The parts of a service that its operator acts on. */
-export interface OperatedService extends ServiceContext {
+interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   readonly engine: Engine<PaymentTables>;

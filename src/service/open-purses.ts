@@ -6,7 +6,7 @@ import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import { PurseWatch, type PurseParts } from "../payments/purses/purses.ts";
 
 /** Who holds money of the service's own. */
-export interface PurseHolders {
+interface PurseHolders {
   /** Null while private mode is off. */
   readonly routing: Pick<PrivateRouting, "terms"> | null;
   /** Null while no provider is configured. */

@@ -99,7 +99,7 @@ const MAX_LEDGER_WAIT_MS = 2_000;
 const NO_TROUBLES: TroubleCount = { deadLetters: 0, failingTasks: 0, unknownInstances: 0 };
 
 /** What health is read from. */
-export interface HealthParts {
+interface HealthParts {
   readonly storage: PaymentStorage;
   readonly commits: CommitHealth;
   readonly ledger: Ledger;

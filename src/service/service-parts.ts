@@ -45,10 +45,10 @@ import { ownAddresses } from "./own-addresses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
 
 /** The options of a service with their defaults. */
-export type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
+type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
 
 /** How webhooks are sent, and to whom. */
-export interface WebhookParts {
+interface WebhookParts {
   readonly sealing: SecretBox;
   readonly delivery: DeliveryClient;
   readonly deliveries: WebhookDeliveryWorkflow;

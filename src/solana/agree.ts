@@ -6,7 +6,7 @@ import { byPreference, firstAnswer, type NodeContext, type EndpointCall } from "
 import { tooFewWitnesses } from "./unavailable.ts";
 
 /** A fact that several endpoints are asked for. */
-export interface Matter<T> {
+interface Matter<T> {
   /** The noun that a person is shown when endpoints differ, such as "the rent of an account". */
   readonly subject: string;
   readonly question: EndpointCall<T>;
@@ -71,7 +71,7 @@ export async function gatherAny<T, R>(
 }
 
 /** A run that endpoints are asked to try. */
-export interface Trial<T> extends Matter<T> {
+interface Trial<T> extends Matter<T> {
   /** Whether the run succeeded. */
   readonly passes: (answer: T) => boolean;
   /** Whether the endpoint may only be too far behind to try it. */

@@ -11,7 +11,7 @@ import { errorText } from "./statuses.ts";
  * What the blocks say. `none`: no block up to the last that could hold the message does. `gap`: this node does not show
  * all of them. `unfinished`: more are left than are read at once.
  */
-export type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
+type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
 
 /** Where a walk goes on, kept by its caller between two looks. */
 export interface WalkCache {
@@ -20,7 +20,7 @@ export interface WalkCache {
 }
 
 /** The node whose blocks are walked. */
-export interface WalkedNode {
+interface WalkedNode {
   readonly rpc: RpcNode;
   readonly finalizedSlot: number;
   readonly memory: WalkCache;

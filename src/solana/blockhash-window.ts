@@ -88,7 +88,7 @@ function furthestAndReached(witnesses: number, told: readonly number[]): readonl
 }
 
 /** A blockhash, and when a transaction over it can land. */
-export interface NewestBlockhash extends LandingWindow {
+interface NewestBlockhash extends LandingWindow {
   readonly blockhash: string;
 }
 

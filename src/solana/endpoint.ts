@@ -55,7 +55,7 @@ export interface Endpoint {
 }
 
 /** What endpoints are opened in. */
-export interface EndpointParts {
+interface EndpointParts {
   readonly clock: Clock;
   readonly closed: AbortSignal;
 }

@@ -19,7 +19,7 @@ const MAX_IN_WINDOW = 100;
 const MAX_SLOTS = 5_000;
 
 /** What the lists of a node say: the landing of this very message, nothing of it, or too much to tell. */
-export type MessageSearch = FoundLanding | "absent" | "unclear";
+type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**
  * Looks through the finalized transactions that name the message's reference key, and for a message of others' making,

@@ -35,7 +35,7 @@ export interface EndpointTime {
 }
 
 /** One look at an endpoint. */
-export interface Look {
+interface Look {
   readonly slot: number;
   readonly slotsBehind: number;
   /** Of the block of that slot, Unix milliseconds. */
@@ -43,7 +43,7 @@ export interface Look {
 }
 
 /** An endpoint as far as its health is concerned. */
-export interface Patient {
+interface Patient {
   /** Safe to log. */
   readonly name: string;
   readonly health: EndpointHealth;

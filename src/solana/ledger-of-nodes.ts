@@ -51,7 +51,7 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
 
 /** Which nodes there are, and how many of them must agree. */
-export interface NodeOptions {
+interface NodeOptions {
   readonly endpoints: readonly EndpointOptions[];
   readonly witnesses: number;
   readonly deathProof: DeathProof;

@@ -21,7 +21,7 @@ export interface ReadPayment {
 }
 
 /** What the sender's lamports do not cover: the fee, the rent of accounts to be created, or what a wallet must keep. */
-export type Uncovered = "fee" | "rent" | "leftover";
+type Uncovered = "fee" | "rent" | "leftover";
 
 /**
  * Required is counted up to what is not covered: the fee alone; or the fee and the rent of the accounts to be created; or,

@@ -12,7 +12,7 @@ import type { NodeSignatureStatus } from "./rpc/rpc-node.ts";
 const RECEIPTS_AT_ONCE = 8;
 
 /** What one node said of some signatures, and the oldest slot at which it was true. */
-export interface StatusAnswer {
+interface StatusAnswer {
   readonly slot: number;
   readonly statuses: readonly (SignatureStatus | null)[];
 }

@@ -3,7 +3,7 @@ import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from
 import type { Health } from "../service/read-health.ts";
 
 /** The values of an instrument's labels, by name. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 /** How long something took, one value each time it happens. */
 export interface DurationInstrument {
@@ -25,7 +25,7 @@ export interface GaugeInstrument {
 }
 
 /** One value of a gauge. */
-export interface GaugeValue {
+interface GaugeValue {
   readonly value: number;
   readonly labels: Labels;
 }

@@ -19,14 +19,14 @@ import { functionNames } from "./functions.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
 /** What every transaction is held to. */
-export interface Limits {
+interface Limits {
   /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
   /** How long one may wait for a lock that another session holds, in milliseconds. */
   readonly lockTimeoutMs: number;
 }
 
-export type Rows = readonly object[];
+type Rows = readonly object[];
 
 /** Sends statements within one transaction that goes on. */
 export type SqlCall = (...statements: readonly string[]) => Promise<readonly Rows[]>;

@@ -5,13 +5,13 @@ import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts
 import { HostPool } from "./hosts.ts";
 
 /** Where to connect, and how often. */
-export interface Opening {
+interface Opening {
   readonly connections?: number;
   readonly listen?: string | false;
 }
 
 /** What a storage works with. */
-export interface Connections {
+interface Connections {
   readonly servers: ConnectionSource;
   /** A connection outside the pool, which has not connected yet. */
   readonly listener: () => Promise<ListeningClient>;

@@ -8,7 +8,7 @@ import type { ListeningClient } from "./driver.ts";
 import { literal } from "./text.ts";
 
 /** What a hint is sent and heard by. */
-export interface WakeFeedParts {
+interface WakeFeedParts {
   readonly database: Database;
   /** A connection of its own, which has not connected yet. */
   readonly client: () => Promise<ListeningClient>;

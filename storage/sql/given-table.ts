@@ -36,7 +36,7 @@ export const valueName = {
 export const valueOf = (name: string): string => `{${name}}`;
 
 /** A write, as it is carried out: refused unless so many rows are changed, or found by what only expects them. */
-export interface PreparedWrite {
+interface PreparedWrite {
   readonly bound: BoundStatement;
   readonly rows: 0 | 1;
   /** Before an insert: refused, too, where its group has no room for it. */

@@ -34,7 +34,7 @@ export const installedStatements = {
 };
 
 /** What a database has of a table. */
-export interface TableStanding {
+interface TableStanding {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
 }

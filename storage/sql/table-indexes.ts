@@ -9,7 +9,7 @@ import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
 import { quoted } from "./statement.ts";
 
 /** An index as it shall be. */
-export interface WantedIndex {
+interface WantedIndex {
   /** What its names begin with, whatever it is in detail. */
   readonly base: string;
   readonly name: string;

@@ -9,7 +9,7 @@ const LEAST_BYTES = 100 * MIB;
 const SPARE_BYTES = 1024 * MIB;
 
 /** What is there, in bytes. */
-export interface DiskSpace {
+interface DiskSpace {
   readonly free: number;
   readonly database: number;
 }

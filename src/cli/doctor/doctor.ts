@@ -19,7 +19,7 @@ import { checkWork } from "./check-work.ts";
 import { wrong, type Finding } from "./finding.ts";
 
 /** What is looked at beside this machine, and how it is printed. */
-export interface DoctorWanted extends DatabaseOptions, ServiceOptions {
+interface DoctorWanted extends DatabaseOptions, ServiceOptions {
   readonly json: boolean;
 }
 

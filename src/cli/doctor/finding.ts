@@ -1,7 +1,7 @@
 /** What one check of the doctor found, and what is to be done about it. */
 
 /** `warning`: it works, and should be looked at. `wrong`: it does not work, or will not for long. */
-export type Verdict = "ok" | "warning" | "wrong";
+type Verdict = "ok" | "warning" | "wrong";
 
 /** One line of the doctor's. */
 export interface Finding {
@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 /** What was found, and what to do about it. */
-export interface Complaint {
+interface Complaint {
   readonly found: string;
   readonly todo: string;
 }

@@ -13,7 +13,7 @@ export interface RetentionRule {
   batches(): AsyncIterable<number>;
 }
 
-export interface RetentionLoopParts extends Pick<EngineContext, "clock" | "log" | "holder"> {
+interface RetentionLoopParts extends Pick<EngineContext, "clock" | "log" | "holder"> {
   readonly storage: Pick<EngineStorage, "lease">;
   /** Which removals exclude each other: loops of one name take turns, in whichever processes they are. */
   readonly name: string;

@@ -13,7 +13,7 @@ export interface RetentionStatus extends RemovalStatus {
   readonly bytes: number | null;
 }
 
-export interface RetentionParts extends EngineContext, Pick<FinishedParts, "archive"> {
+interface RetentionParts extends EngineContext, Pick<FinishedParts, "archive"> {
   readonly keepMs: number | null;
 }
 

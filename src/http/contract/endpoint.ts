@@ -108,7 +108,7 @@ export interface OpenEndpoint<
 export type Endpoint = KeyedEndpoint | OpenEndpoint;
 
 /** The body of an endpoint that takes none. */
-export type NoBody = z.ZodUndefined;
+type NoBody = z.ZodUndefined;
 
 /** An endpoint as it was declared: its types are exact, so that the client's follow from them. */
 export interface DeclaredEndpoint<

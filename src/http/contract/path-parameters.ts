@@ -1,7 +1,7 @@
 /** The variable parts of paths, by the names that the paths give them. */
 
 /** One of them. */
-export interface PathParameter {
+interface PathParameter {
   readonly description: string;
   readonly example: string;
   /** What it is made of; a path with anything else in this place leads nowhere. Absent where the service judges it. */

@@ -5,7 +5,7 @@ import { takenWay, type TakenStep } from "./taken-way.ts";
 import { LINE, NAME_LINE, PADDING } from "./text-size.ts";
 
 /** What is marked on the chart of an instance. */
-export interface ChartMarks {
+interface ChartMarks {
   /** The ids of the active states. */
   readonly active: readonly string[];
   readonly taken: readonly TakenStep[];

@@ -15,7 +15,7 @@ export interface PageAddress {
 }
 
 /** What the streams are made of. */
-export interface PageFeedParts extends Omit<WatchedPageParts, "make"> {
+interface PageFeedParts extends Omit<WatchedPageParts, "make"> {
   readonly make: (address: PageAddress) => Promise<MadePage>;
   /** The clock that the pages count down by. */
   readonly clock: Clock;

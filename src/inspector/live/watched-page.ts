@@ -10,7 +10,7 @@ export interface MadePage {
 }
 
 /** Told of each state of a page that differs from the one before. */
-export type PageListener = (page: MadePage) => void;
+type PageListener = (page: MadePage) => void;
 
 /** What keeping pages fresh needs. */
 export interface WatchedPageParts {

@@ -13,7 +13,7 @@ export function actsSection(links: Links, id: string, acts: readonly OfferedAct[
 }
 
 /** What is asked before an act. */
-export interface Confirmation {
+interface Confirmation {
   readonly id: string;
   /** The address of the page that shows it. */
   readonly page: string;
@@ -59,7 +59,7 @@ function eventField({ takesEvent }: OfferedAct, event: string): Html | null {
 }
 
 /** What came of an act. */
-export interface ActOutcome {
+interface ActOutcome {
   readonly id: string;
   /** The address of the page that shows it. */
   readonly page: string;

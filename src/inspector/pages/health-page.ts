@@ -9,7 +9,7 @@ import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
 /** What the page shows; `service` is null for an engine without payments. */
-export interface HealthPage extends QueueStatus {
+interface HealthPage extends QueueStatus {
   readonly service: Health | null;
 }
 

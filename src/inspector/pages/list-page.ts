@@ -6,7 +6,7 @@ import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
 /** What the list is made of. */
-export interface ListPage {
+interface ListPage {
   readonly list: InstanceList;
   readonly query: ListQuery;
   /** The keys of the registered charts. */

@@ -2,7 +2,7 @@
 import { html, type Html } from "../html.ts";
 
 /** What stands in a table. */
-export interface TableParts {
+interface TableParts {
   /** What a screen reader calls it. */
   readonly label: string;
   readonly headings: readonly string[];

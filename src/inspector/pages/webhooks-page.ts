@@ -49,7 +49,7 @@ function enabledWords({ webhook }: WebhookStatus): string {
 }
 
 /** One webhook with its newest deliveries. */
-export interface WebhookPage {
+interface WebhookPage {
   readonly id: string;
   readonly url: string;
   readonly ladders: readonly DeliveryHistory[];

@@ -10,7 +10,7 @@ import { shownEvent } from "./instance/shown-instance.ts";
 import type { Links, PageParts } from "./page.ts";
 
 /** What was asked, and what would come of it. */
-export interface WhatIf {
+interface WhatIf {
   readonly instance: InstanceRecord;
   readonly known: KnownChart;
   readonly history: readonly HistoryRecord[];

@@ -34,7 +34,7 @@ export type ImaginedResult =
   | { readonly kind: "refused"; readonly reason: string };
 
 /** An instance as it stood, or stands. */
-export interface StandingInstance {
+interface StandingInstance {
   readonly workflow: AnyWorkflow;
   readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;

@@ -18,7 +18,7 @@ export type RpcHandler = (call: RpcCall) => unknown;
 export type RpcCallOptions = Readonly<Record<string, unknown>>;
 
 /** What the node that answers knows and does. */
-export interface AnsweringNode {
+interface AnsweringNode {
   readonly head: number;
   readonly firstSlot: number;
   readonly dropsSends: boolean;

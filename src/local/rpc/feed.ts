@@ -4,7 +4,7 @@ import type { ChainState, Commitment } from "../chain-state.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
 
 /** What happened since a subscription was last looked at. */
-export interface News {
+interface News {
   readonly chain: ChainState;
   /** The newest slot with the subscription's commitment. */
   readonly slot: number;

@@ -12,7 +12,7 @@ export interface NotificationTarget {
 }
 
 /** How it is sent, and how it is delayed: `wait` resolves after so many milliseconds of the chain's clock. */
-export interface Delivering extends Pick<NotificationTarget, "send" | "cut"> {
+interface Delivering extends Pick<NotificationTarget, "send" | "cut"> {
   readonly wait: (ms: number) => Promise<void>;
 }
 

@@ -14,7 +14,7 @@ import { submissionMethods } from "./submission-methods.ts";
 import { tokenMethods } from "./token-methods.ts";
 
 /** The way a call came in, and the methods to be had there. */
-export interface Door {
+interface Door {
   readonly transport: RpcRequest["transport"];
   readonly methods: ReadonlyMap<string, RpcHandler>;
 }

@@ -13,7 +13,7 @@ const MAX_SUBSCRIPTIONS = 1000;
 const MAX_OPEN_CALLS = 1000;
 
 /** The other end of a session. */
-export interface Wire {
+interface Wire {
   send(text: string): void;
   /** Ends the connection without a closing message. */
   cut(): void;

@@ -113,7 +113,7 @@ const OVERLAP_MS = DAY_MS;
 const MAX_OVERLAP_MS = 90 * DAY_MS;
 
 /** What keys are made of and checked against. */
-export interface ApiKeyParts {
+interface ApiKeyParts {
   readonly storage: Pick<PaymentStorage, "apiKey" | "apiKeysOf" | "commit">;
   readonly clock: Clock;
   readonly random: Random;

@@ -37,14 +37,14 @@ export interface LimitStatus {
 }
 
 /** Where hits are stored, and what a stored hit needs. */
-export interface HitCounting {
+interface HitCounting {
   readonly storage: Pick<PaymentStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 /** One counted request. */
-export interface DurableHit {
+interface DurableHit {
   readonly standing: LimitStatus;
   /** Takes it out of the window again and answers the standing without it: a replayed answer costs nothing. */
   readonly takeBack: () => Promise<LimitStatus>;

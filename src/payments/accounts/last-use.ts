@@ -8,7 +8,7 @@ import type { ApiKeyRecord } from "../tables/identity.ts";
 const COARSENESS_MS = 60_000;
 
 /** What noting needs. */
-export interface LastUseWriterParts {
+interface LastUseWriterParts {
   readonly storage: Pick<PaymentStorage, "commit">;
   readonly clock: Clock;
   readonly log: Logger;

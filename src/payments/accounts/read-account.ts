@@ -18,7 +18,7 @@ export interface AccountBody {
 }
 
 /** What reading an account needs. */
-export interface AccountReading {
+interface AccountReading {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
 }

@@ -22,7 +22,7 @@ interface Counted {
 }
 
 /** Where the volumes of accounts are stored. */
-export interface AmountLimitCheckParts {
+interface AmountLimitCheckParts {
   readonly storage: Pick<PaymentStorage, "volume">;
   readonly clock: Clock;
   readonly assets: Assets;

@@ -30,7 +30,7 @@ export interface IntakeResult {
 }
 
 /** Where the rules are stored, which clocks are compared, and how assets are named in refusals. */
-export interface IntakeCheckParts extends ClockParts {
+interface IntakeCheckParts extends ClockParts {
   readonly storage: Pick<PaymentStorage, "gates" | "time">;
   readonly assets: Assets;
 }

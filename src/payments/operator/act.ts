@@ -60,7 +60,7 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, given: unk
 export type WriteAct = (act: Act) => PaymentWrite;
 
 /** Where the time and the id of a row come from. */
-export interface AuditRuntime {
+interface AuditRuntime {
   readonly clock: Clock;
   readonly random: Random;
 }

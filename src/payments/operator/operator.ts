@@ -78,7 +78,7 @@ export interface OperatorParts {
 }
 
 /** What the operator's commands are made of. */
-export interface OperatorDeps extends ServiceContext {
+interface OperatorDeps extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   /** The workflows of this process, as `name@version`. */

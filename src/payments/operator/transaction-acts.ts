@@ -67,7 +67,7 @@ const landed = z.strictObject({ transactionId: named, signature: z.string().min(
 const returned = z.strictObject({ transactionId: named, mint: named, to: named.optional() });
 
 /** What these acts need. */
-export interface TransactionCommandParts {
+interface TransactionCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;

@@ -16,7 +16,7 @@ import { isExcess, ORDER_WORDS, refundWords } from "./plans/words.ts";
 import { explanationOf } from "./unknown-spending.ts";
 
 /** A payment that this database never signed, and the marker that stands all the same. */
-export interface UnsignedPayment {
+interface UnsignedPayment {
   readonly row: PaymentRecord;
   readonly deposit: DepositRecord;
   readonly view: TransactionView;

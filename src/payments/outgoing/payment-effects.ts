@@ -39,7 +39,7 @@ import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** What signing payments takes. */
-export interface PaymentEffectParts extends ClosingRules {
+interface PaymentEffectParts extends ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;

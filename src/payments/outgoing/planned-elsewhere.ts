@@ -9,7 +9,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { possiblePlans, type PossiblePlan } from "./plans/possible-plans.ts";
 
 /** A marker that names the marker of a plan. */
-export interface ReplacedMarker {
+interface ReplacedMarker {
   readonly deposit: DepositRecord;
   readonly view: Pick<TransactionView, "transaction" | "recipients">;
   readonly words: string;

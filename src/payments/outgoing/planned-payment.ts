@@ -32,7 +32,7 @@ export interface PlannedPayment {
 }
 
 /** What starts a payment: the start of its machine, its row, and what is reserved for it, for one commit. */
-export interface StartedPayment {
+interface StartedPayment {
   readonly start: StartRequest;
   readonly write: PaymentWrite;
   readonly reserved: ReservationResult["writes"];

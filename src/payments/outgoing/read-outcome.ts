@@ -26,7 +26,7 @@ export interface OrderPayment {
 }
 
 /** When and by what signature a payment landed, as far as it is known. */
-export interface Landing {
+interface Landing {
   readonly signature: string | null;
   readonly slot: number;
   /** Unix seconds. */
@@ -38,7 +38,7 @@ export interface Landing {
  * tells whether its newest bytes can land any more. `unknown`: the marker was made by something that
  * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
  */
-export type PaymentOutcome =
+type PaymentOutcome =
   | ({ readonly kind: "made"; readonly elsewhere?: OtherCopyPayment } & Landing)
   | ({ readonly kind: "overtaken" } & RivalPayment)
   | { readonly kind: "unmade"; readonly death: DeathEvidence }

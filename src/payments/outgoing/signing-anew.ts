@@ -13,7 +13,7 @@ const PATIENCE_MS = 5 * 60_000;
 type Version = Pick<AttemptRecord, "lastValidBlockHeight" | "createdAt">;
 
 /** Heights of one commitment: one that as many endpoints as must agree have reached, and one that any has. */
-export interface ReachedHeights {
+interface ReachedHeights {
   readonly agreed: number;
   readonly highest: number;
 }

@@ -15,7 +15,7 @@ export type LeafPaymentHandler = (
   plan: StoredPlan,
 ) => Promise<EffectOutcome<PaymentEvent, PaymentTables>>;
 
-export interface LeafPaymentParts extends SponsorParts {
+interface LeafPaymentParts extends SponsorParts {
   readonly assets: Assets;
   readonly startPayment: StartPayment;
 }

@@ -72,7 +72,7 @@ export async function listedDoubt(asked: Asked, address: Address): Promise<Spend
 }
 
 /** What an address has signed, and how much of that is believed. */
-export interface Spending extends SpendingElsewhere {
+interface Spending extends SpendingElsewhere {
   /** All transactions of the address that nodes list. */
   readonly transactions: Evidence<readonly OutgoingTransaction[]>;
   /** False after a gap in the lives of the database of which too few nodes have the history: then there may be more. */

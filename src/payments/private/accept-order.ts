@@ -54,7 +54,7 @@ export const REFUND_PAUSE_MS = 10 * 60_000;
 const RETRY_SECONDS = 30;
 
 /** What taking orders needs besides the context. */
-export interface OrderAcceptanceParts extends ServiceContext {
+interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;

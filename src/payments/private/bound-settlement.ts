@@ -25,7 +25,7 @@ import {
 import type { AddressSettlement, SettlementOutcome } from "./settle-address.ts";
 
 /** What keeping account of it takes. */
-export interface BindingParts {
+interface BindingParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;

@@ -10,12 +10,12 @@ import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
 const MAX_ACCOUNTS = 4;
 
 /** A deposit that is not where it is expected. */
-export interface StrayDeposit extends StrayAccount {
+interface StrayDeposit extends StrayAccount {
   readonly asset: Token;
 }
 
 /** What was found beside the associated accounts, the fullest first, and by which block. */
-export interface StrayDeposits {
+interface StrayDeposits {
   readonly slot: number;
   readonly deposits: readonly StrayDeposit[];
 }
@@ -26,7 +26,7 @@ interface StraysLook {
 }
 
 /** Of which assets, and in what state of the chain. */
-export interface SoughtStrays {
+interface SoughtStrays {
   readonly among: readonly Token[];
   readonly commitment: FirmCommitment;
 }

@@ -26,7 +26,7 @@ const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
 const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
 /** What an address does in the world. */
-export interface AddressEffects {
+interface AddressEffects {
   readonly settlement: AddressSettlement;
   readonly sendBack: ReturnHandler;
   readonly mayServePayers: PayerCheck;

@@ -9,7 +9,7 @@ import { screenParties, type ScreenAddress } from "../recipients/screening.ts";
 import type { ServiceContext } from "../service-context.ts";
 
 /** What checking the parties of an order needs. */
-export interface OrderPartiesParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
+interface OrderPartiesParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
   /** Sponsor, treasury and desk. */
   readonly ownWallets: readonly Address[];
   readonly screen: ScreenAddress | null;

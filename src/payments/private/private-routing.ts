@@ -6,7 +6,7 @@ import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { PrivateTransferWorkflow } from "./private-transfer-workflow.ts";
 
 /** What private mode polls the chain for. */
-export type WatchKind = "attempts" | "deposits" | "recentDeposits" | "lateDeposits" | "slowDeposits";
+type WatchKind = "attempts" | "deposits" | "recentDeposits" | "lateDeposits" | "slowDeposits";
 
 /** What private mode adds to the service. */
 export interface PrivateRouting {

@@ -64,7 +64,7 @@ export interface ReleaseRequest {
 }
 
 /** What releasing needs. */
-export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
+interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;

@@ -37,7 +37,7 @@ import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 
 /** What routing orders takes. */
-export interface PayoutRoutingParts extends SponsorParts {
+interface PayoutRoutingParts extends SponsorParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;

@@ -18,7 +18,7 @@ import { vouchedMoney, type VouchedFunds } from "./vouched-money.ts";
 export type PayerCheck = (address: string, transactionId: string) => Promise<boolean>;
 
 /** What screening payers needs. */
-export interface PayersScreening {
+interface PayersScreening {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;

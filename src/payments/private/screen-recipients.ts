@@ -9,7 +9,7 @@ import { refusedAmong, SCREENING, type ScreenAddress } from "../recipients/scree
  * that nothing is planned until an operator has decided; what an operator has released is not held again for the same
  * recipients. Rejects too while the address is held, and when the host cannot tell.
  */
-export type ScreenRecipientsAgain = (transactionId: string) => Promise<void>;
+type ScreenRecipientsAgain = (transactionId: string) => Promise<void>;
 
 /** Does nothing when the host does not screen. */
 export function recipientsScreening({

@@ -63,7 +63,7 @@ interface AddressInHand {
 }
 
 /** What settling addresses takes. */
-export interface SettlementEffectParts extends SponsorParts, ClosingRules {
+interface SettlementEffectParts extends SponsorParts, ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;

@@ -23,7 +23,7 @@ export interface VouchedFunds {
 }
 
 /** An operator's leave to refund to another address than the sender's: what was there then, and no more. */
-export interface Redirection {
+interface Redirection {
   /** The id of the word. */
   readonly word: string;
   readonly to: Address;

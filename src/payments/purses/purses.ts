@@ -159,7 +159,7 @@ function bodyOf(purse: Purse, now: number): PurseBody {
 const MAX_READING_AGE_MS = 5 * 60_000;
 
 /** A purse that is low, and since when this process has seen it so, in milliseconds since the Unix epoch. */
-export interface LowPurse {
+interface LowPurse {
   readonly body: PurseBody;
   readonly since: number;
 }

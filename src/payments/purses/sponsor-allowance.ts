@@ -33,20 +33,20 @@ export function mostNetworkFees({ networkFees }: Pick<RoutingCost, "networkFees"
 }
 
 /** Whose lamports are counted. */
-export interface CostBearers {
+interface CostBearers {
   readonly sponsor: Address;
   /** Owners of accounts that are closed again, or that the operator keeps. */
   readonly ours: readonly string[];
 }
 
 /** A transaction that is about to be signed. `networkFee` in lamports. */
-export interface PlannedLanding {
+interface PlannedLanding {
   readonly plan: TransactionPlan;
   readonly networkFee: Evidence<bigint>;
 }
 
 /** What landing costs the sponsor for good, in lamports: the fee, and rent of the accounts that it makes for others. */
-export interface LandingCost {
+interface LandingCost {
   readonly fee: bigint;
   readonly rent: bigint;
 }
@@ -77,7 +77,7 @@ interface CostlyAttempt {
 }
 
 /** What may still be spent on the order of one address, in lamports. */
-export interface Allowance {
+interface Allowance {
   readonly left: bigint;
   /** Belongs into the commit of the attempt: it is refused where attempts that are stored meanwhile have left too little. */
   readonly take: (attempt: CostlyAttempt) => PaymentWrite;

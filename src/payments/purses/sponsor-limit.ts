@@ -8,7 +8,7 @@ import { lastingCost } from "./sponsor-allowance.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 
 /** An order that is to be taken. */
-export interface OrderCost {
+interface OrderCost {
   readonly transactionId: string;
   readonly sponsor: Address;
   readonly cost: RoutingCost;
@@ -17,7 +17,7 @@ export interface OrderCost {
 }
 
 /** In lamports, null without a limit; and the times at which an order is taken, and by which others are old. */
-export interface DayLimit {
+interface DayLimit {
   readonly mostPerDay: bigint | null;
   readonly now: number;
   readonly agedTo: number;
@@ -73,7 +73,7 @@ function dayOf(sponsor: string): string {
 }
 
 /** A payment that was signed, and what landing costs the sponsor, in lamports. */
-export interface SignedPayment {
+interface SignedPayment {
   readonly row: Pick<PaymentRecord, "kind" | "mint" | "legs">;
   readonly signature: string;
   readonly cost: bigint;

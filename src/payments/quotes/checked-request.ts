@@ -34,7 +34,7 @@ export interface CheckedRequest {
 export type AcceptHandler<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
 
 /** The rows that every transaction begins with. */
-export interface BegunTransaction {
+interface BegunTransaction {
   readonly transaction: TransactionRecord;
   readonly recipients: readonly RecipientRecord[];
 }
@@ -85,7 +85,7 @@ export function closedQuote({ id, version }: QuoteRecord, closedAt: number): Pay
 }
 
 /** What becomes of a quote: which transaction uses it, and when on the clock of this process. */
-export interface QuoteUse {
+interface QuoteUse {
   readonly usedBy: string;
   readonly now: number;
 }

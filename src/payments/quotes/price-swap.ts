@@ -27,7 +27,7 @@ import { readSwap, writeSwap } from "./stored-swap.ts";
 const MAX_HOLD_MS = 2 * 60_000;
 
 /** What pricing swaps needs. */
-export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
+interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
   /** Null while private mode is off. */
@@ -35,7 +35,7 @@ export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledg
 }
 
 /** What is given and what is got for it. */
-export interface SwapPair {
+interface SwapPair {
   readonly give: Token;
   readonly get: Token;
 }

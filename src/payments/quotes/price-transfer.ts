@@ -9,7 +9,7 @@ import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivateFees, PrivatePricing } from "./private-pricing.ts";
 
 /** What pricing transfers needs. */
-export interface TransferPricingParts {
+interface TransferPricingParts {
   readonly ledger: Ledger;
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;

@@ -13,7 +13,7 @@ import type { QuoteInput } from "./priced-quote.ts";
 type ParsedQuoteRequest = z.output<typeof quoteRequest>;
 
 /** What the caller decides of a quote's inputs. */
-export type AskedQuote = Pick<
+type AskedQuote = Pick<
   QuoteInput,
   "mode" | "inputMint" | "outputMint" | "amount" | "sender" | "recipients" | "slippageBps"
 >;

@@ -34,7 +34,7 @@ const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
 const REFRESH_GRACE_MS = 10 * 60_000;
 
 /** What quoting needs besides the context. */
-export interface QuoteParts extends ServiceContext {
+interface QuoteParts extends ServiceContext {
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;

@@ -27,7 +27,7 @@ export interface ExaminationParts {
 export type RunningExaminationParts = ExaminationParts & { readonly lives: readonly LifeRecord[] };
 
 /** What the database says of an address. */
-export interface AddressFacts {
+interface AddressFacts {
   readonly deposit: DepositRecord;
   readonly orderStatus: string;
   readonly payments: readonly PaymentRecord[];
@@ -39,7 +39,7 @@ export interface AddressFacts {
 }
 
 /** A payment whose row says something else than the chain. */
-export interface Contradiction {
+interface Contradiction {
   readonly payment: string;
   readonly recorded: PaymentRecord["status"];
   readonly onChain: "landed" | "landed_with_error";

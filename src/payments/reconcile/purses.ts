@@ -23,7 +23,7 @@ export interface PurseReconciliation {
 export type SigningPurse = Pick<PurseReconciliation, "purse" | "address">;
 
 /** What comparing purses needs. */
-export interface PurseReconciliationParts {
+interface PurseReconciliationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Pick<Ledger, "signedBy">;
 }

@@ -22,7 +22,7 @@ export interface Reconciliation extends AddressReconciliation {
 }
 
 /** What reconciling needs. */
-export interface ReconciliationParts {
+interface ReconciliationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;

@@ -26,7 +26,7 @@ export interface WalletReconciliation {
 }
 
 /** What it takes to look. */
-export interface WalletReconciliationParts {
+interface WalletReconciliationParts {
   readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;
 }

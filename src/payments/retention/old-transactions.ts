@@ -9,7 +9,7 @@ import type { RetentionState, Rows } from "./oldest-first.ts";
 import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
 
 /** What removing transactions needs. */
-export interface TransactionRemoving extends RemovingParts {
+interface TransactionRemoving extends RemovingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];
 }

@@ -16,7 +16,7 @@ import { OldestRowReader, type Rows } from "./oldest-first.ts";
 import type { RemovingParts } from "./removal.ts";
 
 /** What retention is given. */
-export interface RetentionOptions {
+interface RetentionOptions {
   readonly keep: CheckedKeepOptions;
   readonly archive: Archive<ArchivedRow> | null;
   /** How long the archive may take for the rows of one batch, in milliseconds. */

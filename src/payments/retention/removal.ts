@@ -50,7 +50,7 @@ export async function carryOut(
 const HISTORY_PAGE = 1_000;
 
 /** An instance that has ended, as it is archived. */
-export interface EndedRun {
+interface EndedRun {
   readonly instance: Pick<InstanceRecord, "id" | "life">;
   readonly rows: readonly ArchivedRow[];
 }

@@ -5,7 +5,7 @@ import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
 import type { MasterSecret } from "./sealing.ts";
 
 /** Which key is meant: all that is stored of it. */
-export interface DepositKey {
+interface DepositKey {
   readonly masterVersion: number;
   readonly transactionId: string;
 }

@@ -1,7 +1,7 @@
 /** The price of a pool without a market: what it gives falls as much as what it takes grows (x · y = k). */
 
 /** What a pool holds of both assets, in base units. */
-export interface Reserves {
+interface Reserves {
   readonly give: bigint;
   readonly get: bigint;
 }

@@ -26,7 +26,7 @@ import type {
 } from "./swap-provider.ts";
 
 /** How a desk trades, checked. */
-export interface DeskTerms {
+interface DeskTerms {
   readonly desk: Signer;
   /** Null where the inventory makes the price. */
   readonly prices: PriceSource | null;

@@ -22,7 +22,7 @@ import { swapRefusal } from "./swap-refusal.ts";
 import { readSignedSwap } from "./read-signed-swap.ts";
 
 /** What taking swaps needs besides the context. */
-export interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
   readonly signed: SignedTransactionAcceptance;

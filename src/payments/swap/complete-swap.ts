@@ -11,7 +11,7 @@ import { readSwap } from "../quotes/stored-swap.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 
 /** What completing a swap needs. */
-export interface SwapCompletion extends ClockParts {
+interface SwapCompletion extends ClockParts {
   readonly storage: PaymentStorage;
   readonly assets: Assets;
   /** Null while no provider is configured. */

@@ -28,7 +28,7 @@ const PATIENCE_MS = 5 * 60_000;
 type Obstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
 /** What routing swaps needs besides the context. */
-export interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
+interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
   readonly sponsor: Address;
   readonly startPayment: StartPayment;
   /** Null while no provider is configured. */

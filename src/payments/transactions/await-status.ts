@@ -9,7 +9,7 @@ import type { Clock } from "../../runtime.ts";
 const LOOK_AGAIN_MS = 1_000;
 
 /** What is waited for, and for how long at most. */
-export interface AwaitedStatus {
+interface AwaitedStatus {
   readonly transactionId: string;
   /** The status that it has now. */
   readonly status: TransactionStatus;

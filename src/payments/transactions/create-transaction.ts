@@ -27,7 +27,7 @@ import { answeredBefore } from "./answered-before.ts";
 export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
 
 /** The ways to take a transaction, each of which checks what is its own. */
-export interface TransactionAcceptanceParts extends ServiceContext {
+interface TransactionAcceptanceParts extends ServiceContext {
   readonly acceptTransfer: AcceptHandler<CreatedTransferBody>;
   readonly acceptSwap: AcceptHandler<CreatedTransferBody>;
   /** Null while private mode is off. */

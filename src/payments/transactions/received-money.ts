@@ -26,7 +26,7 @@ export interface ReceivedMoneyBody {
 }
 
 /** An order and its deposit address. */
-export interface AwaitedDeposit {
+interface AwaitedDeposit {
   readonly transaction: TransactionRecord;
   readonly deposit: DepositRecord;
 }

@@ -10,7 +10,7 @@ import {
 import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
 
 /** See `PaymentService.transaction`. */
-export type ShowTransaction = (
+type ShowTransaction = (
   caller: Caller,
   transactionId: string,
   options?: TransactionQuery & { readonly signal?: AbortSignal },

@@ -34,10 +34,7 @@ export interface ExaminedTransaction {
 }
 
 /** What taking signed transactions needs besides the context. */
-export interface SignedTransactionAcceptanceParts extends Pick<
-  ServiceContext,
-  "storage" | "clock" | "random"
-> {
+interface SignedTransactionAcceptanceParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
   readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
   /** The first step of a transfer. */
   readonly startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) => StartRequest;

@@ -12,7 +12,7 @@ import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
 /** What settling needs. */
-export interface Settlement {
+interface Settlement {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly engine: Engine<PaymentTables>;

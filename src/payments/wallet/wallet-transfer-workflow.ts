@@ -16,7 +16,7 @@ import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
 
 /** What sending a caller-signed transaction needs. */
-export interface TransferParts {
+interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
@@ -92,7 +92,7 @@ function isOver(status: TransferMeta["status"]): boolean {
 }
 
 /** How a transfer begins. */
-export interface TransferStart {
+interface TransferStart {
   /** How long it can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;
   /** What is set aside for it, by id; see `SignedTransactionAcceptance`. */

@@ -16,7 +16,7 @@ import { inLanes, Semaphore } from "../slots.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
 /** What following signatures needs. */
-export interface SignatureWatching {
+interface SignatureWatching {
   readonly storage: Pick<PaymentStorage, "attempts">;
   readonly ledger: Ledger;
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
 /** What both watches need. */
-export interface UnsettledWatching {
+interface UnsettledWatching {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
 }

@@ -12,7 +12,7 @@ export interface DisableRule {
 }
 
 /** What deciding it needs. */
-export interface Disabling {
+interface Disabling {
   readonly storage: Pick<PaymentStorage, "webhook" | "webhookChanges" | "lastDeliveredAt" | "abandonedSince">;
   readonly clock: Clock;
   readonly disableAfter: DisableRule | "never";

@@ -39,7 +39,7 @@ export async function listEvents(
 }
 
 /** Whose timeline is asked for. */
-export interface AskedTimeline {
+interface AskedTimeline {
   readonly transactionId: string;
   readonly query?: EventsQuery | undefined;
 }

@@ -22,7 +22,7 @@ export interface NoticeFilter {
 export type NoticeListener = (notice: Notice) => void;
 
 /** What telling needs. */
-export interface NoticeFeedParts {
+interface NoticeFeedParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
   readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notice">;
   readonly clock: Clock;

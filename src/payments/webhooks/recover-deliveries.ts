@@ -24,7 +24,7 @@ const MAX_RECOVERED = 250;
 const EVENTS_PAGE = 200;
 
 /** A request to send again what was not received. */
-export interface AskedRecovery {
+interface AskedRecovery {
   readonly webhookId: string;
   readonly request: RecoveryRequest;
   readonly options?: RequestOptions | undefined;

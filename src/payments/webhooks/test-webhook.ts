@@ -27,7 +27,7 @@ export interface TestedWebhookBody {
 }
 
 /** A request to try a webhook. */
-export interface AskedTest {
+interface AskedTest {
   readonly webhookId: string;
   readonly request: WebhookTestRequest;
   readonly options?: RequestOptions | undefined;

@@ -16,7 +16,7 @@ import { replacedSecret } from "./webhook-secret.ts";
 const DISABLED_BY_OWNER = "disabled_by_owner";
 
 /** A request to change a webhook. */
-export interface AskedUpdate extends Pick<RequestOptions, "onLimit"> {
+interface AskedUpdate extends Pick<RequestOptions, "onLimit"> {
   readonly webhookId: string;
   readonly request: WebhookUpdateRequest;
 }

@@ -31,7 +31,7 @@ const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryReco
 };
 
 /** What deliveries need. */
-export interface DeliveringParts {
+interface DeliveringParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly delivery: DeliveryClient;

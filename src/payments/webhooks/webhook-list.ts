@@ -4,7 +4,7 @@ import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { WebhookContext } from "./webhook-context.ts";
 
 /** An account's webhooks as they were read. */
-export interface ReadWebhooks {
+interface ReadWebhooks {
   /** Those that are not deleted, oldest first. */
   readonly webhooks: readonly WebhookRecord[];
   /** Refuses a commit once one of them was changed, and once there is another one. */

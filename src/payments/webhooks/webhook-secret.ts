@@ -4,7 +4,7 @@ import type { SealScope, SecretBox } from "../secrets/sealing.ts";
 import type { SignatureInput } from "./sending/signature.ts";
 
 /** The fields of a webhook that its deliveries are signed by. */
-export type SecretFields = Pick<WebhookRecord, "sealedSecret" | "previousSealedSecret" | "previousUntil">;
+type SecretFields = Pick<WebhookRecord, "sealedSecret" | "previousSealedSecret" | "previousUntil">;
 
 /** A webhook whose deliveries are not signed. */
 export const NO_SECRET: SecretFields = {

@@ -4,7 +4,7 @@ import type { Inflow, InflowShare } from "../../ledger/routing.ts";
 import { isOnCurve } from "../is-on-curve.ts";
 
 /** How one account's lamports changed. */
-export interface LamportChange {
+interface LamportChange {
   readonly account: Address;
   readonly change: bigint;
 }

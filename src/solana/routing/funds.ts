@@ -15,7 +15,7 @@ import { readClock, type BlockTime } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
 /** Which holdings are asked for, and how final they have to be. */
-export interface FundsQuery {
+interface FundsQuery {
   readonly addresses: readonly Address[];
   readonly mints: readonly Address[];
   readonly commitment: FirmCommitment;

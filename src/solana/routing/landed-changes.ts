@@ -10,7 +10,7 @@ import { tooFewWitnesses } from "../unavailable.ts";
 import type { TransactionChange, TokenChange } from "./attribute-inflows.ts";
 
 /** A transaction that an endpoint lists. */
-export interface ListedTransaction {
+interface ListedTransaction {
   readonly signature: string;
   readonly slot: number;
 }

@@ -21,7 +21,7 @@ const PAGE = 100;
 const ACCOUNTS_AT_ONCE = 8;
 
 /** To whom money came, in which mints, and what is sought of it. */
-export interface PayersQuery {
+interface PayersQuery {
   readonly owner: Address;
   readonly mints: readonly Address[];
   readonly search: PayerQuery;

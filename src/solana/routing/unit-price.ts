@@ -15,7 +15,7 @@ const MAX_UNIT_PRICE = 1_000_000n;
 const QUARTILE = 0.75;
 
 /** A transaction as far as its price depends on it. */
-export interface PricedPlan {
+interface PricedPlan {
   readonly planned: readonly PlannedInstruction[];
   /** The accounts that it writes to, the fee payer first. */
   readonly writable: readonly PublicKey[];

@@ -14,7 +14,7 @@ import {
 } from "./rpc-call.ts";
 
 /** What batching calls needs to know. */
-export interface Batching {
+interface Batching {
   readonly clock: Clock;
   /** Calls in one request at most. */
   readonly callsPerBatch: number;

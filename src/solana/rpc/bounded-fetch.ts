@@ -17,7 +17,7 @@ const DEADLINE_MS = 8_000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** What bounds the calls to one endpoint. */
-export interface Bounds {
+interface Bounds {
   readonly url: string;
   /** Holds calls back before their deadline runs; null where the provider sets no limit. */
   readonly pace: CallRateLimit | null;

@@ -5,7 +5,7 @@ import { BatchQueue, type BatchQueueParts } from "./carrier.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
 /** What joining calls needs to know. */
-export interface Joining {
+interface Joining {
   readonly clock: Clock;
   /** Accounts in one getMultipleAccounts call at most. */
   readonly accountsPerCall: number;

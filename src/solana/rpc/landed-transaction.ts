@@ -82,7 +82,7 @@ export function messageHashOf(bytes: Uint8Array): string {
 }
 
 /** Who takes part. */
-export interface Participants {
+interface Participants {
   /** The fee payer first. */
   readonly signers: readonly Address[];
   /** Those that the message names itself; what it loads from tables is in the meta. */

@@ -55,20 +55,20 @@ const SHAPES = {
 };
 
 /** What is told of some accounts, as they were at the end of `slot`. */
-export interface AccountsReading {
+interface AccountsReading {
   readonly slot: number;
   /** In the order asked, null where there is none. */
   readonly accounts: readonly (Account | null)[];
 }
 
 /** The token accounts of an owner, at the end of `slot`. */
-export interface OwnedAccountsReading {
+interface OwnedAccountsReading {
   readonly slot: number;
   readonly accounts: readonly OwnedAccount[];
 }
 
 /** How final an answer has to be, and how new. */
-export interface Query {
+interface Query {
   readonly commitment: Commitment;
   /** A node that is not there yet answers with an error. */
   readonly minContextSlot?: number;
@@ -81,7 +81,7 @@ export interface AccountQuery extends Query {
 }
 
 /** Which of the transactions that name an address are listed, newest first. */
-export interface ListQuery {
+interface ListQuery {
   /** At most 1,000. */
   readonly limit: number;
   /** Only older ones than this signature. */

@@ -7,13 +7,13 @@ import { listed, quoted, type Statement, statement } from "../statement.ts";
 type Columns = Readonly<Record<string, Column>>;
 
 /** What makes up a table besides its name. */
-export interface TableParts {
+interface TableParts {
   readonly columns: Columns;
   readonly key: readonly string[];
 }
 
 /** A table that is there, and what it becomes. */
-export interface RemadeTable extends TableParts {
+interface RemadeTable extends TableParts {
   /** A query that gives its rows, their values in the order of the columns. */
   readonly rows: string;
 }

@@ -34,7 +34,7 @@ export function chartSection(shown: ShownInstance): Html {
 }
 
 /** What is marked on a chart. */
-export interface MarkedSteps {
+interface MarkedSteps {
   readonly value: unknown;
   readonly history: readonly HistoryRecord[];
 }

@@ -19,7 +19,7 @@ export interface MatterList {
 export type MatterLookup = (limit: number) => Promise<MatterList>;
 
 /** Where matters are looked for, and what is stored of those that were seen before. */
-export interface MatterSources {
+interface MatterSources {
   readonly sources: readonly AttentionSource[];
   readonly storage: Pick<PaymentStorage, "matters">;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ const LOOK_MS = 30_000;
 const MAX_TOLD = 200;
 
 /** Where matters are found, and what telling them needs. */
-export interface MatterReportLoopParts extends MatterReportWriterParts {
+interface MatterReportLoopParts extends MatterReportWriterParts {
   readonly storage: Pick<PaymentStorage, "openMatters" | "matters" | "commit">;
   readonly lookForMatters: MatterLookup;
 }

@@ -11,7 +11,7 @@ const STANDS_MS = 100_000;
 const MOST_OPEN = 2_000;
 
 /** Where it is stored what others see. */
-export interface SightingParts {
+interface SightingParts {
   readonly storage: Pick<PaymentStorage, "openMatters" | "time">;
   readonly clock: Clock;
 }

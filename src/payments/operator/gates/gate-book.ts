@@ -9,10 +9,10 @@ const MAX_ROUNDS = 20;
 const PAGE = 500;
 
 /** The rules of every gate, by the gate's id. */
-export type AllRules = ReadonlyMap<string, IntakeRules>;
+type AllRules = ReadonlyMap<string, IntakeRules>;
 
 /** Where the rules and the audit log are stored. */
-export interface GateRuleStorageParts {
+interface GateRuleStorageParts {
   readonly storage: Pick<PaymentStorage, "gates" | "gatesAfter" | "commit">;
   readonly writeAct: WriteAct;
 }

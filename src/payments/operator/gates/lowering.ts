@@ -51,7 +51,7 @@ const wantedWitnesses = z.strictObject({
 });
 
 /** What lowering takes. */
-export interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
+interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
   /** Its clock counts, as for suspended endpoints. */
   readonly storage: Pick<PaymentStorage, "gates" | "time">;
   /** With its own number of witnesses, and all endpoints. */

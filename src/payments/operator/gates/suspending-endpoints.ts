@@ -51,7 +51,7 @@ const wantedSuspension = z.strictObject({
 });
 
 /** What suspending endpoints takes. */
-export interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
+interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
   /** Its clock counts: those of processes may differ, and none may end what another one has begun. */
   readonly storage: Pick<PaymentStorage, "time">;
   /** With all of its endpoints. */

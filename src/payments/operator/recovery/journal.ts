@@ -11,7 +11,7 @@ const CALLBACK_MS = 10_000;
 const RETRY_SECONDS = 30;
 
 /** Where orders are recorded. */
-export interface Journaling {
+interface Journaling {
   readonly journal: RecoveryJournal;
   /** The version of the master secret that new addresses are derived from. */
   readonly masterVersion: number;

@@ -48,7 +48,7 @@ export type RecoverCommand = (
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
 /** What recovering needs. */
-export interface RecoveryServiceParts extends RestoringParts {
+interface RecoveryServiceParts extends RestoringParts {
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];
 }

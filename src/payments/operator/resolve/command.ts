@@ -66,7 +66,7 @@ export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("a
 ]);
 
 /** A decision about a transaction of which the chain does not tell enough. */
-export interface Settling {
+interface Settling {
   readonly transactionId: string;
   /** Belong into the commit that settles it. */
   readonly writes: readonly PaymentWrite[];
@@ -76,12 +76,12 @@ export interface Settling {
  * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` where the evidence is
  * not enough; then nothing is changed.
  */
-export type SettleWithEvidence = (
+type SettleWithEvidence = (
   settling: Settling & { readonly signature: string },
 ) => Promise<SettledTransaction>;
 
 /** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
-export type WriteOffUnprovable = (settling: Settling) => Promise<void>;
+type WriteOffUnprovable = (settling: Settling) => Promise<void>;
 
 /** What can be decided about unprovable transactions. */
 export interface EvidenceControl {

@@ -18,7 +18,7 @@ const proposal = z.object({
 });
 
 /** Which tokens another person has to confirm, and how many. */
-export type WaitingReturn = z.output<typeof proposal>;
+type WaitingReturn = z.output<typeof proposal>;
 
 /** By what it is approved: of one address and mint one return waits at a time, the newest. */
 export function returnId({ address, mint }: Pick<ProposedReturn, "address" | "mint">): string {

@@ -38,7 +38,7 @@ export interface DepositControl {
 }
 
 /** What deciding about deposit addresses needs. */
-export interface DepositResolveParts {
+interface DepositResolveParts {
   readonly storage: Pick<PaymentStorage, "deposits" | "reservation" | "commit">;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export interface DepositResolveParts {
 }
 
 /** A refund to another address than the sender's. */
-export interface RefundElsewhere {
+interface RefundElsewhere {
   readonly to: Address;
   /** Who asked for it, where another operator confirms; null where one operator decides alone. */
   readonly requestedBy: string | null;

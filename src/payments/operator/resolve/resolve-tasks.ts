@@ -12,7 +12,7 @@ import type { ResolveContext } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
 
 /** Where tasks and deliveries are stored, and what writes the audit log. */
-export interface TaskResolveParts {
+interface TaskResolveParts {
   readonly storage: Pick<PaymentStorage, "commit" | "fact" | "abandonedDeliveries">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;

@@ -72,7 +72,7 @@ interface Proposed {
 }
 
 /** What resolving matters needs. */
-export interface MatterCommandParts {
+interface MatterCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
   readonly lookForMatters: MatterLookup;

@@ -34,7 +34,7 @@ export interface PaidRecipient {
 }
 
 /** Who is paid what, and for how many of them the quote has priced a token account. */
-export interface PaidShares {
+interface PaidShares {
   readonly asset: Token;
   readonly recipients: readonly RecipientRecord[];
   readonly pricedAccounts: number;
@@ -82,7 +82,7 @@ export function chunked<Share>(asset: Token, shares: readonly Share[]): readonly
 }
 
 /** What is paid, and by whose help. */
-export interface Payer {
+interface Payer {
   readonly asset: Token;
   readonly sponsor: Address;
 }
@@ -104,7 +104,7 @@ export interface PayoutMarker {
 }
 
 /** Who is paid by one transaction, and in what. */
-export interface PaidTogether {
+interface PaidTogether {
   readonly asset: Token;
   readonly payees: readonly PaidRecipient[];
 }

@@ -15,7 +15,7 @@ import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";
 const MAX_ACCOUNTS = 4;
 
 /** What can be sent on, as one payment. */
-export interface PlannedReturn {
+interface PlannedReturn {
   readonly mark: string;
   /** Raw units that it moves, and that the address holds in all, but for markers. */
   readonly amount: bigint;
@@ -26,7 +26,7 @@ export interface PlannedReturn {
 }
 
 /** What became of looking: a plan, or nothing that could be sent, or what stands in the way. */
-export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
+type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 
 /** One token account of the address; the associated one has no `fromAccount`. */
 interface Source {

@@ -28,13 +28,13 @@ function markersFor(payouts: number, plans: number): number {
 }
 
 /** Who pays for routing, and where fees go. */
-export interface CostParties {
+interface CostParties {
   readonly sponsor: Address;
   readonly treasury: Address;
 }
 
 /** What is routed, and to how many. */
-export interface CostedOrder {
+interface CostedOrder {
   readonly asset: Token;
   readonly recipients: number;
   readonly pricedAccounts: number;
@@ -73,7 +73,7 @@ export async function routingCost(
 }
 
 /** What an order still binds of the sponsor's money once nobody is paid out of it any more. */
-export interface BoundCount {
+interface BoundCount {
   /** The asset that was deposited. */
   readonly asset: Token;
   /** Markers that stand, each with its rent. */

@@ -3,9 +3,7 @@ import type { Evidence } from "../../../ledger/belief.ts";
 import type { Marker, MarkersReading } from "../../../ledger/routing.ts";
 
 /** Markers that all endpoints which answered tell alike. */
-export type Undisputed = Evidence<
-  MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }
->;
+type Undisputed = Evidence<MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }>;
 
 /** Throws where one of the markers of this deposit address is disputed: the reading is tried again. */
 export function undisputed(address: string, reading: Evidence<MarkersReading>): Undisputed {

@@ -42,7 +42,7 @@ export interface AttemptResult {
 }
 
 /** What to deliver, and where to. */
-export interface AttemptRequest {
+interface AttemptRequest {
   readonly url: string;
   /** The bytes of the notice, from `noticeBody`. */
   readonly body: string;

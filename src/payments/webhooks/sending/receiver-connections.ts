@@ -15,14 +15,14 @@ const MAX_IDLE_PER_URL = 4;
 const MAX_IDLE = 256;
 
 /** One call, and how long it may take. */
-export interface Call extends Reading {
+interface Call extends Reading {
   /** The receiver's URL as it is stored. */
   readonly text: string;
   readonly request: ReceiverRequest;
 }
 
 /** An answer, and how its connection was opened; null for one that was kept. */
-export interface CallAnswer extends Answer {
+interface CallAnswer extends Answer {
   readonly opening: ConnectionTime | null;
 }
 
