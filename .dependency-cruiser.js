@@ -179,7 +179,7 @@ export default {
       "^src/telemetry/",
       "^src/telemetry/",
       "^src/(runtime|diagnostics)\\.ts$",
-      "^src/service/(read-health|recent-health)\\.ts$",
+      "^src/service/(read-health|health-cache)\\.ts$",
       npm("prom-client", "@opentelemetry/api"),
     ),
     never(

@@ -1,5 +1,5 @@
 /** What a deposit address knows, hears and asks for; and what payments and operators change in what it knows. */
-import { accounted, spend, type Amounts, type DepositTally, type Reading } from "./deposit-levels.ts";
+import { accounted, spend, type Amounts, type DepositTally, type Reading } from "./deposit-tally.ts";
 import type { Movement, OrderOverEvent, SpendingEvent } from "./private-messages.ts";
 
 /** What a deposit address begins with. */

@@ -15,7 +15,7 @@ import {
   type ReturnParams,
   type SettlementParams,
 } from "./deposit-address-context.ts";
-import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-levels.ts";
+import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-tally.ts";
 import type { DepositEvent, Message } from "./private-messages.ts";
 
 /** What params are made of. @inline */

@@ -19,7 +19,7 @@ export type {
   WebhookDeliveryInput,
 } from "./webhook-delivery.ts";
 export { BLOCKS_OF_SIGNED_BYTES } from "./deposit-address-context.ts";
-export type { Amounts, DepositTally, Reading } from "./deposit-levels.ts";
+export type { Amounts, DepositTally, Reading } from "./deposit-tally.ts";
 export type {
   DepositAddressContext,
   DepositAddressEvent,

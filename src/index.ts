@@ -37,12 +37,12 @@ export type {
 } from "./payments/accounts/api-keys.ts";
 export type { Answer, RequestOptions } from "./payments/accounts/answer-once.ts";
 export type { DurableScope, LimitStatus } from "./payments/accounts/count-hit.ts";
-export type { MasterSecret } from "./payments/secrets/sealing.ts";
+export type { MasterSecret } from "./payments/secrets/secret-box.ts";
 export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
 export type { Diagnosis, EgressStatus } from "./service/diagnosis.ts";
 export type { DatabaseBinding, MasterSecretStatus } from "./payments/secrets/bind-database.ts";
-export type { ChainStatus } from "./service/chain-comparison.ts";
+export type { ChainStatus } from "./service/chain-check.ts";
 export type { ClockStatus, Health, WitnessStatus } from "./service/read-health.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
@@ -69,7 +69,7 @@ export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/operator-refused.ts";
 export type { OperatorInstanceReads, Operator } from "./payments/operator/operator.ts";
-export type { ActContext } from "./payments/acted-by.ts";
+export type { ActContext } from "./payments/act-context.ts";
 export type { ActName } from "./payments/operator/act.ts";
 export type { TransactionCommands } from "./payments/operator/transaction-acts.ts";
 export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal-file.ts";
@@ -84,7 +84,10 @@ export type { ArchivedRow } from "./payments/retention/archived-rows.ts";
 export type { Archive, Duration, RemovalStatus } from "./engine/index.ts";
 export type { KeepOptions, CheckedKeepOptions } from "./payments/retention/keep.ts";
 export type { PaymentRetentionStatus } from "./payments/retention/payment-retention.ts";
-export type { AttentionChange, AttentionListener } from "./payments/operator/attention/tell-matters.ts";
+export type {
+  AttentionChange,
+  AttentionListener,
+} from "./payments/operator/attention/matter-report-writer.ts";
 export type { Approval, ResolveResult, ResolveCommand } from "./payments/operator/resolve/command.ts";
 export type { MatterCommands } from "./payments/operator/resolve/resolve.ts";
 export type { AuditEntry, AuditPage } from "./payments/operator/audit-log.ts";

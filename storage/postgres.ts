@@ -11,14 +11,14 @@ import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained, isAway, UnsentError } from "./postgres/explain.ts";
-import { IndexBuildLoop } from "./postgres/index-builds.ts";
+import { IndexBuildLoop } from "./postgres/index-build-loop.ts";
 import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { tableActs } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
-import { WakeFeed } from "./postgres/wake-calls.ts";
+import { WakeFeed } from "./postgres/wake-feed.ts";
 
 export { type CopiedRows, type Move, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";

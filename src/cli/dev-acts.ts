@@ -6,7 +6,7 @@ import { parseAmount } from "../amount.ts";
 import { isPaymentError } from "../errors.ts";
 import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
 import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
-import type { DevContext } from "./dev-world.ts";
+import type { DevContext } from "./dev-context.ts";
 
 /** Does what one request asks. `body` is what JSON it holds: throws `ZodError` when it is not what is expected. */
 type DevAct = (world: DevContext, body: unknown) => object | Promise<object>;

@@ -11,7 +11,7 @@ import {
 } from "../inspector/admit-viewer.ts";
 import { isPaymentError } from "../errors.ts";
 import { ActRefused, DEV_ACTS } from "./dev-acts.ts";
-import type { DevContext } from "./dev-world.ts";
+import type { DevContext } from "./dev-context.ts";
 
 /** Where the helpers stand, below the base URL. */
 export const DEV_HELPERS_PATH = "/_dev";

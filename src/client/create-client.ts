@@ -1,6 +1,6 @@
 /** A client of the API: one typed method for each endpoint, and waiting for a status. */
 import { checkClientOptions, type ClientOptions } from "./client-options.ts";
-import { HttpClient, type ServiceRequest } from "./exchange.ts";
+import { HttpClient, type ServiceRequest } from "./http-client.ts";
 import type { CallOptions, EndpointClient, PostOptions } from "./methods.ts";
 import { OPERATIONS, type Operation } from "./operations.ts";
 import { Pages } from "./pages.ts";

@@ -1,7 +1,7 @@
 /** Effects that are done in the commit of the step that asks for them, in place of a task and a commit of their own. */
 import type { CommitResult, TaskRecord, Write } from "../../storage/storage.ts";
 import type { StepCommit } from "./plan-step.ts";
-import type { WorkflowRegistry } from "./registered-workflows.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { fromJson } from "./values.ts";
 import type { CommittingStep, DoneWithStep, StartRequest } from "./workflow.ts";
 

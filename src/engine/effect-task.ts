@@ -4,7 +4,7 @@ import type { ChartAction } from "./chart.ts";
 import { isLarge, type LentContext } from "./lent-contexts.ts";
 import { messageTask, type StartParams, type TellParams } from "./messages.ts";
 import { limitsFor } from "./own-limit.ts";
-import { taskOfStep, type StepContext } from "./step-facts.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
 import { eventToJson, toJson } from "./values.ts";
 
 type EffectAction = Extract<ChartAction, { readonly kind: "effect" }>;

@@ -3,9 +3,9 @@ import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import { ranTaskWrite } from "./ran-tasks.ts";
-import type { WorkflowRegistry } from "./registered-workflows.ts";
-import type { StepCommitAdditions } from "./step-commits.ts";
-import type { StepHandler } from "./steps.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
+import type { StepCommitAdditions } from "./step-commit-writer.ts";
+import type { StepHandler } from "./step-handler.ts";
 
 /** One run of a task, and what is needed to do and to end the task. */
 export interface TaskRun<W> {

@@ -3,9 +3,9 @@ import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
 import { reservedIn } from "./given-events.ts";
-import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected.ts";
+import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected-engine.ts";
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
-import type { SendResult } from "./steps.ts";
+import type { SendResult } from "./step-handler.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
 import { eventFromText } from "./values.ts";
 

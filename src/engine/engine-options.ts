@@ -7,7 +7,7 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Archive } from "./retention/archiving.ts";
 import type { ArchivedInstance } from "./retention/finished-instances.ts";
-import type { InspectListener } from "./inspection.ts";
+import type { InspectListener } from "./inspection-feed.ts";
 import type { Watcher } from "./watcher.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";

@@ -4,7 +4,7 @@ export { column, defineTable } from "../../storage/table.ts";
 export { startOf, workflow } from "./workflow.ts";
 export { InvalidOptions } from "../options.ts";
 export { MigrationFailed } from "./migrations.ts";
-export { ChangedChart, UnknownWorkflow } from "./registered-workflows.ts";
+export { ChangedChart, UnknownWorkflow } from "./workflow-registry.ts";
 export type {
   AnyMigration,
   AnyMigrations,
@@ -21,8 +21,8 @@ export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher.ts";
-export type { CommittedStep, CommitAdditions } from "./step-commits.ts";
-export type { SendResult } from "./steps.ts";
+export type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
+export type { SendResult } from "./step-handler.ts";
 export type {
   ActionScope,
   Arrival,
@@ -39,9 +39,15 @@ export type {
   UnbornChild,
 } from "./chart.ts";
 export type { ActionBody, PromiseCreator, PromiseScope } from "./chart-interpreter.ts";
-export { ActRefused } from "./inspected.ts";
-export type { InspectListener } from "./inspection.ts";
-export type { ViewerActs, GivenAct, InspectedEngine, InspectedStorage, OfferedAct } from "./inspected.ts";
+export { ActRefused } from "./inspected-engine.ts";
+export type { InspectListener } from "./inspection-feed.ts";
+export type {
+  ViewerActs,
+  GivenAct,
+  InspectedEngine,
+  InspectedStorage,
+  OfferedAct,
+} from "./inspected-engine.ts";
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
@@ -58,7 +64,7 @@ export type {
 export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
 export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";
 export type { StartParams, TellParams } from "./messages.ts";
-export type { VoicedAction } from "./consequences.ts";
+export type { VoicedAction } from "./step-result.ts";
 export type {
   ActorOf,
   ActorOptions,
@@ -69,7 +75,7 @@ export type {
 export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
 export type { ArchivedInstance } from "./retention/finished-instances.ts";
-export type { RemovalStatus } from "./retention/keep-loop.ts";
+export type { RemovalStatus } from "./retention/retention-loop.ts";
 export type { RetentionStatus } from "./retention/retention.ts";
 export type { StepCause, TaskCause } from "./step-cause.ts";
 export { UnstorableValue } from "./values.ts";

@@ -2,7 +2,7 @@
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
 import { limitsFor } from "./own-limit.ts";
-import { taskOfStep, type StepContext } from "./step-facts.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
 import { fromJson, toJson } from "./values.ts";
 
 export interface InvocationTask {

@@ -1,7 +1,7 @@
 /** One look of a watcher at a batch of watches, within its time: what was told stays told, however the look ends. */
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
-import type { PollResult } from "./watch-turns.ts";
+import type { PollResult } from "./watch-queue.ts";
 import type { PollContext, WatchEvent, Watcher } from "./watcher.ts";
 
 /** The time of one look: a new watch waits at most so long for those before it. */

@@ -20,15 +20,15 @@ import {
   type StartedChild,
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
-import { consequencesOf, inTurn, missingFrom, type StepResult } from "./consequences.ts";
+import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
 import { messageTask } from "./messages.ts";
-import type { KnownInstance } from "./recent-instances.ts";
-import type { WorkflowRegistry } from "./registered-workflows.ts";
+import type { KnownInstance } from "./instance-cache.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
-import { taskOfStep, type StepContext } from "./step-facts.ts";
-import type { TakenIdCache } from "./taken-ids.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
+import type { TakenIdCache } from "./taken-id-cache.ts";
 import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";

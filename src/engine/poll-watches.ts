@@ -1,9 +1,9 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
 import { elapsed } from "../runtime.ts";
-import { WatchKindLoop, type WatchLoopParts } from "./kind-polling.ts";
+import { WatchKindLoop, type WatchLoopParts } from "./watch-kind-loop.ts";
 import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
-import { KeyedQueue } from "./turns.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 import type { WatchStatus, Watcher } from "./watcher.ts";
 
 /** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */

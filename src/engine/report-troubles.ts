@@ -1,5 +1,5 @@
 /** Logs once what no process does: dead letters, and instances and overdue tasks of workflows that this process does not have. */
-import type { EngineContext } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { unknownInstances } from "./reading/troubles.ts";
 
 // More dead letters than these have one common cause; a longer log would not make it clearer.

@@ -2,8 +2,8 @@
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { InstanceRecord, Write } from "../../storage/storage.ts";
-import type { EngineContext } from "./engine-process.ts";
-import { ChangedChart, type WorkflowRegistry } from "./registered-workflows.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { ChangedChart, type WorkflowRegistry } from "./workflow-registry.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 import { chartDifferences } from "./xstate/chart-differences.ts";
 

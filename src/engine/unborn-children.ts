@@ -2,9 +2,9 @@
 import type { TaskRecord } from "../../storage/storage.ts";
 import { BORN, type StartedChild, type UnbornChild } from "./chart.ts";
 import { childInstance } from "./child-instances.ts";
-import { together, type StepResult } from "./consequences.ts";
+import { together, type StepResult } from "./step-result.ts";
 import { delayedToText, messageKey } from "./messages.ts";
-import { taskOfStep, type StepContext } from "./step-facts.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
 
 /** What is left of the step before: children that are still to begin, and what was sent to them. */
 export function unborn({ id, before, step }: StepContext): StepResult {

@@ -1,5 +1,5 @@
 /** The shards of one kind of watches that this process polls: a fair share of them, under named leases. */
-import type { EngineContext } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { ALL_SHARDS, shardOf } from "./shards.ts";
 
 type SharingProcess = Pick<EngineContext, "storage" | "holder" | "leaseMs">;

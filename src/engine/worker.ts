@@ -3,14 +3,14 @@ import { commitOne } from "../../storage/decided.ts";
 import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
 import { elapsed, isTurnOver, nextTurn } from "../runtime.ts";
-import type { EngineContext } from "./engine-process.ts";
-import { OutageGuard } from "./after-outage.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { OutageGuard } from "./outage-guard.ts";
 import { Pause } from "./pause.ts";
-import { QueueSemaphore, type QueueLimits, type Reservation } from "./places.ts";
-import type { WorkflowRegistry } from "./registered-workflows.ts";
+import { QueueSemaphore, type QueueLimits, type Reservation } from "./queue-semaphore.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { TroubleReport } from "./report-troubles.ts";
-import { HeldTaskList, type HeldTaskParts } from "./tasks-in-hand.ts";
-import { UpkeepLoop } from "./upkeep.ts";
+import { HeldTaskList, type HeldTaskParts } from "./held-task-list.ts";
+import { UpkeepLoop } from "./upkeep-loop.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
 interface WorkerLimits extends QueueLimits {

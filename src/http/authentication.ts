@@ -2,7 +2,7 @@
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
-import type { CredentialCache } from "./known-credentials.ts";
+import type { CredentialCache } from "./credential-cache.ts";
 
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
 export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;

@@ -3,7 +3,7 @@ import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
-import type { AccountWindowList } from "./account-windows.ts";
+import type { AccountWindowList } from "./account-window-list.ts";
 import type { KeyedEndpoint } from "./contract/endpoint.ts";
 import { isDurable, type WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";

@@ -3,25 +3,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono, type Context } from "hono";
 import { z } from "zod";
 import type { PaymentService } from "../service/payment-service.ts";
-import { HealthCache } from "../service/recent-health.ts";
+import { HealthCache } from "../service/health-cache.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import { systemClock, type Clock, type Logger, type Random } from "../runtime.ts";
-import { AccountWindowList } from "./account-windows.ts";
+import { AccountWindowList } from "./account-window-list.ts";
 import { Authentication, type CallerLookup } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
 import { PER_CLIENT, WINDOWS, type TierLimits } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
 import { LIVE_PATH, liveAnswer, READY_PATH, readyAnswer } from "./health-probes.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
-import { CredentialCache } from "./known-credentials.ts";
+import { CredentialCache } from "./credential-cache.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 import { ApiReference } from "./api-reference.ts";
 import { RateWindow } from "./rate-window.ts";
-import { HttpRequestHandler } from "./responder.ts";
-import { sitesOf, type Route } from "./sites.ts";
+import { HttpRequestHandler } from "./http-request-handler.ts";
+import { sitesOf, type Route } from "./routes.ts";
 
 /** What `createHttpHandler` is given. Only the service has no default. */
 export interface HttpHandlerOptions {

@@ -1,6 +1,6 @@
 /** The inspector alone, for an engine without payments: its pages behind `fetch` and `node:http`. */
 import { z } from "zod";
-import type { InspectedEngine, InspectedStorage } from "../engine/inspected.ts";
+import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";

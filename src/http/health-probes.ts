@@ -1,5 +1,5 @@
 /** What load balancers and orchestrators ask without a key: does the process live, can it take payments. */
-import type { HealthCache } from "../service/recent-health.ts";
+import type { HealthCache } from "../service/health-cache.ts";
 
 /** 200 as long as this process answers at all. One that does not should be restarted. */
 export const LIVE_PATH = "/health/live";

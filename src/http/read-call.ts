@@ -3,7 +3,7 @@ import type { PaymentService } from "../service/payment-service.ts";
 import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { LimitStatus } from "../payments/accounts/count-hit.ts";
-import type { AccountWindowList } from "./account-windows.ts";
+import type { AccountWindowList } from "./account-window-list.ts";
 import type { CountedRequest } from "./counted-request.ts";
 import type { Call } from "./contract/endpoint.ts";
 import type { RequestContent } from "./read-contents.ts";

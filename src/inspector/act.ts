@@ -1,5 +1,5 @@
 /** Acts of viewers: a page that says what will happen, and the request that carries it out. */
-import { ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected.ts";
+import { ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
 import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
 import { parseUrl } from "../parse-url.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";

@@ -1,5 +1,5 @@
 /** Who may look: programs and people on this machine while it is a development, else whom the host admits. */
-import type { InspectedEngine } from "../engine/inspected.ts";
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
 import { parseUrl } from "../parse-url.ts";
 
 /** Decides about one request. What it throws refuses. */

@@ -1,13 +1,13 @@
 /** The pages of one instance: as it stands, as it stood, and as an event would change it. */
 import type { EventObject } from "xstate";
-import type { InspectedEngine } from "../engine/inspected.ts";
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
 import { snapshotFromText } from "../engine/snapshot-text.ts";
 import { eventFromText } from "../engine/values.ts";
 import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
 import type { Clock } from "../runtime.ts";
-import type { LedgerCallReads } from "../service/ledger-calls.ts";
+import type { LedgerCallReads } from "../service/ledger-call-history.ts";
 import type { Health } from "../service/read-health.ts";
-import type { ChartRegistry, KnownChart } from "./charts.ts";
+import type { ChartRegistry, KnownChart } from "./chart-registry.ts";
 import { findRelated, relationsOf } from "./find-related.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { instancePage } from "./pages/instance-page.ts";
@@ -20,7 +20,7 @@ import { readDeliveries } from "./payments/read-deliveries.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReader } from "./read-instances.ts";
 import { isDamaged } from "./readable-storage.ts";
-import { ReplayCache, type ReplayedHistory } from "./recount/fold-history.ts";
+import { ReplayCache, type ReplayedHistory } from "./recount/replay-history.ts";
 import { imagine } from "./recount/what-if.ts";
 import type { SecretFilter } from "./show-values.ts";
 

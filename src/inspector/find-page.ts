@@ -1,6 +1,6 @@
 /** Which page stands at a path: each is a function from what is stored to HTML. */
 import type { Clock } from "../runtime.ts";
-import type { ChartRegistry } from "./charts.ts";
+import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";

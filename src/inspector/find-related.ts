@@ -1,11 +1,11 @@
 /** The instances around one: its parent, its children, whom its chart has started or told, and those of the same payment. */
 import type { ChartAction, ChartSnapshot } from "../engine/chart.ts";
 import { childInstance } from "../engine/child-instances.ts";
-import type { InspectedStorage } from "../engine/inspected.ts";
+import type { InspectedStorage } from "../engine/inspected-engine.ts";
 import type { AwaitedInstance } from "./explain-waiting.ts";
 import { stateWords } from "./show-values.ts";
 import { valueOf, type FoundInstance } from "./read-instances.ts";
-import type { ReplayedHistory } from "./recount/fold-history.ts";
+import type { ReplayedHistory } from "./recount/replay-history.ts";
 
 /** An instance that has to do with another. */
 export interface RelatedInstance {

@@ -1,9 +1,9 @@
 /** The one place where the inspector reads the storage: instances for a list, and all that is known of one of them. */
-import type { InspectedEngine, InspectedStorage } from "../engine/inspected.ts";
+import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
 import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled-tasks.ts";
-import type { ChartRegistry } from "./charts.ts";
+import type { ChartRegistry } from "./chart-registry.ts";
 import { isDamaged } from "./readable-storage.ts";
 
 /** Which instances are listed. Absent fields do not narrow it. */

@@ -2,17 +2,17 @@
 import { AccountHistory } from "./account-history.ts";
 import type { AccountState } from "./account-state.ts";
 import { Bank, type ExecutedTransaction, type Simulation, type SlotEnvironment } from "./bank.ts";
-import { BlockhashList } from "./blockhashes.ts";
+import { BlockhashList } from "./blockhash-list.ts";
 import { CLOCK_SYSVAR } from "../solana/programs.ts";
 import { clockSysvar } from "./clock-sysvar.ts";
 import { genesisAccounts, genesisHash, type GenesisKeys, genesisKeys } from "./genesis.ts";
 import type { GenesisEntry, JournalEntry } from "./journal.ts";
-import { SlotJournal, type SlotJournalOptions } from "./journaled-slots.ts";
+import { SlotJournal, type SlotJournalOptions } from "./slot-journal.ts";
 import type { Litesvm } from "./litesvm.ts";
 import { tokenBalances } from "./token-balances.ts";
-import { TokenOwnerIndex } from "./token-owners.ts";
+import { TokenOwnerIndex } from "./token-owner-index.ts";
 import { type DecodedTransaction, decodeTransaction } from "./transaction-bytes.ts";
-import { TransactionHistory, type LandedTransaction } from "./transaction-log.ts";
+import { TransactionHistory, type LandedTransaction } from "./transaction-history.ts";
 
 /** Solana's three degrees of certainty. */
 export type Commitment = "processed" | "confirmed" | "finalized";

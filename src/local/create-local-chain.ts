@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { checkOptions, objectWith } from "../options.ts";
 import type { Clock } from "../runtime.ts";
-import { blockHeightOf } from "./blockhashes.ts";
+import { blockHeightOf } from "./blockhash-list.ts";
 import { ChainState } from "./chain-state.ts";
 import { FaultRules } from "./faults.ts";
 import { type Funds, fundingTransaction } from "./funding.ts";
@@ -12,7 +12,7 @@ import { type GenesisEntry, type Journal, noJournal, openJournal } from "./journ
 import { loadLitesvm } from "./litesvm.ts";
 import type { LocalChain, LocalChainOptions, LocalFetch, LocalWallet } from "./local-chain.ts";
 import { HTTP_DOOR, type RpcAnswer, RpcServer } from "./rpc/server.ts";
-import { SocketServer } from "./sockets.ts";
+import { SocketServer } from "./socket-server.ts";
 import { decodeTransaction } from "./transaction-bytes.ts";
 
 /** As long as mainnet's slots were for years. */

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RpcAnswer } from "./rpc/server.ts";
-import type { SocketServer } from "./sockets.ts";
+import type { SocketServer } from "./socket-server.ts";
 
 /** agave's limit for a request body. */
 const MAX_BODY_BYTES = 50 * 1024;

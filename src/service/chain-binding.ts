@@ -4,7 +4,7 @@ import type { KeyEnvironment } from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { bindDatabase, bindSecrets } from "../payments/secrets/bind-database.ts";
-import type { MasterSecret } from "../payments/secrets/sealing.ts";
+import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 
 /** What a database is bound to, and what is asked for it. */
 interface BoundParts {

@@ -23,9 +23,9 @@ import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-ser
 import type { PaymentService } from "./payment-service.ts";
 import type { InspectedService } from "./inspected-service.ts";
 import { HealthReader } from "./read-health.ts";
-import { HealthCache, type HealthSource } from "./recent-health.ts";
+import { HealthCache, type HealthSource } from "./health-cache.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
-import { ServiceLoop } from "./service-life.ts";
+import { ServiceLoop } from "./service-loop.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
 import { useCasesOf, type UseCaseParts } from "./use-cases.ts";
 

@@ -1,7 +1,7 @@
 /** A payment service as a viewer sees it. */
-import type { InspectedEngine } from "../engine/inspected.ts";
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
 import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
-import type { LedgerCallReads } from "./ledger-calls.ts";
+import type { LedgerCallReads } from "./ledger-call-history.ts";
 import type { Health } from "./read-health.ts";
 
 /** The engine with its charts, and the payments. */

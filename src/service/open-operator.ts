@@ -18,7 +18,7 @@ import {
 } from "../payments/wallet/settle-transaction.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { WriteAct } from "../payments/operator/act.ts";
-import type { AttentionListener } from "../payments/operator/attention/tell-matters.ts";
+import type { AttentionListener } from "../payments/operator/attention/matter-report-writer.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
 import {
   createOperator,

@@ -22,7 +22,7 @@ import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { PrivatePricing, type PrivateRoutingRules } from "../payments/quotes/private-pricing.ts";
 import { PayoutRouting } from "../payments/private/route-order.ts";
 import { declinableRouting } from "../payments/outgoing/declined.ts";
-import { OtherCopyReader } from "../payments/outgoing/paid-elsewhere.ts";
+import { OtherCopyReader } from "../payments/outgoing/other-copy-payment.ts";
 import { spendingCheck, type SpendingCheck } from "../payments/outgoing/unknown-spending.ts";
 import { refuseFixedPrices } from "../payments/prices/refuse-fixed-prices.ts";
 import { refuseSharedPurses } from "../payments/purses/refuse-shared-purses.ts";

@@ -11,11 +11,11 @@ import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";
 import type { Clock } from "../runtime.ts";
-import type { ChainStatus } from "./chain-comparison.ts";
+import type { ChainStatus } from "./chain-check.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
-import type { CommitHealth } from "./commit-standing.ts";
+import type { CommitHealth } from "./commit-health.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
-import { SharedCall } from "./shared-question.ts";
+import { SharedCall } from "./shared-call.ts";
 
 /** How many endpoints must agree and how many answer, and whether an operator has set that number. */
 export interface WitnessStatus extends WitnessCount {

@@ -1,7 +1,7 @@
 /** What a viewer may do about an instance of a payment service: what its operator may, each act in the audit log. */
 import { commitOne } from "../../storage/decided.ts";
 import { PaymentError } from "../errors.ts";
-import { ActRefused, type ViewerActs, type GivenAct, type OfferedAct } from "../engine/inspected.ts";
+import { ActRefused, type ViewerActs, type GivenAct, type OfferedAct } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import { partsOf, repairsOf } from "../engine/engine-acts.ts";
 import { DamagedSnapshot, snapshotFromText } from "../engine/snapshot-text.ts";

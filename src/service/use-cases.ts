@@ -3,7 +3,7 @@ import type { Engine } from "../engine/index.ts";
 import type { PaymentTables } from "../payments/tables.ts";
 import type { PaymentWrite } from "../payments/payment-storage.ts";
 import { AmountLimitCheck } from "../payments/intake/amounts.ts";
-import { IntakeCheck } from "../payments/intake/intake.ts";
+import { IntakeCheck } from "../payments/intake/intake-check.ts";
 import { journaled } from "../payments/operator/recovery/journal.ts";
 import { OrderAcceptance, type CreatedOrderBody } from "../payments/private/accept-order.ts";
 import type { AcceptHandler } from "../payments/quotes/checked-request.ts";

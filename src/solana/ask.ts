@@ -7,8 +7,8 @@ import type { Hint } from "../ledger/belief.ts";
 import type { DisputeList } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
 import type { BlockWalkState, DeathProof } from "./death-proof.ts";
-import type { AnswerCache } from "./remembered.ts";
-import type { PayerReadingCache } from "./routing/payer-readings.ts";
+import type { AnswerCache } from "./answer-cache.ts";
+import type { PayerReadingCache } from "./routing/payer-reading-cache.ts";
 import { troubleOf, unavailable } from "./unavailable.ts";
 
 /** All that a part of the ledger needs in order to ask. */

@@ -5,7 +5,7 @@ import { batchedCalls } from "./rpc/batched-calls.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type EndpointHealth } from "./health.ts";
-import { CallRateLimit } from "./rpc/pace.ts";
+import { CallRateLimit } from "./rpc/call-rate-limit.ts";
 import { postedCalls } from "./rpc/posted-calls.ts";
 import { publishedPost } from "./rpc/published-post.ts";
 import { joinedCalls } from "./rpc/joined-calls.ts";

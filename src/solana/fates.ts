@@ -6,7 +6,7 @@ import { agreedLanding, type AttemptReport } from "./agreement.ts";
 import type { NodeContext } from "./ask.ts";
 import { saidByMoving } from "./moving-on.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
-import { testifyTo, type Finding, type EndpointReport } from "./testimony.ts";
+import { testifyTo, type Finding, type EndpointReport } from "./endpoint-report.ts";
 
 /** What one endpoint found, as far as a verdict needs it. */
 interface Witness {

@@ -10,7 +10,7 @@ import type { NodeContext } from "./ask.ts";
 import { decodeTransaction } from "./decode-transaction.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { readInstruction } from "./read-instruction.ts";
-import { askAnew } from "./remembered.ts";
+import { askAnew } from "./answer-cache.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 import { simulate } from "./simulation.ts";
 

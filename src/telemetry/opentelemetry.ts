@@ -1,10 +1,10 @@
 /** `paystate/opentelemetry`: what this process does, as instruments of a meter of OpenTelemetry. */
 import type { BatchObservableResult, Meter, ObservableGauge } from "@opentelemetry/api";
 import { systemClock } from "../runtime.ts";
-import { HealthCache, type HealthSource } from "../service/recent-health.ts";
+import { HealthCache, type HealthSource } from "../service/health-cache.ts";
 import { BUCKETS_SECONDS, DURATIONS, GAUGES, type GaugeInstrument } from "./instruments.ts";
 
-export type { HealthSource } from "../service/recent-health.ts";
+export type { HealthSource } from "../service/health-cache.ts";
 
 /** What is measured, and where it goes. */
 export interface OpenTelemetryOptions {

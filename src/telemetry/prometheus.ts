@@ -1,7 +1,7 @@
 /** `paystate/prometheus`: what this process does, as metrics of a registry of prom-client. */
 import { Gauge, Histogram, type Registry } from "prom-client";
 import { systemClock } from "../runtime.ts";
-import { HealthCache, type HealthSource } from "../service/recent-health.ts";
+import { HealthCache, type HealthSource } from "../service/health-cache.ts";
 import {
   BUCKETS_SECONDS,
   DURATIONS,
@@ -10,7 +10,7 @@ import {
   type GaugeInstrument,
 } from "./instruments.ts";
 
-export type { HealthSource } from "../service/recent-health.ts";
+export type { HealthSource } from "../service/health-cache.ts";
 
 /** What is measured, and where it goes. */
 export interface PrometheusOptions {

@@ -22,7 +22,7 @@ import {
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
-import { type Writer, WriterGoneError, WriterPool } from "./writers.ts";
+import { type Writer, WriterGoneError, WriterPool } from "./writer-pool.ts";
 
 /** So many items share one transaction: enough to share its cost, few enough that others do not wait long for its locks. */
 const MAX_GROUP = 128;

@@ -2,7 +2,7 @@
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { ConnectionSource } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
-import { HostPool } from "./hosts.ts";
+import { HostPool } from "./host-pool.ts";
 
 /** Where to connect, and how often. */
 interface Opening {

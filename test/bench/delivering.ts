@@ -10,7 +10,7 @@ import { derivedId, newId } from "../../src/payments/ids.ts";
 import { noticeWrites, type ShownTransaction } from "../../src/payments/notice-writes.ts";
 import { type PaymentTables, paymentTables } from "../../src/payments/tables.ts";
 import type { RecipientRecord, TransactionRecord } from "../../src/payments/tables/orders.ts";
-import { createSealing } from "../../src/payments/secrets/sealing.ts";
+import { createSealing } from "../../src/payments/secrets/secret-box.ts";
 import { announceEffect } from "../../src/payments/webhooks/announce.ts";
 import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
 import {

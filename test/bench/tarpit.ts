@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sqliteStorage } from "../kit/storages.ts";
 import { createEngine, startOf } from "../../src/engine/index.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
-import { createSealing } from "../../src/payments/secrets/sealing.ts";
+import { createSealing } from "../../src/payments/secrets/secret-box.ts";
 import { webhookDeliveryWorkflow } from "../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
 import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";

@@ -1,7 +1,7 @@
 /** `paystate dev --json` as a client sees it: its one line, and the API and the chain behind the addresses in it. */
 import bs58 from "bs58";
 import { Connection } from "@solana/web3.js";
-import type { DevStatus } from "../../src/cli/dev-ready.ts";
+import type { DevStatus } from "../../src/cli/dev-status.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { type Running, startCommand } from "./command.ts";
 

@@ -1,6 +1,6 @@
 /** When a kind of watches is polled. */
 import { expect, test } from "vitest";
-import { WatchKindLoop } from "../../src/engine/kind-polling.ts";
+import { WatchKindLoop } from "../../src/engine/watch-kind-loop.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, turns } from "../kit/engine-world.ts";

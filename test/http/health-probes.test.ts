@@ -1,7 +1,7 @@
 /** What a load balancer is answered without a key. */
 import { expect } from "vitest";
 import { createHttpHandler, type HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
-import { HealthCache } from "../../src/service/recent-health.ts";
+import { HealthCache } from "../../src/service/health-cache.ts";
 import type { Health } from "../../src/service/read-health.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";

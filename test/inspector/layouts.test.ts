@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { createMachine } from "xstate";
 import { workflow } from "../../src/engine/index.ts";
 import { createInspector } from "../../src/index.ts";
-import { LayoutCache } from "../../src/inspector/chart/layouts.ts";
+import { LayoutCache } from "../../src/inspector/chart/layout-cache.ts";
 import { readChart } from "../../src/inspector/chart/read-chart.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 

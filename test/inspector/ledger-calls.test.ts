@@ -5,7 +5,7 @@ import { createHttpHandler } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { LedgerCallHistory } from "../../src/service/ledger-calls.ts";
+import { LedgerCallHistory } from "../../src/service/ledger-call-history.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { job } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -26,7 +26,7 @@ import type {
   WitnessedHistory,
 } from "../../src/ledger/routing.ts";
 import type { Assets } from "../../src/payments/assets/assets.ts";
-import { ConfirmedSignatureCache } from "../../src/payments/outgoing/confirmations.ts";
+import { ConfirmedSignatureCache } from "../../src/payments/outgoing/confirmed-signature-cache.ts";
 import { spendingElsewhere } from "../../src/payments/outgoing/unknown-spending.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { creditedAmounts } from "../../src/payments/private/credited-amounts.ts";

@@ -5,7 +5,7 @@ import { silentLogger, systemRandom } from "../../src/runtime.ts";
 import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
 import { keepingOpened } from "../../src/payments/secrets/opened-secrets.ts";
-import { createSealing } from "../../src/payments/secrets/sealing.ts";
+import { createSealing } from "../../src/payments/secrets/secret-box.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
 const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);

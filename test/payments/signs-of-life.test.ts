@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { uncheckedTime } from "../../src/payments/gaps.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { LifeSignLoop } from "../../src/payments/signs-of-life.ts";
+import { LifeSignLoop } from "../../src/payments/life-sign-loop.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { unasked } from "../../src/solana/agree.ts";
 import { adapters } from "../kit/adapters.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test as plainTest } from "vitest";
 import { HostParts } from "../../src/payments/host-parts.ts";
 import { keypairSigner, type Signer } from "../../src/ledger/sign-transaction.ts";
-import type { AttentionChange } from "../../src/payments/operator/attention/tell-matters.ts";
+import type { AttentionChange } from "../../src/payments/operator/attention/matter-report-writer.ts";
 import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
 import type { ScreenAddress } from "../../src/payments/recipients/screening.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";

@@ -1,6 +1,6 @@
 /** A clock that is set back silences no endpoint. */
 import { expect, test } from "vitest";
-import { CallRateLimit } from "../../src/solana/rpc/pace.ts";
+import { CallRateLimit } from "../../src/solana/rpc/call-rate-limit.ts";
 import { EndpointFailure } from "../../src/solana/endpoint-failure.ts";
 import { newHealth, noteFailure, restOf } from "../../src/solana/health.ts";
 import { silentLogger, type Clock } from "../../src/runtime.ts";

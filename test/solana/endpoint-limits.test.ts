@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import fc from "fast-check";
 import type { Address } from "../../src/address.ts";
-import { CallRateLimit } from "../../src/solana/rpc/pace.ts";
+import { CallRateLimit } from "../../src/solana/rpc/call-rate-limit.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

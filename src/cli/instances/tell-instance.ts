@@ -9,7 +9,7 @@ import { ranTasks } from "../../engine/ran-tasks.ts";
 import { causeFromText, isOfStep } from "../../engine/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { indentedList } from "../../inspector/chart/indented-list.ts";
-import { ChartRegistry, type KnownChart } from "../../inspector/charts.ts";
+import { ChartRegistry, type KnownChart } from "../../inspector/chart-registry.ts";
 import { explainWaiting, type AwaitedInstance } from "../../inspector/explain-waiting.ts";
 import { findRelated, relationsOf, waitedFor } from "../../inspector/find-related.ts";
 import { textOf } from "../../inspector/html.ts";

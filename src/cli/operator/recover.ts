@@ -1,5 +1,5 @@
 /** `recover`: derives deposit addresses again from the ids of their orders, and sends on what lies there. */
-import type { ActContext } from "../../payments/acted-by.ts";
+import type { ActContext } from "../../payments/act-context.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { readRecoveryFile } from "../../payments/operator/recovery/journal-file.ts";
 import type { Command } from "../print.ts";

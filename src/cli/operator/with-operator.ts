@@ -1,5 +1,5 @@
 /** What the operator's commands share: which service is asked, who acts, and how an answer is printed. */
-import type { ActContext } from "../../payments/acted-by.ts";
+import type { ActContext } from "../../payments/act-context.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { openService, type ServiceOptions } from "../open-service.ts";
 import { UsageError } from "../usage-error.ts";

@@ -2,11 +2,11 @@
 import { commitEach } from "../../../storage/decided.ts";
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import { childInstance } from "../child-instances.ts";
-import type { EngineContext } from "../engine-process.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { ranTaskRemovals } from "../ran-tasks.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
-import type { RetentionRule } from "./keep-loop.ts";
+import type { RetentionRule } from "./retention-loop.ts";
 
 /** An instance as it is stored, with all its steps. Every field is a text or a number, so JSON keeps it whole. */
 export interface ArchivedInstance extends InstanceRecord {

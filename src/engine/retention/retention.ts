@@ -1,7 +1,7 @@
 /** How long an engine keeps what has ended, and how much there is. */
-import type { EngineContext } from "../engine-process.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { finishedSweep, type FinishedParts } from "./finished-instances.ts";
-import { RetentionLoop, type RemovalStatus } from "./keep-loop.ts";
+import { RetentionLoop, type RemovalStatus } from "./retention-loop.ts";
 
 /** What is stored, and how long it stays. */
 export interface RetentionStatus extends RemovalStatus {

@@ -1,6 +1,6 @@
 /** Collects all that is stored of an instance, without secrets. */
-import type { InspectedStorage } from "../../engine/inspected.ts";
-import type { ChartRegistry } from "../charts.ts";
+import type { InspectedStorage } from "../../engine/inspected-engine.ts";
+import type { ChartRegistry } from "../chart-registry.ts";
 import { cleanJson } from "../clean-json.ts";
 import type { SecretFilter } from "../show-values.ts";
 import type { BundleContent } from "./bundle.ts";

@@ -1,6 +1,6 @@
 /** Where everything of a chart stands on a page. The places are computed by ELK, which has to be installed. */
 import type { ElkExtendedEdge, ElkLabel, ElkNode } from "elkjs/lib/elk.bundled.js";
-import { LayoutWorker } from "./layout-thread.ts";
+import { LayoutWorker } from "./layout-worker.ts";
 import type { ChartState, ChartTransition, ReadChart } from "./read-chart.ts";
 import { CHARACTER, LINE, NAME_LINE, NAME_CHARACTER, PADDING, wrapped } from "./text-size.ts";
 

@@ -1,5 +1,5 @@
 /** One page that is kept fresh for as long as it is watched, made once for all who do. */
-import { AlarmPause } from "./alarm.ts";
+import { AlarmPause } from "./alarm-pause.ts";
 import type { Clock } from "../../runtime.ts";
 
 /** A page as it is at one moment. The tag is the same for as long as the page is. */

@@ -1,5 +1,5 @@
 /** The pages around an act: what will happen, asked before; and what came of it. */
-import type { OfferedAct } from "../../engine/inspected.ts";
+import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import { html, type Html } from "../html.ts";
 import type { Links, PageParts } from "./page.ts";
 

@@ -1,6 +1,6 @@
 /** Webhooks, and of one of them the ladder of each delivery: answers, excerpts, the next attempt, and a request to copy. */
 import type { DeliveryAttemptRecord } from "../../payments/tables/webhooks.ts";
-import type { OfferedAct } from "../../engine/inspected.ts";
+import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";
 import { outcomeOf } from "../payments/read-deliveries.ts";

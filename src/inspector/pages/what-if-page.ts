@@ -1,7 +1,7 @@
 /** What an event would do to an instance. Nothing of it is stored or carried out. */
 import type { HistoryRecord, InstanceRecord, TaskRecord } from "../../../storage/storage.ts";
 import { snapshotToText } from "../../engine/snapshot-text.ts";
-import type { KnownChart } from "../charts.ts";
+import type { KnownChart } from "../chart-registry.ts";
 import { html, type Html } from "../html.ts";
 import type { ImaginedResult, ImaginedStep, PlannedWrite } from "../recount/what-if.ts";
 import { dueMoment, shownJson, stateWords, type SecretFilter } from "../show-values.ts";

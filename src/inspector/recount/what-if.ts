@@ -3,8 +3,8 @@ import type { EventObject } from "xstate";
 import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../../engine/chart.ts";
 import { StepPlan, type StepCommit } from "../../engine/plan-step.ts";
-import type { KnownInstance } from "../../engine/recent-instances.ts";
-import { WorkflowRegistry } from "../../engine/registered-workflows.ts";
+import type { KnownInstance } from "../../engine/instance-cache.ts";
+import { WorkflowRegistry } from "../../engine/workflow-registry.ts";
 import type { AnyWorkflow } from "../../engine/workflow.ts";
 
 /** A row of a table that would be written. */

@@ -1,7 +1,7 @@
 /** Tells subscribers what happened on the chain, once it has the commitment that they wait for. */
 import type { Clock } from "../../runtime.ts";
 import type { ChainState, Commitment } from "../chain-state.ts";
-import type { LandedTransaction } from "../transaction-log.ts";
+import type { LandedTransaction } from "../transaction-history.ts";
 
 /** What happened since a subscription was last looked at. */
 interface News {

@@ -1,7 +1,7 @@
 /** Methods about transactions that landed, one by one or by block. */
-import { blockHeightOf } from "../blockhashes.ts";
+import { blockHeightOf } from "../blockhash-list.ts";
 import { refuseCleanedUp } from "./block-methods.ts";
-import type { LandedTransaction } from "../transaction-log.ts";
+import type { LandedTransaction } from "../transaction-history.ts";
 import {
   type RpcCallOptions,
   readCommitment,

@@ -2,7 +2,7 @@
 import bs58 from "bs58";
 import type { AccountKeys } from "../account-keys.ts";
 import type { InnerInstruction } from "../bank.ts";
-import type { LandedTransaction } from "../transaction-log.ts";
+import type { LandedTransaction } from "../transaction-history.ts";
 import { type RpcCallOptions, readCount } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
 

@@ -6,7 +6,7 @@ import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
-import type { IntakeResult } from "./intake.ts";
+import type { IntakeResult } from "./intake-check.ts";
 import type { Direction } from "./rules.ts";
 
 /** The window of a limit per day. */

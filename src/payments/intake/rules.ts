@@ -1,6 +1,6 @@
 /** The rules that operators have set, as stored: pauses, a suspension, limits, and fewer witnesses for a time. */
 import type { GateRecord } from "../tables/limits.ts";
-import type { ActContext } from "../acted-by.ts";
+import type { ActContext } from "../act-context.ts";
 
 /** Which new transactions and quotes a pause keeps out: those that fit every field that is given. */
 export interface PauseScope {

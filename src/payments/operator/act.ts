@@ -1,6 +1,6 @@
 /** Checks an operator's command, and makes the row of the audit log that is committed with its effect. */
 import { z } from "zod";
-import type { ActContext } from "../acted-by.ts";
+import type { ActContext } from "../act-context.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";

@@ -5,14 +5,14 @@ import type { Engine, InstanceReads, WatchStatus, TaskCommands } from "../../eng
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import { createWriteAct, type WriteAct } from "./act.ts";
 import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
-import { SightingList } from "./attention/sightings.ts";
+import { SightingList } from "./attention/sighting-list.ts";
 import type { Matter } from "./attention/matter.ts";
 import { attentionSources, sourcesOfThisProcess } from "./attention/sources.ts";
-import { MatterReportLoop } from "./attention/matter-report.ts";
-import type { AttentionListener } from "./attention/tell-matters.ts";
+import { MatterReportLoop } from "./attention/matter-report-loop.ts";
+import type { AttentionListener } from "./attention/matter-report-writer.ts";
 import { readAuditLog, type AuditEntry, type AuditPage } from "./audit-log.ts";
 import { privateModeIsOff } from "./operator-refused.ts";
-import { GateRuleStorage } from "./gates/gate-book.ts";
+import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
 import { LimitCommandHandler, type LimitCommands } from "./gates/limiting.ts";
 import { WitnessCommandHandler, type WitnessCommands } from "./gates/lowering.ts";
 import { PauseCommandHandler, type PauseCommands } from "./gates/pausing.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { commitOne } from "../../../storage/decided.ts";
 import { isPaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
-import type { ActContext } from "../acted-by.ts";
+import type { ActContext } from "../act-context.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderedReturn, ProposedReturn, ReturnRequest } from "../private/order-return.ts";
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";

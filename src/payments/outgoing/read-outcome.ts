@@ -12,7 +12,7 @@ import type { MarkersReading } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { signaturesIn } from "./closing.ts";
-import { OtherCopyReader, type OtherCopyPayment } from "./paid-elsewhere.ts";
+import { OtherCopyReader, type OtherCopyPayment } from "./other-copy-payment.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
 import { deathOf, type DeathEvidence } from "./signing-anew.ts";

@@ -4,9 +4,9 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { ConfirmedSignatureCache } from "./confirmations.ts";
+import { ConfirmedSignatureCache } from "./confirmed-signature-cache.ts";
 import { deathOf } from "./signing-anew.ts";
-import { ResendQueue } from "./resending.ts";
+import { ResendQueue } from "./resend-queue.ts";
 
 interface AttemptWatching {
   readonly storage: PaymentStorage;

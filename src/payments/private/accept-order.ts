@@ -15,7 +15,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
 import { newId } from "../ids.ts";
 import { isBehindBlock } from "../intake/chain-clock.ts";
-import { clockRefusal } from "../intake/intake.ts";
+import { clockRefusal } from "../intake/intake-check.ts";
 import { isoTime } from "../iso-time.ts";
 import { worthAtMost } from "../prices/prices.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";

@@ -15,7 +15,7 @@ import { depositContext } from "../deposit-context.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
-import { OtherCopyReader } from "../outgoing/paid-elsewhere.ts";
+import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
 import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";

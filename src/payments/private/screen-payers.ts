@@ -6,7 +6,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
-import { cameIn, type ReceivedFunds } from "./came-in.ts";
+import { cameIn, type ReceivedFunds } from "./received-funds.ts";
 import { refusedAmong, type ScreenAddress, type ScreenedAddress } from "../recipients/screening.ts";
 import { vouchedMoney, type VouchedFunds } from "./vouched-money.ts";
 

@@ -19,7 +19,7 @@ import { collectionPlan, strayDeposits } from "./collect-strays.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { otherMints } from "../outgoing/plans/other-mints.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
-import { OtherCopyReader } from "../outgoing/paid-elsewhere.ts";
+import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
 import { openWords } from "../outgoing/plans/open-words.ts";
 import { undisputed } from "../outgoing/plans/undisputed.ts";
 import {
@@ -32,7 +32,7 @@ import {
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
 import type { RefundFees, RefundCost } from "../outgoing/plans/refund-cost.ts";
 import type { PayerCheck } from "./screen-payers.ts";
-import { cameOf } from "./came-in.ts";
+import { cameOf } from "./received-funds.ts";
 import { leftOf, SENT_ELSEWHERE, vouchedMoney } from "./vouched-money.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { termsOf, type SponsorParts } from "../outgoing/plans/routing-terms.ts";

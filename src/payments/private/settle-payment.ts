@@ -11,7 +11,7 @@ import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
-import { namedMakerOf } from "../outgoing/paid-elsewhere.ts";
+import { namedMakerOf } from "../outgoing/other-copy-payment.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { PaymentOutcomeReader, type OrderPayment } from "../outgoing/read-outcome.ts";
 import { explanationOf } from "../outgoing/unknown-spending.ts";

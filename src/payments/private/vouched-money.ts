@@ -9,7 +9,7 @@ import { countedDeposit } from "../deposit-context.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
-import { cameIn, writtenPart } from "./came-in.ts";
+import { cameIn, writtenPart } from "./received-funds.ts";
 
 /** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
 export interface VouchedFunds {

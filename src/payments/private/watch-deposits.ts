@@ -7,7 +7,7 @@ import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { ClaimedFunds } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { inLanes } from "../slots.ts";
+import { inLanes } from "../semaphore.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
 import { creditedAmounts } from "./credited-amounts.ts";
 import { holdAddress, type SpendingCheck } from "../outgoing/unknown-spending.ts";

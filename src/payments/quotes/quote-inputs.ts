@@ -5,7 +5,7 @@ import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { refuseTooLarge, totalOf } from "../assets/largest-sum.ts";
-import type { IntakeRequest } from "../intake/intake.ts";
+import type { IntakeRequest } from "../intake/intake-check.ts";
 import { readAmount, readTransfers } from "../recipients/recipients.ts";
 import type { quoteRequest } from "../requests.ts";
 import type { QuoteInput } from "./priced-quote.ts";

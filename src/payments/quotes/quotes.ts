@@ -1,7 +1,7 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { KeyedQueue } from "../../engine/turns.ts";
+import { KeyedQueue } from "../../engine/keyed-queue.ts";
 import { PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Token } from "../assets/assets.ts";
@@ -9,7 +9,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
 import type { AmountLimitCheck } from "../intake/amounts.ts";
-import type { IntakeCheck } from "../intake/intake.ts";
+import type { IntakeCheck } from "../intake/intake-check.ts";
 import { parseRequest, quoteRequest, type QuoteRequest } from "../requests.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { storageTime } from "../storage-time.ts";

@@ -3,7 +3,11 @@ import type { Address } from "../../address.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import type { Archive } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
-import { RetentionLoop, type RemovalStatus, type RetentionRule } from "../../engine/retention/keep-loop.ts";
+import {
+  RetentionLoop,
+  type RemovalStatus,
+  type RetentionRule,
+} from "../../engine/retention/retention-loop.ts";
 import { contradictionOf } from "../intake/chain-clock.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { ArchivedRow } from "./archived-rows.ts";

@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import { createHmac } from "node:crypto";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { MasterSecret } from "./sealing.ts";
+import type { MasterSecret } from "./secret-box.ts";
 
 /** The service must not run on this database as it is configured. The message says what to do. */
 export class StartRefused extends Error {

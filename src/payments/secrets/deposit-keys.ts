@@ -2,7 +2,7 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import type { Address } from "../../address.ts";
 import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
-import type { MasterSecret } from "./sealing.ts";
+import type { MasterSecret } from "./secret-box.ts";
 
 /** Which key is meant: all that is stored of it. */
 interface DepositKey {

@@ -1,5 +1,5 @@
 /** Keeps sealed secrets opened that are used again and again: opening one takes as long as signing with it. */
-import type { SecretBox } from "./sealing.ts";
+import type { SecretBox } from "./secret-box.ts";
 
 /** The one that was kept first goes first; that is opened again, which costs no more than before. */
 const MAX_OPENED = 1_000;

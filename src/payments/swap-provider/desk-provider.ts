@@ -7,7 +7,7 @@ import { askedPrices } from "../prices/asked-prices.ts";
 import type { PriceSource } from "../prices/prices.ts";
 import { askedSigner, HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
 import { amountsByMint } from "../assets/amounts-by-mint.ts";
-import { DeskSwapper } from "./desk-at-work.ts";
+import { DeskSwapper } from "./desk-swapper.ts";
 import type { Swapper, SwapProvider } from "./swap-provider.ts";
 
 /** How a desk trades. */

@@ -7,7 +7,7 @@ import { answerOnce, type Answer, type Decision, type RequestOptions } from "../
 import type { Caller } from "../accounts/caller.ts";
 import { sha256Hex } from "../ids.ts";
 import type { AmountLimitCheck } from "../intake/amounts.ts";
-import type { IntakeResult, IntakeCheck } from "../intake/intake.ts";
+import type { IntakeResult, IntakeCheck } from "../intake/intake-check.ts";
 import type { CreatedOrderBody } from "../private/accept-order.ts";
 import { checkQuote, checkShares } from "../quotes/check-quote.ts";
 import {

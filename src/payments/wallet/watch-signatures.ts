@@ -7,12 +7,12 @@ import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { Hint } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { LookBatch } from "./gathering.ts";
-import { LandedSignatureCache } from "./landed-signatures.ts";
-import { ConfirmedSignatureCache } from "../outgoing/confirmations.ts";
-import { ResendQueue } from "../outgoing/resending.ts";
+import { LookBatch } from "./look-batch.ts";
+import { LandedSignatureCache } from "./landed-signature-cache.ts";
+import { ConfirmedSignatureCache } from "../outgoing/confirmed-signature-cache.ts";
+import { ResendQueue } from "../outgoing/resend-queue.ts";
 import { standingOf, type SignatureState } from "./signature-news.ts";
-import { inLanes, Semaphore } from "../slots.ts";
+import { inLanes, Semaphore } from "../semaphore.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
 /** What following signatures needs. */

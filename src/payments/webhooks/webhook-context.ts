@@ -1,7 +1,7 @@
 /** What the use cases about webhooks have in common: where webhooks are stored, checked and tried. */
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { SecretBox } from "../secrets/sealing.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
 import type { DeliveryClient } from "./sending/attempt.ts";
 import type { ReceiverRules } from "./webhook-fields.ts";
 

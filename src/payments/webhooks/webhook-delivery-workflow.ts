@@ -13,7 +13,7 @@ import type { AttemptError, AttemptResult, DeliveryClient } from "./sending/atte
 import { signatureHeaders } from "./sending/signature.ts";
 import { disablingWrites, type DisableRule } from "./disable-failing-webhook.ts";
 import { keepingOpened } from "../secrets/opened-secrets.ts";
-import type { SecretBox } from "../secrets/sealing.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
 /** The registered chart of deliveries. */

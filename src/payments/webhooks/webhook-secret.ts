@@ -1,6 +1,6 @@
 /** Seals a webhook's secret, opens it for a delivery, and keeps the replaced one in use for a while. */
 import type { WebhookRecord } from "../tables/webhooks.ts";
-import type { SealScope, SecretBox } from "../secrets/sealing.ts";
+import type { SealScope, SecretBox } from "../secrets/secret-box.ts";
 import type { SignatureInput } from "./sending/signature.ts";
 
 /** The fields of a webhook that its deliveries are signed by. */

@@ -2,8 +2,8 @@
 import type { Clock } from "../../runtime.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 import { MAX_BATCH_BYTES } from "./call-limits.ts";
-import { BatchQueue } from "./carrier.ts";
-import type { CallRateLimit } from "./pace.ts";
+import { BatchQueue } from "./batch-queue.ts";
+import type { CallRateLimit } from "./call-rate-limit.ts";
 import {
   CallWriter,
   singleCalls,

@@ -1,7 +1,7 @@
 /** The only way to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
 import type { Clock } from "../../runtime.ts";
 import { answerTooLarge, EndpointFailure } from "../endpoint-failure.ts";
-import type { CallRateLimit } from "./pace.ts";
+import type { CallRateLimit } from "./call-rate-limit.ts";
 
 // One for all calls: an error for each would collect a stack trace that is never read.
 const OVER = new Error("the call is over");

@@ -11,7 +11,7 @@ export const RULE_BREAKS: readonly Break[] = [
   },
   {
     property: "R2: a send that fails leaves those behind it to be judged on their own",
-    file: "src/engine/turns.ts",
+    file: "src/engine/keyed-queue.ts",
     text: "before.then(act, act)",
     replacement: "before.then(act)",
     tests: ["engine/refusals.test.ts"],

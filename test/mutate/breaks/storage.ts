@@ -192,7 +192,7 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
   },
   {
     property: "an answer of PostgreSQL: without the row of its writer a group is unknown",
-    file: "storage/postgres/writers.ts",
+    file: "storage/postgres/writer-pool.ts",
     text: 'if (row === undefined) throw new WriterGoneError("the row of the group\'s writer is gone");',
     replacement: "if (row === undefined) return null;",
     tests: IN_POSTGRES,
@@ -316,14 +316,14 @@ export const STORAGE_BREAKS: readonly Break[] = [
   },
   {
     property: "an answer that was lost: the instance is read anew",
-    file: "src/engine/steps.ts",
+    file: "src/engine/step-handler.ts",
     text: "const known = this.#recent.take(id);",
     replacement: "const known = lost > 0 ? this.#recent.take(id) : this.#recent.get(id);",
     tests: IN_ENGINE,
   },
   {
     property: "an answer that was lost is no failure of a task",
-    file: "src/engine/tasks-in-hand.ts",
+    file: "src/engine/held-task-list.ts",
     text: " || error instanceof CommitUnknown",
     replacement: "",
     tests: IN_ENGINE,

@@ -11,7 +11,7 @@ const TAKEN_BACK = ["payments/operator/taken-back.test.ts"];
 export const WORD_BREAKS: readonly Break[] = [
   {
     property: "what an effect concluded before another step is not committed after it",
-    file: "src/engine/steps.ts",
+    file: "src/engine/step-handler.ts",
     text: "if (instance.version !== expectedVersion) {",
     replacement: "if (instance.version > expectedVersion + 100) {",
     tests: ["engine/effects.test.ts", ...TAKEN_BACK],

@@ -6,12 +6,12 @@ import {
   sourcesOfThisProcess,
   type AttentionSourceParts,
 } from "../../../src/payments/operator/attention/sources.ts";
-import { SightingList } from "../../../src/payments/operator/attention/sightings.ts";
-import { MatterReportLoop } from "../../../src/payments/operator/attention/matter-report.ts";
+import { SightingList } from "../../../src/payments/operator/attention/sighting-list.ts";
+import { MatterReportLoop } from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import type {
   AttentionChange,
   AttentionListener,
-} from "../../../src/payments/operator/attention/tell-matters.ts";
+} from "../../../src/payments/operator/attention/matter-report-writer.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";

@@ -1,7 +1,7 @@
 /** Lowering the number of witnesses for a time: what goes on, what waits all the same, and how it ends. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { AttentionChange } from "../../../src/payments/operator/attention/tell-matters.ts";
+import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-writer.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { gone, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";

@@ -8,7 +8,7 @@ import {
   type PaymentStorage,
   type PaymentWrite,
 } from "../../../src/payments/payment-storage.ts";
-import { createSealing } from "../../../src/payments/secrets/sealing.ts";
+import { createSealing } from "../../../src/payments/secrets/secret-box.ts";
 import { announceEffect } from "../../../src/payments/webhooks/announce.ts";
 import { deliveryIdOf, firstRun } from "../../../src/payments/webhooks/delivery-runs.ts";
 import { createDelivery } from "../../../src/payments/webhooks/sending/attempt.ts";

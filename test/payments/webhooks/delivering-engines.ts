@@ -2,7 +2,7 @@
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
 import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
 import type { WebhookRecord } from "../../../src/payments/tables/webhooks.ts";
-import { createSealing } from "../../../src/payments/secrets/sealing.ts";
+import { createSealing } from "../../../src/payments/secrets/secret-box.ts";
 import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
 import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
-import { createSealing } from "../../../src/payments/secrets/sealing.ts";
+import { createSealing } from "../../../src/payments/secrets/secret-box.ts";
 import {
   createDelivery,
   DELIVERY_DEADLINE_MS,

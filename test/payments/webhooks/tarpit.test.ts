@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../../src/engine/index.ts";
 import { paymentTables } from "../../../src/payments/tables.ts";
-import { createSealing } from "../../../src/payments/secrets/sealing.ts";
+import { createSealing } from "../../../src/payments/secrets/secret-box.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "../../../src/service/delivery-backlog.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";

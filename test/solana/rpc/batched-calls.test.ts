@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answerTooLarge } from "../../../src/solana/endpoint-failure.ts";
 import { batchedCalls } from "../../../src/solana/rpc/batched-calls.ts";
-import { CallRateLimit } from "../../../src/solana/rpc/pace.ts";
+import { CallRateLimit } from "../../../src/solana/rpc/call-rate-limit.ts";
 import {
   fulfilled,
   rejected,

@@ -2,14 +2,14 @@
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import type { ChartSnapshot } from "../../../engine/chart.ts";
 import { delayWords, eventWords } from "../../chart/words.ts";
-import type { KnownChart } from "../../charts.ts";
+import type { KnownChart } from "../../chart-registry.ts";
 import type { RelatedInstance } from "../../find-related.ts";
-import type { OfferedAct } from "../../../engine/inspected.ts";
+import type { OfferedAct } from "../../../engine/inspected-engine.ts";
 import type { MoneyReport } from "../../payments/read-money.ts";
 import type { EndedAttempt } from "../../payments/read-deliveries.ts";
 import type { FoundInstance } from "../../read-instances.ts";
-import type { ReplayedHistory } from "../../recount/fold-history.ts";
-import type { LedgerCall } from "../../../service/ledger-calls.ts";
+import type { ReplayedHistory } from "../../recount/replay-history.ts";
+import type { LedgerCall } from "../../../service/ledger-call-history.ts";
 import type { SecretFilter } from "../../show-values.ts";
 
 /** An instance with its chart, undefined where that is not registered here. */

@@ -11,7 +11,7 @@ import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
 import { lowPurses } from "./low-purse.ts";
 import { orphans } from "./orphans.ts";
-import type { SightingList } from "./sightings.ts";
+import type { SightingList } from "./sighting-list.ts";
 import { silentParts } from "./silent-parts.ts";
 import { stuckWatches } from "./stuck-watches.ts";
 import { loweredNumber, suspendedEndpoints } from "./lowered-witnesses.ts";

@@ -4,9 +4,9 @@ import { formatAmount, parseAmount } from "../../../amount.ts";
 import type { Assets, Token } from "../../assets/assets.ts";
 import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
-import type { ActContext } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateParts } from "./gate-setting.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
 import { accountOfGate, type Direction, type IntakeRules, type Limit } from "../../intake/rules.ts";
 
 /** What is limited. Amounts are decimal strings in whole units of the asset. */

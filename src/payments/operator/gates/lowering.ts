@@ -2,14 +2,14 @@
 import { z } from "zod";
 import type { Ledger, WitnessCount } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActContext } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { beliefRules, isInForce } from "../../intake/lowered-witnesses.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { LoweredWitnessRule } from "../../intake/rules.ts";
 import { storageTime } from "../../storage-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateParts } from "./gate-setting.ts";
+import type { GateParts } from "./gate-parts.ts";
 
 /** How many witnesses are enough, and for how long. */
 export interface LowerWitnessesRequest {

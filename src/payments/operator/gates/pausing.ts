@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
-import type { ActContext } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateParts } from "./gate-setting.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
 import { accountOfGate, type Pause, type PauseScope } from "../../intake/rules.ts";
 
 /** What is paused: what fits every field that is given; everything when none is. */

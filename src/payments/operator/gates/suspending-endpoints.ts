@@ -2,13 +2,13 @@
 import { z } from "zod";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActContext } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { storageTime } from "../../storage-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateParts } from "./gate-setting.ts";
+import type { GateParts } from "./gate-parts.ts";
 
 /** Which endpoint is out of service, and for how long. */
 export interface SuspendEndpointRequest {

@@ -1,9 +1,9 @@
 /** Suspends accounts: a suspended account starts nothing new; its reads, its cancels and its open transactions go on. */
 import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
-import type { ActContext } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, type GateParts } from "./gate-setting.ts";
+import { accountIdField, type GateParts } from "./gate-parts.ts";
 import { accountOfGate } from "../../intake/rules.ts";
 
 /** A suspended account. */

@@ -5,7 +5,7 @@ import { ledgerMint } from "../../assets/assets.ts";
 import { strayDeposits } from "../../private/collect-strays.ts";
 import { otherMints } from "../../outgoing/plans/other-mints.ts";
 import { readActedBy } from "../act.ts";
-import type { ActContext } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { RECOVERED } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { RecoveryEntry } from "./entry.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { DecisionRecord } from "../../tables/operator.ts";
 import type { ProposedReturn } from "../../private/order-return.ts";
-import type { ActContext } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { isSamePerson } from "../who-acts.ts";
 import type { Approval } from "./command.ts";

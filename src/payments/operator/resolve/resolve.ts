@@ -5,7 +5,7 @@ import type { DecisionRecord } from "../../tables/operator.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { readActedBy, readCommand, type WriteAct } from "../act.ts";
-import type { ActContext } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import type { VouchingEvidence } from "../../private/vouched-money.ts";

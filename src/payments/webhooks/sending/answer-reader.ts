@@ -1,6 +1,6 @@
 /** Reads one answer of a receiver as it comes: the status line decides, and of the body the beginning is kept. */
 import type { Dispatcher } from "undici";
-import { ExcerptReader } from "./response-excerpt.ts";
+import { ExcerptReader } from "./excerpt-reader.ts";
 
 /** Most of interim (1xx) answers before the real one: an endless row of them would keep the event loop busy. */
 const MAX_INTERIM_BYTES = 64 * 1024;

@@ -7,7 +7,7 @@ import { DeadlineError, withDeadline } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
 import { InterimAnswersError } from "./answer-reader.ts";
 import type { ConnectionTime, ReceiverRequest } from "./receiver-connection.ts";
-import { ReceiverConnectionPool } from "./receiver-connections.ts";
+import { ReceiverConnectionPool } from "./receiver-connection-pool.ts";
 import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
 import { dnsLookup, type Lookup } from "./resolve-host.ts";
 

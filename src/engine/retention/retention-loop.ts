@@ -3,7 +3,7 @@ import { offBy } from "../../clock-trust.ts";
 import { elapsed } from "../../runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
-import type { EngineContext } from "../engine-process.ts";
+import type { EngineContext } from "../engine-context.ts";
 
 /** Removes what one rule finds old enough. */
 export interface RetentionRule {

@@ -1,6 +1,6 @@
 /** The life of a service, from `start` to `stop` and again: what begins at once, and what only once the chain is known. */
 import { LedgerUnavailable } from "../ledger/ledger.ts";
-import { ChainCheck, type ChainStatus } from "./chain-comparison.ts";
+import { ChainCheck, type ChainStatus } from "./chain-check.ts";
 import { compareChain, type MintOptions } from "./compare-chain.ts";
 import type { ServiceParts } from "./service-parts.ts";
 

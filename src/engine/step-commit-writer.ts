@@ -11,15 +11,15 @@ import type {
 import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { together, type StepResult, type VoicedAction } from "./consequences.ts";
+import { together, type StepResult, type VoicedAction } from "./step-result.ts";
 import { type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { MessageTarget } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
-import type { InstanceCache } from "./recent-instances.ts";
-import type { WorkflowRegistry } from "./registered-workflows.ts";
+import type { InstanceCache } from "./instance-cache.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { causeText, type CommitCause } from "./step-cause.ts";
-import type { TakenIdCache } from "./taken-ids.ts";
+import type { TakenIdCache } from "./taken-id-cache.ts";
 import type { LeasingWorker } from "./worker.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 

@@ -10,7 +10,7 @@ import {
 import { snapshotFromText, snapshotToText } from "../../engine/snapshot-text.ts";
 import { eventFromText } from "../../engine/values.ts";
 import type { AnyWorkflow } from "../../engine/workflow.ts";
-import type { InspectedStorage } from "../../engine/inspected.ts";
+import type { InspectedStorage } from "../../engine/inspected-engine.ts";
 
 /** One recorded step as the chart makes it again. */
 export interface ReplayedStep {

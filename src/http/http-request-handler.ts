@@ -4,7 +4,7 @@ import { requestAnswered } from "../diagnostics.ts";
 import { PaymentError } from "../errors.ts";
 import type { Answer } from "../payments/accounts/answer-once.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
-import type { AccountWindowList } from "./account-windows.ts";
+import type { AccountWindowList } from "./account-window-list.ts";
 import type { Authentication } from "./authentication.ts";
 import { clientAddressBy } from "./client-address.ts";
 import type { ClientLimit } from "./client-limit.ts";
@@ -14,7 +14,7 @@ import { errorAnswer, type BegunAnswer } from "./error-answer.ts";
 import type { Connection } from "./node-listener.ts";
 import { ReadCall } from "./read-call.ts";
 import { NOTHING_READ, readContents, type RequestContent } from "./read-contents.ts";
-import { allowedMethods, endpointFor, type OpenRoute, type Route } from "./sites.ts";
+import { allowedMethods, endpointFor, type OpenRoute, type Route } from "./routes.ts";
 import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
 /** A request and where it leads. */

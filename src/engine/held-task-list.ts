@@ -7,8 +7,8 @@ import { taskEnded, type TaskEndedEvent } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
-import type { EngineContext } from "./engine-process.ts";
-import { TaskLease } from "./hold.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { TaskLease } from "./task-lease.ts";
 import { invocationFromText } from "./invocation-task.ts";
 
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.

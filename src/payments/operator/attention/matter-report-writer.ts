@@ -7,7 +7,7 @@ import { isoTime } from "../../iso-time.ts";
 import { callHost } from "../../call-host.ts";
 import { type DatedMatter, type MatterList, shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
-import type { SightingList } from "./sightings.ts";
+import type { SightingList } from "./sighting-list.ts";
 
 /** What the host gets. */
 export interface AttentionChange {

@@ -16,7 +16,7 @@ import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
 import { shardOf } from "./shards.ts";
-import { taskOfStep, type StepContext } from "./step-facts.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
 import type { ProjectedStep } from "./workflow.ts";
 
 /** What a step logs and emits. Both happen after the step is durable. */

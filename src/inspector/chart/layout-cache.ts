@@ -1,6 +1,6 @@
 /** The layouts of charts, made one after the other in a thread beside: no page waits for one. */
 import { layOutIn, type ChartLayout } from "./lay-out-chart.ts";
-import { LayoutWorker, LayoutMissingError } from "./layout-thread.ts";
+import { LayoutWorker, LayoutMissingError } from "./layout-worker.ts";
 import type { ReadChart } from "./read-chart.ts";
 
 /** What is drawn of a chart: its layout, or a sentence that says why there is none. */

@@ -3,7 +3,7 @@ import type { AttemptRecord } from "../tables/payments.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { isWhole } from "../../ledger/wire-format.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { inLanes, Semaphore } from "../slots.ts";
+import { inLanes, Semaphore } from "../semaphore.ts";
 
 /** So many sends of all looks together: thousands of unseen bytes must not keep the node from answering them. */
 const SENDS_AT_ONCE = 32;

@@ -3,7 +3,7 @@
  * longer than their delay, and it reports parked tasks whose keys have room.
  */
 import { elapsed } from "../runtime.ts";
-import type { EngineContext } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 
 /** How often this process looks at its own clock, and how often at that of the storage, which may be another one. */
 const LOOK_EVERY_MS = 1_000;

@@ -2,7 +2,7 @@
 import type { InspectionEvent, Observer } from "xstate";
 import type { CommitParts, HistoryRecord, StepRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
-import type { WorkflowRegistry } from "./registered-workflows.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { eventFromText } from "./values.ts";
 

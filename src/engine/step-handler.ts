@@ -4,22 +4,26 @@ import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/sto
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
 import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { FailedMigrationCache } from "./failed-migrations.ts";
+import { FailedMigrationCache } from "./failed-migration-cache.ts";
 import { withLent } from "./lent-contexts.ts";
 import { messageFromText, messageKey, type MessageTarget } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { MAX_MOVED, planMigration, renamedEffects } from "./plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
-import { InstanceCache, type KnownInstance } from "./recent-instances.ts";
-import { UnknownWorkflow } from "./registered-workflows.ts";
+import { InstanceCache, type KnownInstance } from "./instance-cache.ts";
+import { UnknownWorkflow } from "./workflow-registry.ts";
 import { newMoment } from "./stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText } from "./step-cause.ts";
-import { StepCommitWriter, type StepCommitWriterParts, type StepCommitAdditions } from "./step-commits.ts";
-import { TakenIdCache } from "./taken-ids.ts";
-import { TaskMovedError } from "./tasks-in-hand.ts";
-import { KeyedQueue } from "./turns.ts";
+import {
+  StepCommitWriter,
+  type StepCommitWriterParts,
+  type StepCommitAdditions,
+} from "./step-commit-writer.ts";
+import { TakenIdCache } from "./taken-id-cache.ts";
+import { TaskMovedError } from "./held-task-list.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 import { nameOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 

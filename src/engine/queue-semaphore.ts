@@ -1,7 +1,7 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
 import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
-import type { HeldTaskList } from "./tasks-in-hand.ts";
+import type { HeldTaskList } from "./held-task-list.ts";
 
 /** How many tasks this process may have in hand at once. */
 export interface QueueLimits {

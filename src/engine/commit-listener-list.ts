@@ -1,6 +1,6 @@
 /** Tells the host of each durable commit: its subscribers, and on the log what its charts have logged. */
 import type { Logger } from "../runtime.ts";
-import type { CommittedStep } from "./step-commits.ts";
+import type { CommittedStep } from "./step-commit-writer.ts";
 
 /** What it returns is looked at: it may be a promise that rejects. */
 type Subscriber<W> = (committed: CommittedStep<W>) => unknown;

@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot, ChartStep } from "./chart.ts";
-import type { WorkflowRegistry } from "./registered-workflows.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 export interface StepContext {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../../../runtime.ts";
 import type { Assets } from "../../assets/assets.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateRuleStorage } from "./gate-book.ts";
+import type { GateRuleStorage } from "./gate-rule-storage.ts";
 
 /** Where the rules are kept, whose time they carry, and which assets they can name. */
 export interface GateParts {

@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import type { RpcServer } from "./rpc/server.ts";
-import { SocketHandler } from "./rpc/session.ts";
+import { SocketHandler } from "./rpc/socket-handler.ts";
 
 /** A subscription is a few hundred bytes. */
 const MAX_MESSAGE_BYTES = 50 * 1024;

@@ -1,14 +1,14 @@
 /** Polls the watches of one kind in the shards that this process holds: several looks at once, each within its time. */
 import type { WatchRecord } from "../../storage/storage.ts";
 import { elapsed } from "../runtime.ts";
-import type { EngineContext } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { lookAtBatch, LookTimeoutError } from "./look-at-batch.ts";
 import { Pause } from "./pause.ts";
-import type { StepCommitAdditions } from "./step-commits.ts";
-import type { SendResult } from "./steps.ts";
-import { KeyedQueue } from "./turns.ts";
+import type { StepCommitAdditions } from "./step-commit-writer.ts";
+import type { SendResult } from "./step-handler.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 import { WatchShare } from "./watch-shares.ts";
-import { WatchQueue } from "./watch-turns.ts";
+import { WatchQueue } from "./watch-queue.ts";
 import type { WatchStatus, WatchEvent, Watcher } from "./watcher.ts";
 
 export interface WatchLoopParts extends EngineContext {

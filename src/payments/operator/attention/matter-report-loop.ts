@@ -1,7 +1,7 @@
 /** Looks twice a minute for what needs a person, and calls the host. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { MatterLookup } from "./list-matters.ts";
-import { MatterReportWriter, type MatterReportWriterParts } from "./tell-matters.ts";
+import { MatterReportWriter, type MatterReportWriterParts } from "./matter-report-writer.ts";
 
 const LOOK_MS = 30_000;
 /** Of each source; more follow as these are resolved. */
