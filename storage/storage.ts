@@ -343,6 +343,11 @@ export interface RowQuery<R extends object> {
   /** Values of the first fields of the index. */
   readonly equals?: { readonly [F in keyof R]?: R[F] };
   /**
+   * A field of the kind `text`, the key or the first of an index, and values: only rows that have one of them there. However
+   * many there are, they are one statement.
+   */
+  readonly anyOf?: readonly [field: keyof R & string, values: readonly string[]];
+  /**
    * A place in the order: values of the first fields that `equals` leaves. Only rows beyond it are found: with `asc` those
    * that stand above it, with `desc` below it. The first field that differs decides; a row without a value there is not found.
    */

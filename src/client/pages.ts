@@ -1,13 +1,15 @@
 /** Reads a list of the service page by page, as far as its reader goes. */
 import { NoAnswer } from "./no-answer.ts";
 
-/** One page of a list. */
+/** One page of a list. It may be empty where `hasMore` is true. */
 export interface Page<Element> {
   readonly data: readonly Element[];
   readonly hasMore: boolean;
+  /** Where the next page begins; undefined for behind the last element. */
+  readonly nextAfter?: string | undefined;
 }
 
-/** Asks for the page after this id, or for the first one. */
+/** Asks for the page after this place, or for the first one. */
 type AskForPage = (startingAfter: string | undefined) => Promise<unknown>;
 
 /**
@@ -31,13 +33,13 @@ export class Pages<Element> implements AsyncIterable<Element> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Element, void, undefined> {
     let after: string | undefined;
     for (;;) {
-      const { data, hasMore } = await this.#read(after);
+      const { data, hasMore, nextAfter } = await this.#read(after);
       yield* data;
       if (!hasMore) return;
-      const last = this.#idOf(data.at(-1));
+      const last = nextAfter ?? this.#idOf(data.at(-1));
       // The same page again and again would never end.
       if (last === null || last === after) {
-        throw unusablePage("it has more, and does not tell after which id");
+        throw unusablePage("it has more, and does not tell behind what");
       }
       after = last;
     }

@@ -10,6 +10,8 @@ const LOOK_EVERY_MS = 1_000;
 const ASK_EVERY_MS = 60_000;
 /** Between two looks a clock that nobody sets differs from elapsed time by less than this. */
 const JUMP_MS = 1_000;
+/** After a jump the storage is asked in two looks: in the first, another process may be about to commit by the old time. */
+const ASKS_AFTER_JUMP = 2;
 /** The lease is renewed after half of this time. Its row tells the time of the renewal: an earlier clock was set back. */
 const LEASE_MS = 600_000;
 const SEARCH_EVERY_MS = 600_000;
@@ -18,6 +20,7 @@ export class UpkeepLoop {
   readonly #process: EngineContext;
   readonly #onMoved: () => void;
   readonly #reported = new Set<string>();
+  #asksLeft = 0;
   #askedAt = -Infinity;
   #searchedAt = -Infinity;
   #aheadMs = 0;
@@ -33,8 +36,9 @@ export class UpkeepLoop {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#process;
     while (!signal.aborted) {
+      if (this.#isPut()) this.#asksLeft = ASKS_AFTER_JUMP;
       // A storage that cannot be read is logged by the loop that claims.
-      if (this.#isPut() || this.#isTime(this.#askedAt, ASK_EVERY_MS)) await this.#ask().catch(() => {});
+      if (this.#asksLeft > 0 || this.#isTime(this.#askedAt, ASK_EVERY_MS)) await this.#ask().catch(() => {});
       if (!signal.aborted) await clock.sleep(LOOK_EVERY_MS, signal);
     }
   }
@@ -57,11 +61,12 @@ export class UpkeepLoop {
     const asked = { names: ["upkeep"], holder, now: clock.now(), leaseMs: LEASE_MS, highest: this.#highest };
     const [lease] = await storage.lease(asked);
     this.#askedAt = elapsed(clock);
-    this.#highest = asked.now;
+    this.#asksLeft = Math.max(0, this.#asksLeft - 1);
+    if (this.#asksLeft === 0) this.#highest = asked.now;
     const { setBackMs } = lease ?? {};
-    if (setBackMs !== undefined) {
+    if (setBackMs !== undefined) this.#onMoved();
+    if (setBackMs !== undefined && this.#asksLeft === 0) {
       log.warn({ setBackMs }, "the clock was set back: the delays and leases of tasks count from now on");
-      this.#onMoved();
     }
     if (lease?.holder === holder && this.#isTime(this.#searchedAt, SEARCH_EVERY_MS)) await this.#search();
   }

@@ -124,7 +124,9 @@ export const webhookTest = z.strictObject({
 const time = z.iso.datetime({ error: 'expected a time in UTC such as "2027-01-31T12:00:00Z"' });
 const page = {
   limit: z.number().int().min(1).max(100).default(20).describe("Most elements of the page."),
-  startingAfter: name.optional().describe("The last id of the page before."),
+  startingAfter: name
+    .optional()
+    .describe("The last id of the page before, or the `nextAfter` that it tells."),
 };
 
 /** GET /v1/transactions. */

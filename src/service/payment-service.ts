@@ -96,7 +96,10 @@ export interface PaymentService extends ApiKeys {
    * The account's transactions, newest first: those that fit every filter that is given. A page may be shorter than its
    * `limit` while `hasMore` is true. Throws `VALIDATION_ERROR`.
    */
-  listTransactions(caller: Caller, query?: TransactionsQuery): Promise<Page<TransactionBody>>;
+  listTransactions(
+    caller: Caller,
+    query?: TransactionsQuery & { readonly signal?: AbortSignal },
+  ): Promise<Page<TransactionBody>>;
   cancelTransaction(
     caller: Caller,
     transactionId: string,

@@ -1,5 +1,6 @@
 /** The caller's tables in PostgreSQL: how they are installed, and summed. */
-import type { TableDialect } from "../sql/given-tables.ts";
+import { valueName, valueOf } from "../sql/given-table.ts";
+import type { DatabaseDialect } from "../sql/given-tables.ts";
 import { foundOf, type InstalledTable, installedStatements, installing } from "../sql/install-statements.ts";
 import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
 import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
@@ -8,11 +9,13 @@ import type { SqlCall, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
 import { bound } from "./text.ts";
 
-export const tableActs = (database: Database, build?: TableDialect["build"]): TableDialect => ({
+const ANY_OF = valueOf(valueName.anyOf);
+
+export const tableActs = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
   read: (statement, values) => database.read(statement, values),
   ...(build === undefined ? {} : { build }),
   schema: postgresSchema,
-  now: DATABASE_NOW,
+  dialect: { now: DATABASE_NOW, isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))` },
   bring: (tables) =>
     database.again(() =>
       database.transaction(async (ask) => {

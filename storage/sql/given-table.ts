@@ -29,6 +29,8 @@ export const valueName = {
   /** The key of the row that a read begins behind. */
   beyond: "$beyond",
   limit: "$limit",
+  /** JSON text of a list. */
+  anyOf: "$anyOf",
   equal: (field: string): string => `equal ${field}`,
   after: (field: string): string => `after ${field}`,
 };
@@ -60,16 +62,23 @@ export interface Part {
   readonly part: string | null;
 }
 
+/** What a statement says otherwise on each database. */
+export interface TableDialect {
+  /** The time: the given value, or the database's own clock. */
+  readonly now: string;
+  /** Begins a condition that a field has one of the values of `valueName.anyOf`. */
+  readonly isAnyOf: string;
+}
+
 export class GivenTable {
   readonly table: AnyTable;
-  /** How a statement tells the time: the given value, or the database's own clock. */
-  readonly #now: string;
+  readonly #dialect: TableDialect;
   /** By what they have in common: as many as there are places in the code. */
   readonly #texts = new Map<string, string>();
 
-  constructor(table: AnyTable, now: string) {
+  constructor(table: AnyTable, dialect: TableDialect) {
     this.table = table;
-    this.#now = now;
+    this.#dialect = dialect;
   }
 
   get(key: string): BoundStatement<AnyRow> {
@@ -87,7 +96,7 @@ export class GivenTable {
     const { order = "asc", limit, beyond } = query;
     const selection = selectionOf(table, query);
     const place = placeFields(table, selection);
-    const among = conditionsOf(table, selection);
+    const among = this.#conditionsOf(selection);
     const after =
       beyond === undefined ? isAfter(selection, order) : [isBeyond(table, { place, order, among })];
     // Null stands before all values, which databases see differently.
@@ -112,9 +121,17 @@ export class GivenTable {
 
   #among(query: AnyQuery, what: string): BoundStatement<never> {
     const selection = selectionOf(this.table, query);
-    const conditions = [...conditionsOf(this.table, selection), ...isAfter(selection, "asc")];
+    const conditions = [...this.#conditionsOf(selection), ...isAfter(selection, "asc")];
     const text = `select ${what} from ${quoted(this.table.name)}${where(conditions)}`;
     return { statement: { text }, values: valuesOf(selection) };
+  }
+
+  #conditionsOf({ index, equals, anyOf }: SelectionQuery): readonly string[] {
+    return [
+      ...indexConditions(this.table, index),
+      ...equals.map(([{ name }, value]) => isEqual(name, value, valueOf(valueName.equal(name)))),
+      ...(anyOf === null ? [] : [`${quoted(anyOf.field)} ${this.#dialect.isAnyOf}`]),
+    ];
   }
 
   /** @throws TypeError when the write is wrong for the table. */
@@ -180,7 +197,7 @@ export class GivenTable {
       const conditions = [
         isKey(key),
         ...(expectedVersion === undefined ? [] : [IS_VERSION]),
-        ...(unexpired === undefined ? [] : [`${quoted(unexpired.field)} > ${this.#now}`]),
+        ...(unexpired === undefined ? [] : [`${quoted(unexpired.field)} > ${this.#dialect.now}`]),
       ];
       return `update ${quoted(name)} set ${sets.join(", ")}${where(conditions)}`;
     });
@@ -247,13 +264,8 @@ function placeFields(table: AnyTable, selection: SelectionQuery): readonly Place
 export const mayBeNull = ({ name, nullable }: Field, { where: fixed, present }: Index): boolean =>
   nullable && !present.includes(name) && (fixed[name] ?? null) === null;
 
-function conditionsOf(table: AnyTable, { index, equals }: SelectionQuery): readonly string[] {
-  const equal = equals.map(([{ name }, value]) => isEqual(name, value, valueOf(valueName.equal(name))));
-  return [...indexConditions(table, index), ...equal];
-}
-
-function valuesOf({ equals, after }: SelectionQuery): AnyRow {
-  const values: AnyRow = {};
+function valuesOf({ equals, anyOf, after }: SelectionQuery): AnyRow {
+  const values: AnyRow = anyOf === null ? {} : { [valueName.anyOf]: JSON.stringify(anyOf.values) };
   for (const [field, value] of equals) values[valueName.equal(field.name)] = encodeValue(field, value);
   for (const [field, value] of after) values[valueName.after(field.name)] = encodeValue(field, value);
   return values;

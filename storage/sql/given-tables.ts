@@ -3,17 +3,16 @@ import { NotInstalled } from "../install-plan.ts";
 import type { EngineStorage, RowQuery, TallyResult, Tally } from "../storage.ts";
 import type { AnyTable, Table } from "../table.ts";
 import { decodeRow } from "./codecs.ts";
-import { GivenTable, type Part } from "./given-table.ts";
+import { GivenTable, type Part, type TableDialect } from "./given-table.ts";
 import { installing, nextBuild, standings } from "./install-statements.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { BoundStatement, StatementReader } from "./statement.ts";
 
 /** What differs between databases. */
-export interface TableDialect {
+export interface DatabaseDialect {
   readonly read: StatementReader;
   readonly schema: SchemaDialect;
-  /** How a statement tells the time: the given value, or the database's own clock. */
-  readonly now: string;
+  readonly dialect: TableDialect;
   /** Installs tables in one transaction that keeps out others who install. */
   readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
   /** Builds what is missing of their indexes, beside all work. */
@@ -23,10 +22,10 @@ export interface TableDialect {
 }
 
 export class GivenTables implements Pick<EngineStorage, "install" | "get" | "find" | "tally"> {
-  readonly #acts: TableDialect;
+  readonly #acts: DatabaseDialect;
   readonly #tables = new Map<string, GivenTable>();
 
-  constructor(acts: TableDialect) {
+  constructor(acts: DatabaseDialect) {
     this.#acts = acts;
   }
 
@@ -39,11 +38,11 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
 
   /** Asks for a lock only when there is something to do. */
   async install(tables: readonly AnyTable[]): Promise<void> {
-    const { read, schema, now, bring, build } = this.#acts;
+    const { read, schema, dialect, bring, build } = this.#acts;
     const there = await standings(read, tables, schema);
     if (there.some(([table, standing]) => installing(table, standing, schema) !== null)) await bring(tables);
     if (there.some(([table, standing]) => nextBuild(table, standing, schema) !== null)) build?.(tables);
-    for (const table of tables) this.#tables.set(table.name, new GivenTable(table, now));
+    for (const table of tables) this.#tables.set(table.name, new GivenTable(table, dialect));
   }
 
   /** The tables that were installed. */

@@ -1,6 +1,6 @@
 /** The caller's tables in SQLite: how they are installed, and written in commits. */
 import { type Part, type GroupLimitCheck, valueName, valueOf } from "../sql/given-table.ts";
-import type { GivenTables, TableDialect } from "../sql/given-tables.ts";
+import type { GivenTables, DatabaseDialect } from "../sql/given-tables.ts";
 import { foundOf, installedStatements, installing } from "../sql/install-statements.ts";
 import { type FoundIndex, sqliteSchema } from "../sql/migrations/dialect.ts";
 import type { StatementReader } from "../sql/statement.ts";
@@ -9,10 +9,13 @@ import type { AnyTable } from "../table.ts";
 import type { Connection } from "./connection.ts";
 import { isTaken } from "./explain.ts";
 
-export const tableActs = (connection: Connection, read: StatementReader): TableDialect => ({
+export const tableActs = (connection: Connection, read: StatementReader): DatabaseDialect => ({
   read,
   schema: sqliteSchema,
-  now: valueOf(valueName.now),
+  dialect: {
+    now: valueOf(valueName.now),
+    isAnyOf: `in (select value from json_each(${valueOf(valueName.anyOf)}))`,
+  },
   bring: (tables) =>
     connection.write(() => {
       const found = connection.all(sqliteSchema.indexes, {});

@@ -104,6 +104,9 @@ export const depositReads = (read: TableReader) => ({
     read.find({ table: deposits, index: "key", after: [after], limit }),
   /** The ledger of a deposit address, oldest first. */
   entries: (address: string) => read.find({ table: entries, index: "ofAddress", equals: { address } }),
+  /** The ledgers of several deposit addresses, the lines of each oldest first. */
+  entriesOf: (addresses: readonly string[]) =>
+    read.find({ table: entries, index: "ofAddress", anyOf: ["address", addresses] }),
   /** What operators have vouched for at a deposit address, the oldest word first. */
   vouchings: (address: string) => read.find({ table: vouchings, index: "ofAddress", equals: { address } }),
   /** Every transaction of an address that this database did not know of when a node listed it. */

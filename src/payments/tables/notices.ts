@@ -1,7 +1,7 @@
 /** The events that accounts are told, and the order in which they were announced. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
-import type { SequencePageQuery, TableReader } from "./read.ts";
+import { type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
 
 /** Events for webhooks, each as it was when it happened. */
 export const notices = defineTable("notices", {
@@ -41,6 +41,8 @@ export const announcements = defineTable("announcements", {
 
 export const noticeReads = (read: TableReader) => ({
   notice: (id: string) => read.get(notices, id),
+  /** Notices by their ids, in any order; absent ones are left out. */
+  noticesById: (ids: readonly string[]) => rowsOf(read, notices, ids),
   /** All notices of a transaction, oldest first. */
   notices: (transactionId: string) =>
     read.find({ table: notices, index: "ofTransaction", equals: { transactionId } }),

@@ -31,12 +31,25 @@ export function newestFirst({ below, limit }: NewestPageQuery) {
   return { order: "desc", limit, ...after } as const;
 }
 
-/** Rows by their keys, each once; absent ones are left out. */
-export async function rowsOf<R extends object>(
+/** Rows by the value of a field, in the order given. */
+export function groupedBy<R extends object, F extends keyof R>(
+  rows: readonly R[],
+  field: F,
+): ReadonlyMap<R[F], readonly R[]> {
+  const groups = new Map<R[F], R[]>();
+  for (const row of rows) {
+    const group = groups.get(row[field]) ?? [];
+    group.push(row);
+    groups.set(row[field], group);
+  }
+  return groups;
+}
+
+/** Rows by their ids, each once and in any order; absent ones are left out. */
+export async function rowsOf<R extends { readonly id: string }>(
   read: TableReader,
   table: Table<R>,
-  keys: readonly string[],
+  ids: readonly string[],
 ): Promise<readonly R[]> {
-  const rows = await Promise.all([...new Set(keys)].map((key) => read.get(table, key)));
-  return rows.filter((row) => row !== null);
+  return ids.length === 0 ? [] : read.find({ table, anyOf: ["id", ids] });
 }

@@ -1,5 +1,5 @@
 /** A transaction as its owner sees it. */
-import type { DepositRecord } from "../tables/deposits.ts";
+import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
@@ -71,13 +71,46 @@ export async function ownTransaction(
   return view;
 }
 
-/** A transaction as it is shown, alone and in lists. */
+/** Transactions as they are shown in lists, in the order given: read together, however many they are. */
+export async function transactionBodies(
+  { storage, assets }: TransactionParts,
+  transactions: readonly TransactionRecord[],
+): Promise<readonly TransactionBody[]> {
+  const addresses = transactions.flatMap(({ depositAddress }) => depositAddress ?? []);
+  const [views, deposits, entries] = await Promise.all([
+    storage.transactionViews(transactions),
+    storage.deposits(addresses),
+    addresses.length === 0 ? [] : storage.entriesOf(addresses),
+  ]);
+  return views.map((view) => {
+    const { depositAddress } = view.transaction;
+    return bodyOf({
+      ...view,
+      assets,
+      deposit: deposits.find(({ id }) => id === depositAddress),
+      entries: entries.filter(({ address }) => address === depositAddress),
+    });
+  });
+}
+
+/** A transaction as it is shown alone. */
 export async function transactionBody(
   { storage, assets }: TransactionParts,
-  { transaction, recipients, payments }: TransactionView,
+  view: TransactionView,
 ): Promise<TransactionBody> {
-  const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
+  const [deposit] = await storage.deposits([view.transaction.depositAddress ?? ""]);
   const entries = deposit === undefined ? [] : await storage.entries(deposit.id);
+  return bodyOf({ ...view, assets, deposit, entries });
+}
+
+/** All that is shown of a transaction. */
+interface Shown extends TransactionView {
+  readonly assets: Assets;
+  readonly deposit: DepositRecord | undefined;
+  readonly entries: readonly EntryRecord[];
+}
+
+function bodyOf({ transaction, recipients, payments, assets, deposit, entries }: Shown): TransactionBody {
   const { signature, landedAfterCancel, cancelledAt } = transaction;
   return {
     transactionId: transaction.id,

@@ -33,8 +33,13 @@ export async function listEvents(
   }
   const rows = await storage.announcements(accountId, { order, beyond, limit: limit + 1 });
   const { data: shown, hasMore } = pageOf(rows, limit);
-  const notices = await Promise.all(shown.map(({ id }) => storage.notice(id)));
-  const data = notices.filter((notice) => notice !== null).map((notice) => eventBody(notice, notice.body));
+  const notices = new Map(
+    (await storage.noticesById(shown.map(({ id }) => id))).map((notice) => [notice.id, notice]),
+  );
+  const data = shown
+    .map(({ id }) => notices.get(id))
+    .filter((notice) => notice !== undefined)
+    .map((notice) => eventBody(notice, notice.body));
   return { data, hasMore };
 }
 
