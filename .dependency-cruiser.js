@@ -119,7 +119,7 @@ export default {
       severity: "error",
       from: {
         path: "^(src|storage|machines)/",
-        pathNot: "^src/(solana/(ask|endpoint-standings)|index)\\.ts$",
+        pathNot: "^src/(solana/(ask|endpoint-statuses)|index)\\.ts$",
       },
       to: { path: "^src/ledger/heard\\.ts$" },
     },

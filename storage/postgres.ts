@@ -16,7 +16,7 @@ import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
-import { tableActs } from "./postgres/tables.ts";
+import { databaseDialect } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeFeed } from "./postgres/wake-feed.ts";
 
@@ -104,7 +104,7 @@ export async function postgresStorage(
         const apart = new Database(servers, schema, limits);
         await assertSameServer(apart, database.server);
         await prepareSchema(apart, schema);
-        await new GivenTables(tableActs(apart)).install(tables);
+        await new GivenTables(databaseDialect(apart)).install(tables);
       },
       close,
     });
@@ -168,7 +168,7 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
   const { builds } = parts;
-  const acts = tableActs(database, (given) => builds?.build(given));
+  const acts = databaseDialect(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
   const commits = new PostgresCommitWriter(database, tables, clock);

@@ -7,7 +7,7 @@ import { FileGuard } from "./sqlite/file-guard.ts";
 import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
-import { isWritten, tableActs } from "./sqlite/tables.ts";
+import { isWritten, databaseDialect } from "./sqlite/tables.ts";
 import { sqliteTaskRows } from "./sqlite/task-rows.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
@@ -114,7 +114,7 @@ function storageOn(
   const read: StatementReader = (statement, values) =>
     connection.read(() => connection.all(statement, values));
   const tasks = new TaskQueue(sqliteTaskRows(connection));
-  const tables = new GivenTables(tableActs(connection, read));
+  const tables = new GivenTables(databaseDialect(connection, read));
   const write = (each: AnyWrite): boolean => isWritten(connection, tables, each);
   const target = { tasks, write, ...instanceTarget(connection) };
   const commits = new SqliteCommitWriter(connection, target, elapsed);

@@ -27,7 +27,7 @@ interface DevFacts extends Pick<DevStatus, "baseUrl" | "rpcUrl" | "webSocketUrl"
   readonly tokens: readonly Token[];
 }
 
-export function devReady(facts: DevFacts): DevStatus {
+export function devStatus(facts: DevFacts): DevStatus {
   return {
     baseUrl: facts.baseUrl,
     inspectorUrl: `${facts.baseUrl}${INSPECTOR_PATH}`,

@@ -84,7 +84,7 @@ export class CountedRequest {
     const { service, windows, caller, headers } = this.#request;
     const limit = this.#limit;
     const standing = isDurable(limit)
-      ? await service.limitStanding(caller, limit)
+      ? await service.limitStatus(caller, limit)
       : (this.#hit?.giveBack() ?? windows.standing(limit, caller));
     writeRateLimit(headers, standing);
     if (!this.#wasReplayCounted) windows.hitReplay(standing, caller);

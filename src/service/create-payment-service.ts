@@ -2,7 +2,7 @@
 import { PaymentError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { StoredApiKeys, type ApiKeys } from "../payments/accounts/api-keys.ts";
-import { countHit, limitStanding } from "../payments/accounts/count-hit.ts";
+import { countHit, limitStatus } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
 import { readBalances } from "../payments/assets/read-balances.ts";
 import { hasDeposit } from "../payments/private/has-deposit.ts";
@@ -137,7 +137,7 @@ function inspectedOf(
 function accountMethods({
   context,
   chain,
-}: ServiceParts): ApiKeys & Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStanding"> {
+}: ServiceParts): ApiKeys & Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStatus"> {
   const { ledger, assets } = context;
   const keys = new StoredApiKeys({ ...context, environments: () => chain.keyEnvironments });
   return {
@@ -151,7 +151,7 @@ function accountMethods({
     tokens: () => ({ tokens: assets.tokens }),
     balances: (address) => readBalances({ ledger, assets }, address),
     countRefused: async (caller, scope) => (await countHit(context, caller, scope)).standing,
-    limitStanding: (caller, scope) => limitStanding(context, caller, scope),
+    limitStatus: (caller, scope) => limitStatus(context, caller, scope),
   };
 }
 

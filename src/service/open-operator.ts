@@ -9,7 +9,7 @@ import { hasSignedForRecipients } from "../payments/outgoing/declined.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
 import { releaseDeposit, shownAmounts } from "../payments/private/release-deposit.ts";
 import { settlePayment } from "../payments/private/settle-payment.ts";
-import { moneyThere } from "../payments/private/vouched-money.ts";
+import { moneyThere } from "../payments/private/vouched-funds.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import {
   SettleRefused,

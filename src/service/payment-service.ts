@@ -192,7 +192,7 @@ export interface PaymentService extends ApiKeys {
    */
   countRefused(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /** How an account stands with one of these limits, without counting anything. */
-  limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
+  limitStatus(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /**
    * Tells a listener of notices without a webhook: at once of those that this process commits, and while the service runs,
    * a second later, of those of other processes on the same database. Each at most once; those of one transaction in the order

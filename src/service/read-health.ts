@@ -155,7 +155,7 @@ export class HealthReader {
     ]);
     const lowered = stored?.lowered ?? null;
     const witnesses = answering === null ? null : { ...answering, ...loweringOf(lowered) };
-    const time = clockStanding(offBy(clock), stored?.contradiction ?? null);
+    const time = clockStatus(offBy(clock), stored?.contradiction ?? null);
     const chain = { chain: this.#parts.chain(), clock: time, ledger: position, witnesses };
     const isHeld = chain.chain.state === "silent";
     const disputes = await this.#parts.countDisputes();
@@ -235,7 +235,7 @@ async function readStored({
   };
 }
 
-function clockStanding(offMs: number | null, contradiction: number | null): ClockStatus {
+function clockStatus(offMs: number | null, contradiction: number | null): ClockStatus {
   if (contradiction !== null) {
     const by = `the storage's clock is ${-contradiction} ms ahead of the chain`;
     return { state: "contradicted", message: `${by}: no quotes, orders and co-signatures until they agree` };

@@ -7,7 +7,7 @@ import { partsOf, repairsOf } from "../engine/engine-acts.ts";
 import { DamagedSnapshot, snapshotFromText } from "../engine/snapshot-text.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Commit } from "../../storage/storage.ts";
-import { createWriteAct, readActedBy, type ActName, type WriteAct } from "../payments/operator/act.ts";
+import { createWriteAct, readActContext, type ActName, type WriteAct } from "../payments/operator/act.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { PaymentTables } from "../payments/tables.ts";
@@ -100,7 +100,7 @@ export class ServiceActs implements ViewerActs {
     if (!isOffered) throw new ActRefused("This can no longer be done: the instance has moved on.");
     try {
       const { actor, reason, ...what } = given;
-      return await this.#perform(instance, key, { ...readActedBy({ actor, reason }), ...what });
+      return await this.#perform(instance, key, { ...readActContext({ actor, reason }), ...what });
     } catch (error) {
       if (error instanceof OperatorRefused || error instanceof PaymentError) {
         throw new ActRefused(error.message, { cause: error });

@@ -12,7 +12,7 @@ import type { PaymentTables } from "../payments/tables.ts";
 import { PaymentRetentionLoop } from "../payments/retention/payment-retention.ts";
 import { LifeSignLoop } from "../payments/life-sign-loop.ts";
 import { depositKeys } from "../payments/secrets/deposit-keys.ts";
-import { createSealing, type SecretBox } from "../payments/secrets/secret-box.ts";
+import { createSecretBox, type SecretBox } from "../payments/secrets/secret-box.ts";
 import { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import { completeSwap } from "../payments/swap/complete-swap.ts";
@@ -25,7 +25,7 @@ import {
   type WalletTransferWorkflow,
 } from "../payments/wallet/wallet-transfer-workflow.ts";
 import { announceEffect } from "../payments/webhooks/announce.ts";
-import { createDelivery, type DeliveryClient } from "../payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient, type DeliveryClient } from "../payments/webhooks/sending/attempt.ts";
 import {
   webhookDeliveryWorkflow,
   type WebhookDeliveryWorkflow,
@@ -224,8 +224,8 @@ function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext)
     ...(allowAddress === undefined ? {} : { allowAddress }),
     ...(deny === undefined ? {} : { deny }),
   };
-  const sealing = createSealing(options.masterSecrets, options.random);
-  const delivery = createDelivery({
+  const sealing = createSecretBox(options.masterSecrets, options.random);
+  const delivery = createDeliveryClient({
     clock,
     ...rules,
     ...(ca === undefined ? {} : { ca }),

@@ -1,6 +1,6 @@
 /** One JSON-RPC endpoint: its methods, a name that is safe to log, its limits, and its health. */
 import type { Clock } from "../runtime.ts";
-import { boundedExchange, type Fetch } from "./rpc/bounded-fetch.ts";
+import { boundedFetch, type Fetch } from "./rpc/bounded-fetch.ts";
 import { batchedCalls } from "./rpc/batched-calls.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
@@ -86,7 +86,7 @@ function openEndpoint(
   const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
   const { accountsPerCall = MAX_ACCOUNTS_PER_CALL, callsPerBatch = 1 } = option;
   const health = newHealth();
-  const posted = postedCalls(boundedExchange(fetch, { url, pace, clock, closed }));
+  const posted = postedCalls(boundedFetch(fetch, { url, pace, clock, closed }));
   const post = publishedPost(posted, name, clock);
   const call = callsPerBatch === 1 ? singleCalls(post) : batchedCalls(post, { clock, callsPerBatch, pace });
   return {

@@ -12,7 +12,7 @@ import { openEndpoints, type EndpointOptions } from "./endpoint.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
-import { endpointStandings } from "./endpoint-standings.ts";
+import { endpointStatuses } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
 import type { DeathProof } from "./death-proof.ts";
 import { landings } from "./landings.ts";
@@ -129,7 +129,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     landings: surveyed(landings),
     namedLanding: surveyed(namedLanding),
     witnesses: surveyed(witnessCount),
-    endpoints: surveyed(endpointStandings),
+    endpoints: surveyed(endpointStatuses),
     time: surveyed(async (asked) => chainTime(asked)),
     disputes: surveyed(async ({ disputes }) => unasked(disputes.standing())),
     amountsIn: surveyed(amountsIn),

@@ -11,7 +11,7 @@ import { bound } from "./text.ts";
 
 const ANY_OF = valueOf(valueName.anyOf);
 
-export const tableActs = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
+export const databaseDialect = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
   read: (statement, values) => database.read(statement, values),
   ...(build === undefined ? {} : { build }),
   schema: postgresSchema,

@@ -34,7 +34,7 @@ export const installedStatements = {
 };
 
 /** What a database has of a table. */
-interface TableStanding {
+interface TableStatus {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
 }
@@ -44,7 +44,7 @@ export async function standings(
   read: StatementReader,
   tables: readonly AnyTable[],
   { indexes }: SchemaDialect,
-): Promise<readonly (readonly [AnyTable, TableStanding])[]> {
+): Promise<readonly (readonly [AnyTable, TableStatus])[]> {
   const all = read(indexes, {});
   const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
   const found = await all;
@@ -62,7 +62,7 @@ export const foundOf = ({ name }: AnyTable, found: readonly FoundIndex[]): reado
  */
 export function installing(
   table: AnyTable,
-  { stored, found }: TableStanding,
+  { stored, found }: TableStatus,
   dialect: SchemaDialect,
 ): { readonly changes: readonly string[]; readonly record: InstalledTable } | null {
   const plan = planInstall(table, stored ?? null);
@@ -97,7 +97,7 @@ const recordOf = (table: AnyTable): InstalledTable => ({
 /** What is to be done next about the indexes of a table beside all work; null where nothing is, or a newer program sees to it. */
 export function nextBuild(
   table: AnyTable,
-  { stored, found }: TableStanding,
+  { stored, found }: TableStatus,
   dialect: SchemaDialect,
 ): IndexChange | null {
   const isOurs = stored !== undefined && stored.migrations <= table.migrations.length;

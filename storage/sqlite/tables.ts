@@ -9,7 +9,7 @@ import type { AnyTable } from "../table.ts";
 import type { Connection } from "./connection.ts";
 import { isTaken } from "./explain.ts";
 
-export const tableActs = (connection: Connection, read: StatementReader): DatabaseDialect => ({
+export const databaseDialect = (connection: Connection, read: StatementReader): DatabaseDialect => ({
   read,
   schema: sqliteSchema,
   dialect: {

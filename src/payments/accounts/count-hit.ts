@@ -67,7 +67,7 @@ export async function countHit(
   const result = await commitOne(storage, {
     writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }],
   });
-  const standing = await limitStanding({ storage, clock }, { accountId, tier }, scope);
+  const standing = await limitStatus({ storage, clock }, { accountId, tier }, scope);
   if (!result.ok) {
     const { resetSeconds: retryAfter } = standing;
     throw new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
@@ -77,13 +77,13 @@ export async function countHit(
     async takeBack() {
       // At time 0 it lies in no window.
       await commitOne(storage, { writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] });
-      return limitStanding({ storage, clock }, { accountId, tier }, scope);
+      return limitStatus({ storage, clock }, { accountId, tier }, scope);
     },
   };
 }
 
 /** How an account stands with a limit now, without counting anything. */
-export async function limitStanding(
+export async function limitStatus(
   { storage, clock }: Pick<HitCounting, "storage" | "clock">,
   { accountId, tier }: Pick<Caller, "accountId" | "tier">,
   scope: DurableScope,

@@ -42,7 +42,7 @@ export interface Act {
 const actedBy = z.strictObject({ actor: shownName, reason: shownWords });
 
 /** Checks who acts and why. Throws `OperatorRefused` that names the field. */
-export function readActedBy(by: unknown): ActContext {
+export function readActContext(by: unknown): ActContext {
   return readCommand(actedBy, by);
 }
 

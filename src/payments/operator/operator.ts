@@ -4,7 +4,7 @@ import type { ServiceContext } from "../service-context.ts";
 import type { Engine, InstanceReads, WatchStatus, TaskCommands } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import { createWriteAct, type WriteAct } from "./act.ts";
-import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
+import { createMatterLookup, shownMatter } from "./attention/list-matters.ts";
 import { SightingList } from "./attention/sighting-list.ts";
 import type { Matter } from "./attention/matter.ts";
 import { attentionSources, sourcesOfThisProcess } from "./attention/sources.ts";
@@ -116,7 +116,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
   const surroundings = { ...deps, sightings, isRouting: control !== null };
   const stored = attentionSources(surroundings);
   const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
-  const lookForMatters = createLookForMatters({ sources, storage, clock });
+  const lookForMatters = createMatterLookup({ sources, storage, clock });
   const setting = { gates: new GateRuleStorage({ storage, writeAct }), clock, assets };
   const pauses = new PauseCommandHandler(setting);
   const suspensions = new SuspensionCommandHandler(setting);
@@ -160,7 +160,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
     report: new MatterReportLoop({
       ...deps,
       sightings,
-      lookForMatters: createLookForMatters({ sources: stored, storage, clock }),
+      lookForMatters: createMatterLookup({ sources: stored, storage, clock }),
     }),
     countMatters: async () => (await lookForMatters(MAX_COUNTED)).matters.length,
   };

@@ -9,7 +9,7 @@ import type { OrderedReturn, ProposedReturn, ReturnRequest } from "../private/or
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
 import { SettlePaymentRefused, type SettledPayment } from "../private/settle-payment.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
-import { readActedBy, readCommand, type WriteAct } from "./act.ts";
+import { readActContext, readCommand, type WriteAct } from "./act.ts";
 import { decisionOfAddress } from "./attention/held-addresses.ts";
 import { matterId } from "./attention/matter.ts";
 import { OperatorRefused, privateModeIsOff } from "./operator-refused.ts";
@@ -85,7 +85,7 @@ export class TransactionCommandHandler implements TransactionCommands {
   }
 
   async releaseDeposit(given: string, by: ActContext): Promise<ReleasedDeposit> {
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const { transactionId } = readCommand(released, { transactionId: given });
     const control = this.#control();
     const guardOf = (address: string): Promise<PaymentWrite> => this.#guardOfAddress(address);
@@ -97,7 +97,7 @@ export class TransactionCommandHandler implements TransactionCommands {
 
   async settleTransaction(given: NamedLanding, by: ActContext): Promise<SettledTransaction | SettledPayment> {
     const { writeAct, evidence } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const { transactionId, signature } = readCommand(landed, given);
     const guard = await this.#guard(matterId("unprovable", transactionId));
     const audit = writeAct({ by: acted, act: "settle", what: { transactionId, signature } });
@@ -127,7 +127,7 @@ export class TransactionCommandHandler implements TransactionCommands {
   }
 
   async returnTokens(given: string, order: ReturnRequest, by: ActContext): Promise<GivenReturn> {
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const { transactionId, ...checked } = readCommand(returned, { ...order, transactionId: given });
     const control = this.#control();
     let approve: string | null = null;
@@ -151,7 +151,7 @@ export class TransactionCommandHandler implements TransactionCommands {
   /** Confirms what `returnTokens` of another person has asked for: no more of the mint goes there than was there then. */
   async approveReturn(id: string, { address }: Approval, by: ActContext): Promise<ResolveResult> {
     const { storage, clock, writeAct } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const before = await storage.decision(id);
     const waiting = waitingReturn(id, before, { address, actor: acted.actor });
     const { transactionId, mint, to, units, actor: requestedBy } = waiting;

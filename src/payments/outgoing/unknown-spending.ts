@@ -102,7 +102,7 @@ export async function spendingOf(
 }
 
 /** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
-export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingReason | null> {
+export async function spendingReason(asked: Asked, deposit: DepositRecord): Promise<SpendingReason | null> {
   const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
   if (unknown.length > 0) return UNKNOWN_SPENDING;
   return isProven ? null : MISSING_HISTORY;
@@ -169,7 +169,7 @@ export function spendingCheck(asked: Asked): SpendingCheck {
   const underWay = new Map<string, Promise<SpendingReason | null>>();
 
   const look = async (address: string): Promise<SpendingReason | null> => {
-    const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
+    const doubt = await spendingReason(asked, await storedDeposit(asked, address));
     if (doubt !== null) return doubt;
     if (clean.size >= MAX_REMEMBERED) clean.clear();
     clean.add(address);
@@ -191,7 +191,7 @@ export async function holdAddress(storage: PaymentStorage, address: string, reas
 
 /** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */
 export async function refuseUnknownSpending(asked: Asked, address: Address): Promise<void> {
-  const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
+  const doubt = await spendingReason(asked, await storedDeposit(asked, address));
   if (doubt === null) return;
   await holdAddress(asked.storage, address, doubt);
   throw new Error(`deposit address ${address} is held: ${doubt}`);

@@ -16,7 +16,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { nameOfMint } from "../outgoing/plans/other-mints.ts";
 import { findReturn } from "../outgoing/plans/plan-return.ts";
 import { ReleaseRefused } from "./release-deposit.ts";
-import { spendingDoubt } from "../outgoing/unknown-spending.ts";
+import { spendingReason } from "../outgoing/unknown-spending.ts";
 
 /** Which tokens, and to whom. */
 export interface ReturnRequest {
@@ -190,7 +190,7 @@ async function checkElsewhere(
 
 async function refuseWhileHeld({ storage, ledger }: Shared, deposit: DepositRecord): Promise<void> {
   const { id, heldReason } = deposit;
-  const reason = heldReason ?? (await spendingDoubt({ storage, ledger }, deposit));
+  const reason = heldReason ?? (await spendingReason({ storage, ledger }, deposit));
   if (reason === null) return;
   throw new ReleaseRefused(`deposit address ${id} is held (${reason}): release it first, without a mint`);
 }

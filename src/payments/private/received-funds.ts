@@ -25,7 +25,7 @@ export interface ReceivedFunds {
  * before: money may have come since it was written down last, and the address itself may have paid rent that is not
  * written down yet. The parts are read one after another, so a payment that lands meanwhile may count twice.
  */
-export async function cameIn(
+export async function receivedFunds(
   {
     storage,
     ledger,

@@ -19,7 +19,7 @@ import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
 import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
-import { moneyThere, type MoneyParts, type VouchingEvidence } from "./vouched-money.ts";
+import { moneyThere, type MoneyParts, type VouchingEvidence } from "./vouched-funds.ts";
 
 /** What was released. */
 export interface ReleasedDeposit {

@@ -6,9 +6,9 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
-import { cameIn, type ReceivedFunds } from "./received-funds.ts";
+import { receivedFunds, type ReceivedFunds } from "./received-funds.ts";
 import { refusedAmong, type ScreenAddress, type ScreenedAddress } from "../recipients/screening.ts";
-import { vouchedMoney, type VouchedFunds } from "./vouched-money.ts";
+import { vouchedFunds, type VouchedFunds } from "./vouched-funds.ts";
 
 /**
  * Whether the money at a deposit address may move: the sender, who gets what is refunded, is not refused, and all that
@@ -46,8 +46,8 @@ export function payersScreening({ screen, ...shared }: PayersScreening, ours: re
     const view = await storage.transaction(transactionId);
     if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
     // What came in is read first: all of it must be listed by the time the history is read.
-    const vouched = await vouchedMoney(storage, address);
-    const { amounts, strays } = await cameIn(shared, address);
+    const vouched = await vouchedFunds(storage, address);
+    const { amounts, strays } = await receivedFunds(shared, address);
     const isMore = cameMore(assets, amounts, vouched);
     const outsideOf = (inflows: Evidence<readonly Inflow[]>): Evidence<readonly Inflow[]> =>
       inflows.filter((inflow) => !isOurs(inflow, ours));

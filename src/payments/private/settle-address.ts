@@ -20,7 +20,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { otherMints } from "../outgoing/plans/other-mints.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
 import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
-import { openWords } from "../outgoing/plans/open-words.ts";
+import { openMarkers } from "../outgoing/plans/open-markers.ts";
 import { undisputed } from "../outgoing/plans/undisputed.ts";
 import {
   nextSettlementStep,
@@ -33,11 +33,11 @@ import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.t
 import type { RefundFees, RefundCost } from "../outgoing/plans/refund-cost.ts";
 import type { PayerCheck } from "./screen-payers.ts";
 import { cameOf } from "./received-funds.ts";
-import { leftOf, SENT_ELSEWHERE, vouchedMoney } from "./vouched-money.ts";
+import { leftOf, SENT_ELSEWHERE, vouchedFunds } from "./vouched-funds.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { termsOf, type SponsorParts } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
-import { listedDoubt, spendingDoubt, type SpendingReason } from "../outgoing/unknown-spending.ts";
+import { listedDoubt, spendingReason, type SpendingReason } from "../outgoing/unknown-spending.ts";
 import { creditedAmounts } from "./credited-amounts.ts";
 import { mayClose, type ClosingRules } from "../outgoing/closing.ts";
 import { wordsIn } from "../outgoing/plans/kept-accounts.ts";
@@ -160,7 +160,7 @@ export class SettlementEffects implements AddressSettlement {
   async #doubtOf(deposit: DepositRecord, step: PlannedStep): Promise<SpendingReason | null> {
     const { storage, ledger } = this.#with;
     if (step.do === "refund" && step.amount >= smallestAmount(step.asset)) {
-      return spendingDoubt({ storage, ledger }, deposit);
+      return spendingReason({ storage, ledger }, deposit);
     }
     return listedDoubt({ storage, ledger }, deposit.id);
   }
@@ -253,7 +253,7 @@ export class SettlementEffects implements AddressSettlement {
   /** Null where what goes back goes to the sender. */
   async #redirected({ deposit: { id }, view }: AddressInHand): Promise<Redirected | null> {
     const { storage } = this.#with;
-    const vouched = await vouchedMoney(storage, id);
+    const vouched = await vouchedFunds(storage, id);
     const redirection = vouched?.redirection ?? null;
     if (vouched === null || redirection === null) return null;
     const entries = await storage.entries(id);
@@ -274,7 +274,7 @@ export class SettlementEffects implements AddressSettlement {
     { deposit, view }: AddressInHand,
     standing: readonly StandingMarker[],
   ): Promise<readonly OpenPayment[]> {
-    const open = openWords(view.payments).map((each) => ({
+    const open = openMarkers(view.payments).map((each) => ({
       each,
       marker: standing.find(({ words }) => words === each.words),
     }));

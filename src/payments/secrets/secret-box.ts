@@ -26,7 +26,7 @@ export interface SecretBox {
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export function createSealing(masterSecrets: readonly MasterSecret[], random: Random): SecretBox {
+export function createSecretBox(masterSecrets: readonly MasterSecret[], random: Random): SecretBox {
   const keys = new Map<number, KeyObject>();
   const keyOf = (version: number): KeyObject => {
     const known = keys.get(version);

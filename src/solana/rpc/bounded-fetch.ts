@@ -32,7 +32,7 @@ export type EndpointFetch = (body: string, calls: number) => Promise<string>;
 const HEADERS = { "content-type": "application/json" };
 
 /** Wraps `fetch` for one endpoint. HTTP errors are thrown here. */
-export function boundedExchange(fetch: Fetch, { url, pace, clock, closed }: Bounds): EndpointFetch {
+export function boundedFetch(fetch: Fetch, { url, pace, clock, closed }: Bounds): EndpointFetch {
   return async (body, calls) => {
     await pace?.next(calls);
     closed.throwIfAborted();

@@ -59,7 +59,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "tokens of an address that has paid without us are not ordered to be returned",
     file: "src/payments/private/order-return.ts",
-    text: "heldReason ?? (await spendingDoubt({ storage, ledger }, deposit))",
+    text: "heldReason ?? (await spendingReason({ storage, ledger }, deposit))",
     replacement: "heldReason",
     tests: ["payments/private/other-mints.test.ts"],
   },
@@ -408,7 +408,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "a refund elsewhere uses its allowance up",
-    file: "src/payments/private/vouched-money.ts",
+    file: "src/payments/private/vouched-funds.ts",
     text: "plan.word === word",
     replacement: "plan.word !== word",
     tests: ["payments/operator/vouching.test.ts"],
@@ -450,14 +450,14 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "a release does not count a payment twice that the chain does not show yet",
-    file: "src/payments/private/vouched-money.ts",
+    file: "src/payments/private/vouched-funds.ts",
     text: "slot < context.settledSlot || ",
     replacement: "",
     tests: ["payments/operator/vouching.test.ts"],
   },
   {
     property: "a release vouches for nothing while its address moves on",
-    file: "src/payments/private/vouched-money.ts",
+    file: "src/payments/private/vouched-funds.ts",
     text: "|| (await countedDeposit(storage, address)).version !== before",
     replacement: "",
     tests: ["payments/operator/vouching.test.ts"],

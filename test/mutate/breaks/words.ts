@@ -1,7 +1,7 @@
 /** Breaks of what the word of an operator covers, and of how it ends. */
 import type { Break } from "../break.ts";
 
-const VOUCHED = "src/payments/private/vouched-money.ts";
+const VOUCHED = "src/payments/private/vouched-funds.ts";
 const RELEASE = "src/payments/private/release-deposit.ts";
 const OTHER_MINTS = ["payments/private/other-mints.test.ts"];
 const LARGE_WORDS = ["payments/operator/large-words.test.ts"];

@@ -1,6 +1,6 @@
 /** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
 import { describe, expect, test } from "vitest";
-import { createLookForMatters } from "../../../src/payments/operator/attention/list-matters.ts";
+import { createMatterLookup } from "../../../src/payments/operator/attention/list-matters.ts";
 import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
 import {
   sourcesOfThisProcess,
@@ -349,7 +349,7 @@ async function reports(adapter: (typeof adapters)[number]) {
       sightings: seen.sightings ?? new SightingList({ storage: on, clock }),
       onAttention: host,
       onAttentionDeadlineMs: deadlineMs,
-      lookForMatters: createLookForMatters({ sources: [seen.source ?? source], storage, clock }),
+      lookForMatters: createMatterLookup({ sources: [seen.source ?? source], storage, clock }),
     });
   const close = async (): Promise<void> => {
     await storage.close();

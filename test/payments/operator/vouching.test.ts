@@ -5,7 +5,7 @@ import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Address } from "../../../src/address.ts";
 import { writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import { leftOf } from "../../../src/payments/private/vouched-money.ts";
+import { leftOf } from "../../../src/payments/private/vouched-funds.ts";
 import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";

@@ -2,9 +2,9 @@
 import { afterEach, expect, test } from "vitest";
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
 import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
-import { createSealing } from "../../../src/payments/secrets/secret-box.ts";
+import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
 import {
-  createDelivery,
+  createDeliveryClient,
   DELIVERY_DEADLINE_MS,
   type DeliveryClient,
 } from "../../../src/payments/webhooks/sending/attempt.ts";
@@ -84,8 +84,8 @@ async function hostileWorld() {
   const clock = virtualClock();
   const storage = memoryStorage();
   const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
-  const delivery = new CountedDelivery(createDelivery({ clock, ca: certificate.ca, allowAddress }));
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
+  const delivery = new CountedDelivery(createDeliveryClient({ clock, ca: certificate.ca, allowAddress }));
+  const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const engine: Engine<PaymentTables> = createEngine({
     storage,

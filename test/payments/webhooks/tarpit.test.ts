@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../../src/engine/index.ts";
 import { paymentTables } from "../../../src/payments/tables.ts";
-import { createSealing } from "../../../src/payments/secrets/secret-box.ts";
+import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "../../../src/service/delivery-backlog.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";
@@ -62,7 +62,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
       return { ...answer, durationMs: 0, excerpt: null, opening: null };
     },
   };
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
+  const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const engine = createEngine({
     storage,

@@ -25,7 +25,7 @@ interface MatterSources {
   readonly clock: Clock;
 }
 
-export function createLookForMatters({ sources, storage, clock }: MatterSources): MatterLookup {
+export function createMatterLookup({ sources, storage, clock }: MatterSources): MatterLookup {
   return async (limit) => {
     const found = await Promise.all(sources.map((source) => source(limit)));
     const all = found.flat();

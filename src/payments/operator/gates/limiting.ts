@@ -3,7 +3,7 @@ import { z } from "zod";
 import { formatAmount, parseAmount } from "../../../amount.ts";
 import type { Assets, Token } from "../../assets/assets.ts";
 import { isoTime } from "../../iso-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
@@ -80,7 +80,7 @@ export class LimitCommandHandler implements LimitCommands {
   async setLimits(given: SetLimitsRequest, by: ActContext): Promise<void> {
     const { assets, clock, gates } = this.#setting;
     const command = readCommand(wantedLimits, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const wanted = limitsIn(assets, command);
     const next = limitsOf(wanted).map((limit): Limit => ({ ...limit, ...acted, since: clock.now() }));
     await gates.change(wanted.accountId, (rules) => ({ ...rules, limits: replaced(rules, wanted, next) }), {

@@ -7,7 +7,7 @@ import { beliefRules, isInForce } from "../../intake/lowered-witnesses.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { LoweredWitnessRule } from "../../intake/rules.ts";
 import { storageTime } from "../../storage-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateParts } from "./gate-parts.ts";
 
@@ -69,7 +69,7 @@ export class WitnessCommandHandler implements WitnessCommands {
   async lowerWitnesses(given: LowerWitnessesRequest, by: ActContext): Promise<LoweredEntry> {
     const { gates } = this.#setting;
     const { witnesses, minutes } = readCommand(wantedWitnesses, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     refuseNeedless(witnesses, await this.#inService());
     const since = await storageTime(this.#setting);
     const lowered: LoweredWitnessRule = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
@@ -88,7 +88,7 @@ export class WitnessCommandHandler implements WitnessCommands {
 
   async restoreWitnesses(by: ActContext): Promise<void> {
     const { gates } = this.#setting;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const now = await storageTime(this.#setting);
     await gates.change(
       null,

@@ -1,7 +1,7 @@
 /** Pauses and resumes new transactions and quotes; open ones go on to their end, and reads and cancels keep working. */
 import { z } from "zod";
 import { isoTime } from "../../iso-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
@@ -54,7 +54,7 @@ export class PauseCommandHandler implements PauseCommands {
 
   async pause(given: PausedScope, by: ActContext): Promise<PausedEntry> {
     const { scope, accountId } = this.#read(given);
-    const { actor, reason } = readActedBy(by);
+    const { actor, reason } = readActContext(by);
     const pause: Pause = { ...scope, actor, reason, since: this.#setting.clock.now() };
     const entry = this.#shown(pause, accountId);
     await this.#setting.gates.change(
@@ -72,7 +72,7 @@ export class PauseCommandHandler implements PauseCommands {
 
   async resume(given: PausedScope, by: ActContext): Promise<void> {
     const { scope, accountId } = this.#read(given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     await this.#setting.gates.change(
       accountId,
       (rules) => {

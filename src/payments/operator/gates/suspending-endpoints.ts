@@ -6,7 +6,7 @@ import type { ActContext } from "../../act-context.ts";
 import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { storageTime } from "../../storage-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { GateParts } from "./gate-parts.ts";
 
@@ -69,7 +69,7 @@ export class EndpointCommandHandler implements EndpointCommands {
   async suspendEndpoint(given: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry> {
     const { ledger, gates } = this.#setting;
     const { endpoint, minutes } = readCommand(wantedSuspension, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const known: readonly string[] = (await ledger.endpoints()).map((each) => each.endpoint);
     if (!known.includes(endpoint)) {
       throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
@@ -91,7 +91,7 @@ export class EndpointCommandHandler implements EndpointCommands {
   async restoreEndpoint(given: string, by: ActContext): Promise<void> {
     const { gates } = this.#setting;
     const endpoint = readCommand(endpointName, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const now = await storageTime(this.#setting);
     const change = (rules: IntakeRules): IntakeRules => {
       const isSuspended = rules.suspendedEndpoints.some(

@@ -1,6 +1,6 @@
 /** Suspends accounts: a suspended account starts nothing new; its reads, its cancels and its open transactions go on. */
 import { isoTime } from "../../iso-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { accountIdField, type GateParts } from "./gate-parts.ts";
@@ -35,7 +35,7 @@ export class SuspensionCommandHandler implements SuspensionCommands {
 
   async suspendAccount(given: string, by: ActContext): Promise<SuspendedAccount> {
     const accountId = readCommand(accountIdField, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const since = this.#clock.now();
     await this.#gates.change(
       accountId,
@@ -50,7 +50,7 @@ export class SuspensionCommandHandler implements SuspensionCommands {
 
   async restoreAccount(given: string, by: ActContext): Promise<void> {
     const accountId = readCommand(accountIdField, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     await this.#gates.change(
       accountId,
       (rules) => {

@@ -4,7 +4,7 @@ import { formatAmount } from "../../../amount.ts";
 import { ledgerMint } from "../../assets/assets.ts";
 import { strayDeposits } from "../../private/collect-strays.ts";
 import { otherMints } from "../../outgoing/plans/other-mints.ts";
-import { readActedBy } from "../act.ts";
+import { readActContext } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { RECOVERED } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
@@ -71,7 +71,7 @@ export class RecoveryService {
     ids: readonly (string | RecoveryEntry)[],
     by: ActContext,
   ): Promise<readonly RecoveredAddress[]> {
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     await this.#refuseForeign(ids);
     const unique = new Map(ids.map((given) => [typeof given === "string" ? given : given.id, given]));
     const found: RecoveredAddress[] = [];

@@ -8,7 +8,7 @@ import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { OrderedReturn, ReturnCommand } from "../../private/order-return.ts";
 import type { SettlePaymentRequest, SettledPayment } from "../../private/settle-payment.ts";
-import type { VouchingEvidence } from "../../private/vouched-money.ts";
+import type { VouchingEvidence } from "../../private/vouched-funds.ts";
 import { ReleaseRefused, type ReleasedDeposit, type ReleaseRequest } from "../../private/release-deposit.ts";
 import type { ScreenAddress } from "../../recipients/screening.ts";
 import { releaseShareOfDay } from "../../purses/sponsor-limit.ts";

@@ -4,11 +4,11 @@ import { z } from "zod";
 import type { DecisionRecord } from "../../tables/operator.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
-import { readActedBy, readCommand, type WriteAct } from "../act.ts";
+import { readActContext, readCommand, type WriteAct } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
-import type { VouchingEvidence } from "../../private/vouched-money.ts";
+import type { VouchingEvidence } from "../../private/vouched-funds.ts";
 import { decisionOf } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { isSamePerson } from "../who-acts.ts";
@@ -95,7 +95,7 @@ export class MatterCommandHandler implements MatterCommands {
   async resolve(named: string, given: ResolveCommand, by: ActContext): Promise<ResolveResult> {
     const id = readCommand(matterName, named);
     const { storage, deposits, approvals } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const command = readCommand(resolveCommand, given);
     const { action } = command;
     const before = await storage.decision(decisionOf(id));
@@ -118,7 +118,7 @@ export class MatterCommandHandler implements MatterCommands {
   async approve(named: string, approval: Approval, by: ActContext): Promise<ResolveResult> {
     const id = readCommand(matterName, named);
     const { storage, deposits } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const before = await storage.decision(decisionOf(id));
     if (before === null || before.proposal === null) {
       throw new OperatorRefused(`nothing of ${id} waits for an approval`);

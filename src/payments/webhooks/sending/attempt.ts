@@ -84,7 +84,7 @@ export interface DeliveryClient {
 }
 
 /** Makes the deliverer of webhooks. Every connection is guarded: see `openReceiverSocket`. */
-export function createDelivery(options: DeliveryOptions): DeliveryClient {
+export function createDeliveryClient(options: DeliveryOptions): DeliveryClient {
   return new GuardedDelivery(options);
 }
 

@@ -9,7 +9,7 @@ import { countedDeposit } from "../deposit-context.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
-import { cameIn, writtenPart } from "./received-funds.ts";
+import { receivedFunds, writtenPart } from "./received-funds.ts";
 
 /** All that the words of operators cover. Money that came in by one of these transactions, or within these sums, needs no other look. */
 export interface VouchedFunds {
@@ -35,7 +35,7 @@ interface Redirection {
 export const SENT_ELSEWHERE = "sent_elsewhere";
 
 /** What operators have vouched for at an address so far, null where none has. */
-export async function vouchedMoney(
+export async function vouchedFunds(
   storage: Pick<PaymentStorage, "vouchings">,
   address: string,
 ): Promise<VouchedFunds | null> {
@@ -108,7 +108,7 @@ export async function moneyThere(
   const { id: address } = deposit;
   const { version: before, context } = await countedDeposit(storage, address);
   if (await isUnderWay({ storage, ledger }, deposit, context.underWay)) return null;
-  const found = await cameIn({ storage, ledger, assets }, address);
+  const found = await receivedFunds({ storage, ledger, assets }, address);
   const isLowered = (await ledger.witnesses()).needed < (await configured.witnesses()).needed;
   const { slot, amounts, there, strays } = isLowered ? writtenPart(found) : found;
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);

@@ -8,7 +8,7 @@ import type { Endpoint } from "./endpoint.ts";
 const SECOND_MS = 1_000;
 
 /** See `Ledger.endpoints`. */
-export async function endpointStandings(nodes: NodeContext): Promise<Hint<readonly EndpointStatus[]>> {
+export async function endpointStatuses(nodes: NodeContext): Promise<Hint<readonly EndpointStatus[]>> {
   // One of another chain is asked as well: that it serves another is what is looked for.
   const open: NodeContext = { ...nodes, chain: { genesisHash: null } };
   return await Promise.all(nodes.endpoints.map((endpoint) => standingOf(open, endpoint)));

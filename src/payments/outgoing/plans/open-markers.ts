@@ -13,7 +13,7 @@ export interface OpenMarker {
 }
 
 /** In the order of the tree: first what the order itself stands for, then what its plans name. */
-export function openWords(payments: readonly PaymentRecord[]): readonly OpenMarker[] {
+export function openMarkers(payments: readonly PaymentRecord[]): readonly OpenMarker[] {
   const landed = payments
     .filter(({ status }) => status === "finalized")
     .map(({ plan }) => readPlan(plan))
