@@ -78,7 +78,7 @@ export interface OperatorParts {
 }
 
 /** What the operator's commands are made of. */
-interface OperatorDeps extends ServiceContext {
+interface OperatorCommandParts extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   /** The workflows of this process, as `name@version`. */
@@ -109,7 +109,7 @@ const refuseRecovery: RecoverCommand = async () => {
   throw privateModeIsOff();
 };
 
-export function createOperator(deps: OperatorDeps): OperatorParts {
+export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const { storage, clock, assets, control } = deps;
   const writeAct = createWriteAct(deps);
   const sightings = new SightingList({ storage, clock });

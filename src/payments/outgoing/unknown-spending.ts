@@ -18,7 +18,7 @@ export const MISSING_HISTORY = "missing_history";
 /** Why an address is held that may have paid without us. */
 export type SpendingReason = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
 
-interface Asked {
+interface SpendingParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
 }
@@ -30,7 +30,7 @@ interface Asked {
  * marker, it has the last one.
  */
 export async function unknownSpending(
-  { storage, ledger }: Asked,
+  { storage, ledger }: SpendingParts,
   address: Address,
 ): Promise<readonly string[]> {
   const { transactions } = await ledger.signedBy(address);
@@ -67,12 +67,12 @@ export async function keepUnknown(
 }
 
 /** The doubt that lies in what nodes list alone, whether or not they have the history of every gap. */
-export async function listedDoubt(asked: Asked, address: Address): Promise<SpendingReason | null> {
+export async function listedDoubt(asked: SpendingParts, address: Address): Promise<SpendingReason | null> {
   return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
 }
 
 /** What an address has signed, and how much of that is believed. */
-interface Spending extends SpendingElsewhere {
+interface Spending extends OtherCopySpending {
   /** All transactions of the address that nodes list. */
   readonly transactions: Evidence<readonly OutgoingTransaction[]>;
   /** False after a gap in the lives of the database of which too few nodes have the history: then there may be more. */
@@ -84,7 +84,7 @@ interface Spending extends SpendingElsewhere {
  * reads need no history of that gap.
  */
 export async function spendingOf(
-  { storage, ledger }: Asked,
+  { storage, ledger }: SpendingParts,
   deposit: DepositRecord,
   lives: readonly LifeRecord[],
 ): Promise<Spending> {
@@ -102,7 +102,10 @@ export async function spendingOf(
 }
 
 /** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
-export async function spendingReason(asked: Asked, deposit: DepositRecord): Promise<SpendingReason | null> {
+export async function spendingReason(
+  asked: SpendingParts,
+  deposit: DepositRecord,
+): Promise<SpendingReason | null> {
   const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
   if (unknown.length > 0) return UNKNOWN_SPENDING;
   return isProven ? null : MISSING_HISTORY;
@@ -114,7 +117,7 @@ export function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite 
 }
 
 /** Those of an address's transactions that moved something and were not signed here, vouched for by an operator or not. */
-interface SpendingElsewhere {
+interface OtherCopySpending {
   readonly unknown: readonly string[];
   readonly explained: readonly string[];
 }
@@ -122,7 +125,7 @@ interface SpendingElsewhere {
 export async function spendingElsewhere(
   storage: PaymentStorage,
   transactions: Evidence<readonly OutgoingTransaction[]>,
-): Promise<SpendingElsewhere> {
+): Promise<OtherCopySpending> {
   return explainedOf(storage, carriedOut(transactions));
 }
 
@@ -133,7 +136,7 @@ function carriedOut(transactions: readonly OutgoingTransaction[]): readonly stri
 async function explainedOf(
   storage: PaymentStorage,
   signatures: readonly string[],
-): Promise<SpendingElsewhere> {
+): Promise<OtherCopySpending> {
   const known = new Set((await storage.attempts(signatures)).map(({ id }) => id));
   const elsewhere = signatures.filter((signature) => !known.has(signature));
   const facts = await Promise.all(elsewhere.map((signature) => storage.fact(explanationOf(signature))));
@@ -163,7 +166,7 @@ const MAX_REMEMBERED = 10_000;
  * checked before the first thing that could pay twice, or tell a caller that no recipient was paid, and the hundred thousand
  * that are not used cost a start nothing. `reconcile` looks at all of them.
  */
-export function spendingCheck(asked: Asked): SpendingCheck {
+export function spendingCheck(asked: SpendingParts): SpendingCheck {
   const clean = new Set<string>();
   /** The payouts of a payroll are signed at once, and ask at once. */
   const underWay = new Map<string, Promise<SpendingReason | null>>();
@@ -190,14 +193,14 @@ export async function holdAddress(storage: PaymentStorage, address: string, reas
 }
 
 /** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */
-export async function refuseUnknownSpending(asked: Asked, address: Address): Promise<void> {
+export async function refuseUnknownSpending(asked: SpendingParts, address: Address): Promise<void> {
   const doubt = await spendingReason(asked, await storedDeposit(asked, address));
   if (doubt === null) return;
   await holdAddress(asked.storage, address, doubt);
   throw new Error(`deposit address ${address} is held: ${doubt}`);
 }
 
-async function storedDeposit({ storage }: Asked, address: string): Promise<DepositRecord> {
+async function storedDeposit({ storage }: SpendingParts, address: string): Promise<DepositRecord> {
   const [deposit] = await storage.deposits([address]);
   if (deposit === undefined) throw new Error(`deposit address ${address} is not stored`);
   return deposit;

@@ -64,7 +64,7 @@ export interface ReleaseRequest {
 }
 
 /** What releasing needs. */
-interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
+interface ReleaseParts extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -79,7 +79,7 @@ interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
  * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */
 export async function releaseDeposit(
-  { clock, keys, engine, addresses, ...parts }: Releasing,
+  { clock, keys, engine, addresses, ...parts }: ReleaseParts,
   transactionId: string,
   order: ReleaseRequest,
 ): Promise<ReleasedDeposit> {
@@ -150,7 +150,7 @@ interface Decided {
 }
 
 async function giveWord(
-  { storage, engine, addresses }: Pick<Releasing, "storage" | "engine" | "addresses">,
+  { storage, engine, addresses }: Pick<ReleaseParts, "storage" | "engine" | "addresses">,
   word: VouchingRecord,
   { type, writes }: Decided,
 ): Promise<void> {
@@ -215,7 +215,7 @@ async function mayPayRecipients(
  * can go on.
  */
 async function refuseUnlessRecognised(
-  { storage, ...parts }: Pick<Releasing, "storage" | "ledger" | "keys" | "assets">,
+  { storage, ...parts }: Pick<ReleaseParts, "storage" | "ledger" | "keys" | "assets">,
   paid: TransactionView & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {

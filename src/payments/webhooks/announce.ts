@@ -22,7 +22,7 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
 /** What announcing needs. */
-interface Announcing {
+interface AnnounceParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly assets: Assets;
@@ -34,7 +34,7 @@ interface Announcing {
  * Where others keep changing them, or many are told, a task does what is left. Both look at all notices of the transaction
  * and not only at their own: each begins what is missing, in the order in which the notices follow each other.
  */
-export function announceEffect(parts: Announcing): AnnounceEffect {
+export function announceEffect(parts: AnnounceParts): AnnounceEffect {
   return {
     withStep: (step) => announceWithStep(parts, step),
     run: (_params, { instance }) => announceLate(parts, instance),
@@ -45,7 +45,7 @@ export function announceEffect(parts: Announcing): AnnounceEffect {
 const MAX_BEGUN_WITH_STEP = 3;
 
 async function announceWithStep(
-  parts: Announcing,
+  parts: AnnounceParts,
   { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, PaymentTables>,
 ): Promise<DoneWithStep<PaymentTables> | null> {
   const { storage } = parts;
@@ -81,7 +81,7 @@ async function announceWithStep(
 }
 
 async function announceLate(
-  parts: Announcing,
+  parts: AnnounceParts,
   transactionId: string,
 ): Promise<EffectOutcome<never, PaymentTables>> {
   const { storage } = parts;
@@ -117,7 +117,7 @@ interface Announceable {
 
 /** The notices that had no body, with theirs and with whom they tell; and all deliveries that are to begin. */
 function announce(
-  { assets, deliveries: workflow }: Announcing,
+  { assets, deliveries: workflow }: AnnounceParts,
   { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
@@ -173,7 +173,7 @@ function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
 
 /** Of two who announce a notice at once the second is refused. */
 function announcements(
-  { clock }: Announcing,
+  { clock }: AnnounceParts,
   notices: readonly NoticeRecord[],
   accountId: string,
 ): readonly PaymentWrite[] {

@@ -5,7 +5,7 @@ import { BatchQueue, type BatchQueueParts } from "./batch-queue.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
 /** What joining calls needs to know. */
-interface Joining {
+interface JoinedCallParts {
   readonly clock: Clock;
   /** Accounts in one getMultipleAccounts call at most. */
   readonly accountsPerCall: number;
@@ -33,7 +33,7 @@ const SHARED_READS: ReadonlySet<string> = new Set([
  * before it was asked for: what proves a death or refuses a cancel is as new as if it had been asked alone. Accounts that
  * one caller asks for in one call stay in one call, and so in one block.
  */
-export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining): RpcCall {
+export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: JoinedCallParts): RpcCall {
   const carriers = new Carriers(clock);
   return async (method, params) => {
     if (SHARED_READS.has(method)) {
