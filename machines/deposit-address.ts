@@ -18,7 +18,7 @@ import {
 import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-levels.ts";
 import type { DepositNews, Message } from "./private-messages.ts";
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: DepositAddressContext;
 }

@@ -33,9 +33,9 @@ export interface Nodes extends HealthWatch {
   readonly handedOut: Map<string, number>;
   /** Facts that endpoints disagree about. */
   readonly disputes: Disputes;
-  /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
+  /** Signers of finalized transactions, by signature, by signature, the one asked for longest ago first. */
   readonly signers: Map<string, readonly string[]>;
-  /** What was found out about the payers of addresses. */
+  /** Known payers of addresses. */
   readonly payers: PayerReadings;
 }
 
@@ -101,7 +101,10 @@ export async function firstAnswer<T>(nodes: Nodes, question: Question<T>): Promi
   }
 }
 
-/** Who is asked next: well before avoided, awake before resting, then least tried first, then in the order configured. */
+/**
+ * The next endpoint to ask: well before avoided, awake before resting, then least tried first, then in the order
+ * configured.
+ */
 function nextEndpoint({ endpoints, clock }: Nodes, spent: Spent): Endpoint | undefined {
   const now = clock.now();
   const patience = MAX_WAIT_MS - spent.waitedMs;

@@ -46,7 +46,7 @@ export async function landingWindow(nodes: Nodes, blockhash: string): Promise<Ag
 
 const CHAIN_END = "the end of the chain";
 
-/** What one endpoint tells of a blockhash, and how far it is, at confirmed. */
+/** The answer of one endpoint about a blockhash, and its position, at confirmed. */
 interface BlockhashWord {
   readonly endpoint: string;
   readonly isValid: boolean;

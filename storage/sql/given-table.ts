@@ -41,7 +41,7 @@ export interface Room {
   readonly forget: Bound | null;
   /** The number of counted rows; or the amounts to be summed. */
   readonly counted: Bound<{ readonly count: number }> | { readonly parts: Bound<Part> };
-  /** What the row adds. */
+  /** The amount that the row adds. */
   readonly plus: bigint;
   /** Null where nothing is refused. */
   readonly most: bigint | number | null;
@@ -56,7 +56,7 @@ export class GivenTable {
   readonly table: AnyTable;
   /** How a statement tells the time: the given value, or the database's own clock. */
   readonly #now: string;
-  /** By what they have in common: as many as there are places in the code. */
+  /** Statement texts by their shape: as many as there are places in the code. */
   readonly #texts = new Map<string, string>();
 
   constructor(table: AnyTable, now: string) {
@@ -97,7 +97,7 @@ export class GivenTable {
     return this.#among(query, `count(*) as "count"`);
   }
 
-  /** One field of each of the rows. */
+  /** One field of each row. */
   parts(query: AnyQuery, field: string): Bound<Part> {
     return this.#among(query, `${quoted(field)} as "part"`);
   }
@@ -220,7 +220,7 @@ const isEqual = (field: string, value: unknown, place: string): string =>
 /** A field that orders rows. */
 interface PlaceField {
   readonly name: string;
-  /** What stands for a value where the field has none; null where each row has a value. */
+  /** The stand-in for null in the field; null when every row has a value. */
   readonly empty: "''" | "0" | null;
 }
 

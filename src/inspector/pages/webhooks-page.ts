@@ -97,7 +97,7 @@ function rung(attempt: DeliveryAttemptRecord, redact: Redact): Html {
   </li>`;
 }
 
-/** The same request by hand. Address and secret stay in variables of the shell: neither is shown. */
+/** The delivery's request as a curl command. Address and secret are shell variables, and are not shown. */
 function curl(id: string, body: string, redact: Redact): Html {
   const quoted = redact(body).replaceAll("'", "'\\''");
   const text = [

@@ -36,7 +36,7 @@ export interface LoweredWitnesses extends ActedBy {
 
 /** An endpoint that is not asked, from `since` until `until`, in milliseconds. */
 export interface SuspendedEndpoint extends ActedBy {
-  /** As the ledger names it. */
+  /** The endpoint's name in the ledger. */
   readonly endpoint: string;
   readonly since: number;
   readonly until: number;

@@ -42,7 +42,7 @@ function vouchedFor(nodes: Nodes, asked: OwnerQuestion, readings: readonly Stray
   };
 }
 
-/** One endpoint answers all of it; the slot is the oldest of its answers. */
+/** One endpoint answers the whole question; the slot is the slot of its oldest answer. */
 function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<StrayReading> {
   return async ({ rpc, name }) => {
     const found = await Promise.all(
