@@ -47,7 +47,7 @@ export function offBy(clock: Clock): number | null {
   return offMs;
 }
 
-/** The time by which it is judged what is old enough to end: as if the clock had not been put on. `now` is the clock's by default. */
+/** The time that judges age: the clock's time without a found lead. `now` is the clock's by default. */
 export function agingTime(clock: Clock, now = clock.now()): number {
   return now - Math.max(0, offBy(clock) ?? 0);
 }

@@ -33,7 +33,10 @@ export class Topic<Message extends object> {
 /** A request to the API was answered. */
 export interface RequestAnswered {
   readonly method: string;
-  /** The path with names in place of ids, such as "/v1/transactions/{transactionId}"; "none" where there is nothing at the path. */
+  /**
+   * The path with names in place of ids, such as "/v1/transactions/{transactionId}"; "none" for a path that leads
+   * nowhere.
+   */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;

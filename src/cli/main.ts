@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `paystate` command: runs what its arguments ask for, and says in a sentence what went wrong. */
+/** The `paystate` command: runs the command in its arguments, and reports an error in a sentence. */
 import { inspect } from "node:util";
 import { runCommand } from "./commands.ts";
 import { UsageError } from "./usage-error.ts";

@@ -1,4 +1,4 @@
-/** Ending an instance from outside its chart, and removing one that has ended. */
+/** Ends instances from outside their chart, and removes ended instances. */
 import { commitOne } from "../../storage/decided.ts";
 import type { EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
@@ -26,8 +26,8 @@ export interface InstanceCommands {
    */
   stopInstance(id: string): Promise<StopResult>;
   /**
-   * Removes an instance that has ended, with its history, in one commit. Its id is free again, and what is sent to it
-   * later finds no instance. Rows of your own tables stay.
+   * Removes an ended instance with its history, in one commit. The id is free again, and later messages find no
+   * instance. Rows of your own tables stay.
    *
    * ```ts
    * await engine.stopInstance("order-1");

@@ -23,7 +23,10 @@ export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
 export interface Migrated<Value = StateValue, Context = object, W = unknown> {
   readonly value?: Value;
   readonly context?: Context;
-  /** When timers are due, by name, in ms since the Unix epoch. One that is not named stays, or begins now where it did not run. */
+  /**
+   * When timers are due, by name, in ms since the Unix epoch. A timer that is not named stays, or begins now if it did
+   * not run.
+   */
   readonly timers?: Readonly<Record<string, number>>;
   /** New ids of promises that run, by their old ids: they go on under their idempotency keys. */
   readonly children?: Readonly<Record<string, string>>;

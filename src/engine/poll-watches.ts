@@ -73,7 +73,7 @@ export class WatchPolling {
     this.#kinds.get(kind)?.follow(true);
   }
 
-  /** Something is being done here, perhaps begun elsewhere: what is to be watched for it may be there as well. */
+  /** Wakes the polling: work is being done here, perhaps begun by another process, and may have new watches. */
   stir(): void {
     if (!this.#isIdle) return;
     this.#isIdle = false;
@@ -96,7 +96,7 @@ export class WatchPolling {
     }
   }
 
-  /** Asks what is watched, and lets each kind know. False when nothing is that is polled here. */
+  /** Asks for the watched kinds, and tells each kind. False when no polled kind is watched. */
   #glance(): Promise<boolean> {
     return this.#turns.take("glance", async () => {
       this.#armed.clear();

@@ -1,4 +1,4 @@
-/** Load, decide, commit: the one way in which an instance changes. */
+/** Load, decide, commit: the only way in which an instance changes. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
@@ -91,7 +91,7 @@ export class Steps<W> {
     }
   }
 
-  /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
+  /** Hands an event to an instance. Among racing senders one wins after each step; the others decide again. */
   send(id: string, event: EventObject, companions: StepCompanions<W> = {}): Promise<SendResult> {
     return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
@@ -104,7 +104,9 @@ export class Steps<W> {
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
-  /** Throws `TaskMoved` where the instance has another workflow than the task by now, which is given all its tasks. */
+  /**
+   * Throws `TaskMoved` when the instance now has a different workflow than the task; all its tasks get that workflow.
+   */
   async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
     const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
     if (workflow === before) return;

@@ -20,7 +20,7 @@ export interface LookEnd {
   /** Instances that took an event. */
   readonly told: ReadonlySet<string>;
   readonly missed: ReadonlySet<WatchRecord>;
-  /** The time of the look was over: what it missed is due again at once. */
+  /** The time of the look was over: missed watches are due again at once. */
   readonly isCutOff: boolean;
 }
 

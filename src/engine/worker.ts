@@ -106,7 +106,10 @@ export class Worker {
     this.#inHand.disarm(commit);
   }
 
-  /** Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its own to one. */
+  /**
+   * Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its place
+   * to a due task.
+   */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
     return this.#places.reserve(takeable, ending);
@@ -141,8 +144,8 @@ export class Worker {
   }
 
   #ended({ limits, crashes }: ClaimedTask, isDone: boolean): void {
-    // A task that is done leaves a place and nothing else; one given back, or room in its keys, makes others due, and
-    // behind a suspect the next one waits.
+    // A finished task only leaves a place; a task given back, or room in its keys, makes other tasks due, and behind a
+    // suspect the next suspect waits.
     if (!isDone || limits.length > 0 || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
     const mayBeDue = this.#nextDue === "unknown" || this.#nextDue <= this.#around.clock.now();
     if (mayBeDue || this.#quietWaiters.length > 0) this.wake();
@@ -172,8 +175,8 @@ export class Worker {
   }
 
   /**
-   * How long nothing may be claimed yet after an outage. Only a commit tells that it is over: a standby that is not promoted
-   * yet answers reads.
+   * How long nothing may be claimed yet after an outage. Only a commit proves that the outage is over: a standby that
+   * is not promoted yet answers reads.
    */
   async #outageMs(): Promise<number> {
     const { storage, clock } = this.#around;

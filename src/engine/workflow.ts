@@ -93,10 +93,10 @@ export interface Effect<Params, Event, W> {
   /** At most so many run at a time. */
   readonly limit?: OwnLimit<Params>;
   /**
-   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. It reads, and says
-   * what the commit holds besides; where what it has read has to hold in the commit, it adds an expectation. When a write or
-   * a start of it is refused it is asked again, three times in all. After that, and where it says null or throws, `run` does
-   * the effect as its task: the step itself never waits for it.
+   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. The
+   * function reads, and returns further parts of the commit; where what it has read has to hold in the commit, it adds
+   * an expectation. When a write or a start of it is refused it is asked again, three times in all. After that, and
+   * where it says null or throws, `run` does the effect as its task: the step itself never waits for it.
    */
   readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
 }

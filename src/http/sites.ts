@@ -2,7 +2,7 @@
 import type { Endpoint, KeyedEndpoint, OpenEndpoint } from "./contract/endpoint.ts";
 import { pathParameter } from "./contract/path-parameters.ts";
 
-/** A path for callers with a key, and what each method does there. */
+/** A path for callers with a key, and the endpoint of each method. */
 export interface KeyedSite {
   readonly kind: "keyed";
   /** The path as in the contract, such as "/v1/quotes/{quoteId}". */
@@ -23,7 +23,7 @@ export interface OpenSite {
 /** The endpoints at one path. */
 export type Site = KeyedSite | OpenSite;
 
-/** Every path once. A path takes a key for all its methods, or for none. */
+/** Every path once. A path needs a key for all its methods, or for no method. */
 export function sitesOf(endpoints: readonly Endpoint[]): readonly Site[] {
   const keyed = endpoints.filter((endpoint) => endpoint.scope !== "none");
   const open = endpoints.filter((endpoint) => endpoint.scope === "none");

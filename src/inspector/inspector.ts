@@ -29,9 +29,9 @@ export interface InspectorParts {
   readonly drawings?: readonly ChartDrawing[];
   /** Null admits this machine alone, and no viewer in production. */
   readonly authorize: Authorize | null;
-  /** Whether those who may look may act, too. */
+  /** Whether admitted viewers may also act. */
   readonly acts: boolean;
-  /** The clock of what is shown: what is counted down to is by it. */
+  /** The clock of the shown instances, by which countdowns run. */
   readonly clock: Clock;
   /** How often is looked for news; the machine's own clock, where the other one is turned by hand. */
   readonly pace: Clock;

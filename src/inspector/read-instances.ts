@@ -11,7 +11,7 @@ export interface ListQuery {
   /** `name@version`. */
   readonly workflow?: string;
   readonly status?: "active" | "done";
-  /** True for those alone that need a person. */
+  /** True for instances that need a person only. */
   readonly attention?: true;
   /** The last instance of the page before. */
   readonly before?: Pick<InstanceRecord, "createdAt" | "id">;

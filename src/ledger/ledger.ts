@@ -167,7 +167,7 @@ export interface Receipt {
 export interface Attempt extends LandingWindow {
   /** First signature, base58. */
   readonly signature: string;
-  /** The signed bytes: another landing of their message is listed for the accounts that it writes. Empty where unknown. */
+  /** The signed bytes: by their accounts, another landing of the same message is found. Empty where unknown. */
   readonly bytes: Uint8Array;
   /** SHA-256 of the message, hex: the same message may land under another signature. */
   readonly messageHash: string;
@@ -194,8 +194,8 @@ export interface Landing extends Receipt {
 /**
  * Why a signature that an operator named does not settle an attempt. `unknown`: no endpoint shows it finalized.
  * `another_message`: it is another transaction. `contradicted`: an endpoint that has the history of that time does not
- * know it, or two tell different outcomes of it. `failed_alone`: fewer endpoints than must agree show that it failed, and none
- * of them is an archive: an operator names a landing, and not its outcome.
+ * know it, or two tell different outcomes of it. `failed_alone`: too few endpoints show a failure, and none of them is
+ * an archive: an operator names a landing, and not its outcome.
  */
 export type LandingRefusal = "unknown" | "another_message" | "contradicted" | "failed_alone";
 
@@ -332,11 +332,12 @@ export interface Ledger extends RoutingLedger {
    */
   confirmed(signatures: readonly string[]): Promise<Agreed<readonly boolean[]>>;
   /**
-   * The error with which enough endpoints say that a signature is finalized, as JSON text; null where fewer say so, where one
-   * says otherwise, and where it succeeded. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
+   * The error with which enough endpoints say that a signature is finalized, as JSON text; null when fewer endpoints
+   * say so, when one contradicts, and for a success. Throws `LedgerUnavailable` while fewer endpoints answer than must
+   * agree.
    */
   landedErrors(signatures: readonly string[]): Promise<Agreed<readonly (string | null)[]>>;
-  /** The only method that may say `dead`. Asks every endpoint; one that cannot be asked leaves an attempt `open`. */
+  /** The only method that may say `dead`. Asks every endpoint; a silent endpoint leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>>;
   /**
    * How each attempt landed, as soon as enough endpoints say that it is finalized in one block with one outcome; null

@@ -101,7 +101,7 @@ export class HostParts {
     return mayAsk;
   }
 
-  /** Waits for one of the open calls to end. Where none is open of a silent part, it is the pause that lasts. */
+  /** Waits for one of the open calls to end. For a silent part without an open call, the pause is waited for. */
   async #turn(part: string, standing: Standing): Promise<void> {
     const until = elapsed(this.#clock) + TURN_MS;
     while (!this.#takesTurn(standing)) {

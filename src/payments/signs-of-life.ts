@@ -88,7 +88,7 @@ export class SignsOfLife {
   }
 
   /**
-   * Dates signs of a clock that had been put on by the present time, when clock and chain agree: otherwise no chain
+   * Gives the present date to a life that a fast clock has dated ahead, once clock and chain agree: otherwise no chain
    * could show the time before such a life, and nothing would be paid until that time has come.
    */
   async #dateAnew(now: number): Promise<void> {

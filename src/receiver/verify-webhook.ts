@@ -4,7 +4,7 @@ import type { Notice, NoticeEvent } from "../payments/webhooks/sending/notice-bo
 /** The headers of a request, as `fetch`, Node and most frameworks have them; names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The secret that the webhook was registered with; while it is being replaced, the old one and the new one. */
+/** The secret that the webhook was registered with; during a replacement, the old and the new secret. */
 export type WebhookSecret = string | readonly string[];
 
 /** Options of a verification. */

@@ -16,7 +16,10 @@ export const OVERDUE_MS = 20_000;
 const MAX_READ = 1_000;
 const MAX_ACCOUNTS = 5;
 
-/** The accounts of the deliveries that wait longest, the longest first; none that waits no longer than work may. */
+/**
+ * The accounts of the deliveries that wait longest, the longest first; accounts within the normal waiting time are left
+ * out.
+ */
 export async function deliveryBacklog(
   storage: Pick<PaymentStorage, "untriedDeliveries">,
   now: number,

@@ -94,7 +94,7 @@ export interface PaymentServiceOptions {
      */
     readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
   };
-  /** Told of each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
+  /** Called for each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
   readonly onAttention?: OnAttention;
   /** How long `onAttention` may take, in milliseconds, 1,000 to 60,000; then it is called again later. Default 10,000. */
   readonly onAttentionDeadlineMs?: number;
@@ -110,8 +110,8 @@ export interface PaymentServiceOptions {
    */
   readonly partDeadlineMs?: number;
   /**
-   * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
-   * `refundTo` or `operator.returnTokens` is done once another confirms it by `approve`. Default 1.
+   * How many people it takes to send held money to another address than the sender's: with 2, a request by `refundTo`
+   * or `operator.returnTokens` is carried out once a second person confirms it by `approve`. Default 1.
    */
   readonly approvals?: 1 | 2;
   /**
@@ -153,10 +153,10 @@ export interface PrivateRoutingOptions {
   /** How long a deposit is waited for, in milliseconds. Default 30 minutes. */
   readonly depositWindowMs?: number;
   /**
-   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: network fees and
-   * rent of others' accounts that it has signed for, and what open orders may still cost it of these. Rent that a sweep
-   * brings back does not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under
-   * way goes on. Default: no limit.
+   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: signed network
+   * fees and rent of others' accounts, and the possible such costs of open orders. Rent that a sweep brings back does
+   * not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on.
+   * Default: no limit.
    */
   readonly maxSponsorSpendPerDay?: string;
   /**

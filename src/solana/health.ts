@@ -19,7 +19,7 @@ export interface Health {
   slotsBehind: number;
   /** The slot that the endpoint told at the last look. */
   slot: number;
-  /** The time of its newest block when that slot was first told, null before there was one. */
+  /** The time of the newest block when its slot was first reported; null before. */
   look: ToldTime | null;
   /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;

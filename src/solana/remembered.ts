@@ -1,7 +1,9 @@
 /** Caches answers that do not depend on the caller: concurrent callers share one question. */
 import type { Clock } from "../runtime.ts";
 
-/** The answer under `key`, not older than `ms`; `question` is asked only when there is none. A failure is not kept. */
+/**
+ * The answer under `key`, not older than `ms`; `question` is asked only without such an answer. A failure is not kept.
+ */
 export type Remembered = <T>(key: string, ms: number, question: () => Promise<T>) => Promise<T>;
 
 /** Asks again each time, where a remembered answer has just proved wrong. */

@@ -27,7 +27,9 @@ export const valueName = {
 
 export const valueOf = (name: string): string => `{${name}}`;
 
-/** A write, as it is carried out: refused unless so many rows are changed, or found by what only expects them. */
+/**
+ * A write, as it is carried out: refused unless this many rows are changed, or found by a write that only expects them.
+ */
 export interface PreparedWrite {
   readonly bound: Bound;
   readonly rows: 0 | 1;
@@ -72,7 +74,7 @@ export class GivenTable {
 
   /**
    * The rows of a selection in their order.
-   * @throws TypeError when there is no such index, or the values are not those of its fields.
+   * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
   find(query: AnyQuery): Bound<AnyRow> {
     const { table } = this;

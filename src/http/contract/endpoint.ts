@@ -107,7 +107,7 @@ export interface OpenEndpoint<
 /** An endpoint. */
 export type Endpoint = KeyedEndpoint | OpenEndpoint;
 
-/** The body of an endpoint that takes none. */
+/** The body of an endpoint without one. */
 export type NoBody = z.ZodUndefined;
 
 /** A declared endpoint with its exact types, from which the types of the client follow. */

@@ -180,7 +180,7 @@ export class StoredApiKeys implements ApiKeys {
     }
   }
 
-  /** Null when the key was changed meanwhile, so that what was read of it no longer holds: it may be revoked now. */
+  /** Null when the key was changed meanwhile, so that its data are out of date: it may be revoked now. */
   async #tryRotation(keyId: string, overlapMs: number): Promise<RotatedKey | null> {
     const { storage, clock } = this.#parts;
     const now = clock.now();

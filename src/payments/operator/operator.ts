@@ -68,7 +68,7 @@ export interface Operator
 export interface OperatedInstances
   extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks">, Pick<Engine<never>, "waitFor"> {}
 
-/** The operator's commands, and what the service does for them while it runs. */
+/** The operator's commands, and their work while the service runs. */
 export interface OperatorParts {
   readonly operator: Operator;
   readonly report: MatterReport;

@@ -109,7 +109,7 @@ export class PaymentEffects {
     const found = await ledger.tryTransaction(plan, unsigned);
     const fault = found && faultOfSwap(row, plan, found);
     if (fault?.kind === "marked") return this.#meetMarker(inHand);
-    // After the marker: what another copy has paid is told as paid.
+    // After the marker: payments of another copy are reported as paid.
     if (await isDeclinedPayment(storage, row)) return { event: { type: "REFUSED", fault: SUPERSEDED } };
     if (fault?.kind === "unplanned") return this.#meetMissingPlan(inHand);
     const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));

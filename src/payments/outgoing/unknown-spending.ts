@@ -60,7 +60,7 @@ async function unknownAmong(
   return unknown;
 }
 
-/** Remembers what an address has signed, each for itself: another process may remember the same at this moment. */
+/** Stores unknown signatures of an address one by one: another process may store the same signature at this moment. */
 export async function keepUnknown(
   storage: PaymentStorage,
   address: string,
@@ -108,7 +108,7 @@ export async function spendingOf(
   return { transactions, isProven, unknown, explained };
 }
 
-/** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
+/** The reason to doubt that an address has paid only payments of this database; null without a doubt. */
 export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingDoubt | null> {
   const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
   if (unknown.length > 0) return UNKNOWN_SPENDING;

@@ -46,7 +46,7 @@ export interface ProposedReturn extends OrderedReturn {
   readonly units: bigint;
 }
 
-/** A return that an operator orders, and what belongs into its commit. */
+/** An operator's order of a return, and further writes of its commit. */
 export interface ReturnCommand {
   readonly transactionId: string;
   readonly order: ReturnOrder;

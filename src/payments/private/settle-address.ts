@@ -74,7 +74,7 @@ export interface SettlementSurroundings extends Sponsored, ClosingRules {
   readonly mayServePayers: ScreenPayers;
 }
 
-/** Effects of `deposit-address`: each looks at the chain and plans the one payment that comes next. */
+/** Effects of `deposit-address`: an effect looks at the chain and plans the next payment. */
 export class AddressSettling implements AddressSettlement {
   readonly #with: SettlementSurroundings;
   readonly #mints: readonly Address[];
@@ -202,7 +202,7 @@ export class AddressSettling implements AddressSettlement {
     if (slot < fromSlot) throw new Error(`the ledger shows ${id} as it was before slot ${fromSlot}`);
     const [first] = deposits;
     if (first === undefined) return null;
-    // A payment that this database does not know may have been made by another copy of it.
+    // Another copy of this database may have made a payment that this database does not know.
     const doubt = await listedDoubt({ storage, ledger }, id);
     if (doubt !== null) return held(doubt);
     const plan = collectionPlan(await termsOf(this.#with, id), deposits);

@@ -128,7 +128,7 @@ export function feesOf(
   };
 }
 
-/** Refuses an amount whose fee does not cover what its order binds. */
+/** Refuses an amount whose fee does not cover the order's reservations. */
 export function tooSmall(asset: Token, smallest: bigint): PaymentError<"AMOUNT_TOO_SMALL"> {
   return new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(smallest, asset.decimals) });
 }

@@ -59,7 +59,7 @@ export class Quotes {
 
   /** See `PaymentService.createQuote`. */
   async create(caller: Caller, body: QuoteRequest, options: RequestOptions = {}): Promise<Answer<QuoteBody>> {
-    // Not checked yet: the schema tells what is wrong with it.
+    // Not checked yet: the schema reports its faults.
     const { inputAsset, outputAsset } = (body ?? {}) as Partial<QuoteRequest>;
     const asked = { caller, path: "/v1/quotes", request: body, options };
     return this.#oneByOne([inputAsset, outputAsset], () =>

@@ -23,8 +23,8 @@ import {
 import { addTallies, EMPTY_TALLY, type AddressTally } from "./tally.ts";
 
 /**
- * Sums over all deposit addresses, for one asset. Decimal strings in whole units; see `AddressTally` for what they add
- * up to.
+ * Sums over all deposit addresses, for one asset. Decimal strings in whole units; see `AddressTally` for their
+ * relations.
  */
 export type AssetSums = { readonly asset: string } & { readonly [K in keyof AddressTally]: string };
 

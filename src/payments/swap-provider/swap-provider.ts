@@ -30,7 +30,7 @@ export interface ProviderSurroundings {
   readonly tokens: readonly Token[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Asks what may not answer, such as a signer: with a deadline, and operators are told of its silence. */
+  /** Calls a part that may not answer, such as a signer: with a deadline, and operators are told of its silence. */
   readonly ask?: AskPart;
 }
 
@@ -120,8 +120,8 @@ export interface DirectSwap extends OfferedSwap {
 /** A provider at work. */
 export interface Swapper {
   /**
-   * Throws `StartRefused` when it must not be used on this chain. Called by every `start()`, before the ledger may be asked:
-   * its answers may be of another chain still.
+   * Throws `StartRefused` when it must not be used on this chain. Called by every `start()`, before the ledger may be
+   * asked: the ledger may still answer about a wrong chain.
    */
   check(genesisHash: string): Promise<void>;
   /** Writes log lines about what it lacks. Called after `check`, once the ledger may be asked. */

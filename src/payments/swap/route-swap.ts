@@ -81,7 +81,7 @@ export class SwapRouting implements OrderRouting {
       writes: [
         ...promises.releaseLapsed(),
         write,
-        // From here on it is no estimate any more.
+        // From now on the amount is no estimate.
         { table: "recipients", id: payee.id, set: { amount: found.offer.outputAmount } },
         ...reserved,
       ],

@@ -97,7 +97,7 @@ export const unknownSignatures = defineTable("unknownSignatures", {
 });
 
 export const depositReads = (read: Read) => ({
-  /** Deposit addresses by themselves, in any order; what is none of ours is left out. */
+  /** Deposit addresses by themselves, in any order; foreign addresses are left out. */
   deposits: (addresses: readonly string[]) => rowsOf(read, deposits, addresses),
   /** Up to `limit` deposit addresses by ascending id, the first one above `after`: all of them, page by page. */
   depositsAfter: (after: string, limit: number) =>

@@ -8,7 +8,10 @@ export const matters = defineTable("matters", {
     id: "text",
     version: "integer",
     kind: "text",
-    /** `waiting`: it needs a person. `ending`: it is over, which has not been reported yet. `over`: that was reported, too. */
+    /**
+     * `waiting`: the matter needs a person. `ending`: the matter is over, and its end is not reported yet. `over`: the
+     * end was reported.
+     */
     state: column<"waiting" | "ending" | "over">("text"),
     transactionId: "text?",
     accountId: "text?",

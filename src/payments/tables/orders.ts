@@ -45,7 +45,7 @@ export const quotes = defineTable("quotes", {
      * more. A refresh opens the quote again.
      */
     closedAt: "integer?",
-    /** The one transaction that used the quote up. */
+    /** The transaction that used the quote up. */
     usedBy: "text?",
   },
 });

@@ -11,13 +11,13 @@ export const webhooks = defineTable("webhooks", {
     events: column<readonly string[]>("json"),
     /** The sealed secret, null when the webhook has none. */
     sealedSecret: "text?",
-    /** The secret before it, and until when deliveries are signed with that one, too. */
+    /** The previous secret, and until when deliveries are also signed with it. */
     previousSealedSecret: "text?",
     previousUntil: "integer?",
     /** Since when nothing is delivered to it, and why; null while it is enabled. */
     disabledAt: "integer?",
     disabledReason: "text?",
-    /** Since when it is enabled, or was last: what was abandoned before does not count against it. */
+    /** Since when it is enabled, or was last: earlier abandoned deliveries do not count. */
     enabledAt: "integer",
     createdAt: "integer",
     deletedAt: "integer?",
@@ -76,7 +76,10 @@ export const deliveryAttempts = defineTable("deliveryAttempts", {
     startedAt: "integer",
     /** Until the answer was read, or the attempt had failed. */
     durationMs: "integer",
-    /** Milliseconds of each stage of opening its connection; null where a kept one served it, and where none was opened. */
+    /**
+     * Milliseconds of each stage of opening its connection; null for a kept connection, and when no connection was
+     * opened.
+     */
     opening: column<{ readonly dns: number; readonly connect: number; readonly tls: number } | null>("json?"),
     /** Milliseconds from the attempt's start to the answer's status line; null when none came. */
     firstByteMs: "integer?",

@@ -1,4 +1,4 @@
-/** The timeline of an instance: each step with its cause and what it asked for, and webhook attempts on the same axis. */
+/** The timeline of an instance: each step with its cause and its actions, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import type { ChartAction } from "../../../engine/chart.ts";
 import { causeFromText, isOfStep, stepNumber } from "../../../engine/step-cause.ts";

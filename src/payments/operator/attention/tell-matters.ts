@@ -18,9 +18,9 @@ export interface AttentionNews {
 }
 
 /**
- * Told of each matter once when it begins and once when it is over, by one of the processes on a database. Which was told
- * is stored, so a restart repeats nothing; a process that ends while it tells, a callback that rejects and one that takes
- * longer than `onAttentionDeadlineMs` are told again.
+ * Told of each matter once when it begins and once when it is over, by one of the processes on a database. Which was
+ * told is stored, so a restart repeats nothing; if the process ends meanwhile, or the callback rejects or takes longer
+ * than `onAttentionDeadlineMs`, the matter is told again.
  */
 export type OnAttention = (news: AttentionNews) => void | Promise<void>;
 
@@ -49,7 +49,7 @@ export class MatterTelling {
     this.#parts = parts;
   }
 
-  /** Tells what a look found for the first time, and the end of those `open` rows that it did not find any more. */
+  /** Tells new matters of a look, and the end of `open` rows that the look did not find. */
   async tellAll(open: readonly MatterRecord[], { matters, truncated }: Look): Promise<void> {
     const { storage } = this.#parts;
     const rows = matters.length === 0 ? [] : await storage.matters(matters.map(({ id }) => id));

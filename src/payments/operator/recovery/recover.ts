@@ -140,7 +140,7 @@ export class Recovery {
     return { transactionId, address, masterVersion, state: "empty", heldReason: null, holdings: [] };
   }
 
-  /** All finalized money at the address: what a refund would find, and other mints, which only an operator moves. */
+  /** All finalized money at the address: money for a refund, and foreign tokens, which only an operator moves. */
   async #holdings(address: Address, amounts: readonly bigint[]): Promise<readonly RecoveredHolding[]> {
     const { assets } = this.#parts;
     const [strays, others] = await Promise.all([

@@ -63,13 +63,13 @@ const proposal = z.object({
     .optional(),
 });
 
-/** A refund that another actor is asked to confirm. */
+/** A refund that a second actor is asked to confirm. */
 interface Proposed {
   readonly address: string;
   readonly money: MoneyThere;
   /** Allowed amounts in whole units, by mint. */
   readonly allowed: Readonly<Record<string, string>>;
-  /** The decision that was read first: one that was committed meanwhile is not overwritten. */
+  /** The decision that was read first: a decision committed meanwhile is not overwritten. */
   readonly before: DecisionRecord | null;
 }
 

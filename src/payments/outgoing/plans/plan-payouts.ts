@@ -100,7 +100,7 @@ export interface PayoutWords {
   readonly follows: string | null;
 }
 
-/** The recipients of one transaction, and the asset that pays them. */
+/** Payees of one transaction, and the paying asset. */
 export interface PaidTogether {
   readonly asset: Token;
   readonly payees: readonly Payee[];

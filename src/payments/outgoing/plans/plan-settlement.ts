@@ -74,7 +74,7 @@ export type SettlementStep =
   | { readonly do: "decide" }
   | { readonly do: "rest" };
 
-/** A refund: how much of what, and the first moves, which exclude every other payment in its place. */
+/** A refund: its amount, and its first moves, which exclude every other payment in its place. */
 interface RefundTerms {
   readonly mark: string;
   readonly amount: bigint;

@@ -1,4 +1,4 @@
-/** The transaction of a private swap: the marker, what the deposit address gives, and what its payee gets. */
+/** The transaction of a private swap: the marker, the payment of the deposit address, and the payment to its payee. */
 import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Move, TransactionFault, TransactionPlan } from "../../../ledger/routing.ts";
 import type { Token } from "../../assets/assets.ts";

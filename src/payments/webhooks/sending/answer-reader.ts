@@ -1,4 +1,4 @@
-/** Reads one answer of a receiver as it comes: the status line decides, and of the body the beginning is kept. */
+/** Reads an answer of a receiver as it arrives: the status line decides, and the beginning of the body is kept. */
 import type { Dispatcher } from "undici";
 import { ResponseExcerpt } from "./response-excerpt.ts";
 
