@@ -56,7 +56,8 @@ export interface StepsSurroundings<W> extends Pick<
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
   /**
-   * Whether a caller waits for a state of this instance, or `inspect` is set: if so, each message gets its own commit.
+   * Whether a caller waits for a state of this instance, or `inspect` is set. Every message of a followed instance gets
+   * a commit of its own.
    */
   readonly isFollowed: (instance: string) => boolean;
 }

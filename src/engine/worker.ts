@@ -175,8 +175,8 @@ export class Worker {
   }
 
   /**
-   * How long nothing may be claimed yet after an outage. Only a commit proves that the outage is over: a standby that
-   * is not promoted yet answers reads.
+   * The pause before the next claim during an outage of the storage; 0 without an outage. Only a commit proves that
+   * the outage is over: a standby that is not promoted yet answers reads.
    */
   async #outageMs(): Promise<number> {
     const { storage, clock } = this.#around;

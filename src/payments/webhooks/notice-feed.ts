@@ -211,7 +211,7 @@ export class NoticeFeed {
     return true;
   }
 
-  /** No late row comes before rows that are known for long. */
+  /** Moves the anchor behind rows that are known for long: a row that is committed late comes after the anchor. */
   #forget(seen: Map<string, number>, rows: readonly NoticeRecord[]): void {
     const until = this.#parts.clock.now() - LOOK_BACK_MS;
     const young = rows.findIndex(({ id }) => (seen.get(id) ?? until) > until);
