@@ -275,4 +275,11 @@ export const RULE_BREAKS: readonly Break[] = [
     replacement: "        void releaseShareOfDay;",
     tests: ["payments/operator/resolve.test.ts"],
   },
+  {
+    property: "M24: an order whose deposit goes back counts for two hours",
+    file: "src/payments/private/bound-settlement.ts",
+    text: 'event.type === "AT_REST" && !event.isBound && view',
+    replacement: '!(event.type === "AT_REST" && event.isBound) && view',
+    tests: ["payments/private/bound-shares.test.ts"],
+  },
 ];
