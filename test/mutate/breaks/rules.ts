@@ -282,4 +282,11 @@ export const RULE_BREAKS: readonly Break[] = [
     replacement: '!(event.type === "AT_REST" && event.isBound) && view',
     tests: ["payments/private/bound-shares.test.ts"],
   },
+  {
+    property: "H31: a notice that a task announces gets its body",
+    file: "src/payments/webhooks/announce.ts",
+    text: "      ...announced.notices.map(serialised),\n",
+    replacement: "",
+    tests: ["payments/webhooks/announcing-with-step.test.ts"],
+  },
 ];
