@@ -289,4 +289,32 @@ export const RULE_BREAKS: readonly Break[] = [
     replacement: "",
     tests: ["payments/webhooks/announcing-with-step.test.ts"],
   },
+  {
+    property: "R8: a drain is over when the last of its markers is gone",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: "closed.length > 0 && markers.every(",
+    replacement: "closed.length > 0 && markers.some(",
+    tests: ["payments/private/read-outcome.test.ts"],
+  },
+  {
+    property: "R9: the payment with the latest height is believed",
+    file: "src/payments/outgoing/read-outcome.ts",
+    text: "lastHeight(other) >= lastHeight(one) ? other : one",
+    replacement: "lastHeight(other) <= lastHeight(one) ? other : one",
+    tests: ["payments/private/read-outcome.test.ts"],
+  },
+  {
+    property: "R17: the day's share of an order lasts its window and a day",
+    file: "src/payments/purses/sponsor-limit.ts",
+    text: "lapsesAt: now + depositWindowMs + DAY_MS",
+    replacement: "lapsesAt: now + DAY_MS",
+    tests: ["payments/private/sponsor-limit.test.ts"],
+  },
+  {
+    property: "R18: a gap that was explained begins anew",
+    file: "src/payments/private/screen-payers.ts",
+    text: "      gaps.close(address);\n",
+    replacement: "",
+    tests: ["payments/private/screening.test.ts"],
+  },
 ];
