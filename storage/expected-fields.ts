@@ -23,13 +23,17 @@ export function expectedFields(
   });
 }
 
-/** @throws TypeError when rows of the table are never changed, have no version to expect, or no such time. */
+/** @throws TypeError when rows of the table are never changed, have no version to expect, or no such time; and for a field that is never set. */
 export function checkExpected(table: AnyTable, write: AnyUpdate | AnyExpectation): void {
-  const { name, columns, appendOnly } = table;
+  const { name, key, columns, appendOnly } = table;
   const version = "set" in write ? write.expectedVersion : write.expectVersion;
   if (version !== undefined && !("version" in columns)) throw new TypeError(`${name} has no version`);
   if (!("set" in write)) return;
   if (appendOnly) throw new TypeError(`rows of ${name} are never changed`);
+  if (key in write.set) throw new TypeError(`${key} is the key of ${name}, and never changes`);
+  if ("version" in columns && "version" in write.set) {
+    throw new TypeError(`the version of ${name} grows by itself`);
+  }
   const time = write.unexpired?.field;
   if (time !== undefined && fieldNamed(table, time).kind !== "integer") {
     throw new TypeError(`unexpired: ${time} of ${name} is no integer`);
@@ -39,8 +43,8 @@ export function checkExpected(table: AnyTable, write: AnyUpdate | AnyExpectation
 /**
  * Whether a row is what a write expects of it. Null where there is no such row.
  *
- * @throws TypeError when the write is wrong for its table: rows that are never changed or removed, a version that there is
- * none of, a value that cannot be compared.
+ * @throws TypeError when the write is wrong for its table: rows that are never changed or removed, a key or version to be set,
+ * a version that there is none of, a value that cannot be compared.
  *
  * @example
  * ```ts

@@ -124,6 +124,14 @@ function together(steps: readonly Migration[], before: Definition): Required<Omi
 const sorted = <V>(fields: readonly (readonly [field: string, value: V])[]) =>
   fields.toSorted(([a], [b]) => (a < b ? -1 : 1));
 
+/** Rows that are there already are equal in a field that is to be unique from now on. */
+export const equalRows = ({ name, unique }: AnyTable, cause?: unknown): StorageUnusable =>
+  new StorageUnusable(
+    "other_table",
+    `rows of the table ${name} are equal in a field that is to be unique (${unique.join(", ")}): change or remove them first`,
+    { cause },
+  );
+
 const otherTable = (name: string, why: string): StorageUnusable =>
   new StorageUnusable("other_table", `the table ${name} is not as described: ${why}`);
 

@@ -173,6 +173,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
   const commits = new Commits(database, tables, clock);
+  let closing: Promise<void> | null = null;
   return {
     async time(now) {
       const given = clock.now(now);
@@ -212,12 +213,13 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
     onWake: (listener) => (parts.listens ? wakes.listen(listener) : () => {}),
     building: () => builds?.left() ?? [],
     hintsArrive: async () => parts.listens && wakes.arrives(),
-    async close() {
-      await builds?.close();
-      await wakes.close();
-      await commits.close();
-      await parts.close();
-    },
+    close: () =>
+      (closing ??= (async () => {
+        await builds?.close();
+        await wakes.close();
+        await commits.close();
+        await parts.close();
+      })()),
   };
 }
 

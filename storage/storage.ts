@@ -274,7 +274,7 @@ export interface Unexpired<F extends string = string> {
 
 /**
  * Changes the named fields of one row. Refused when the row is absent, its `version` is not the expected one, what has to
- * be unexpired is over, or another row has the new value of a unique field.
+ * be unexpired is over, or another row has the new value of a unique field. One that names the key or the version is `failed`.
  */
 export type Update<W> = {
   [T in keyof W & string]: {
@@ -406,13 +406,13 @@ export interface CommitParts {
   readonly removes?: readonly Pick<InstanceRecord, "id" | "life">[];
   /** Tasks to arm. A message takes over the workflow of its target, where that is there. */
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
-  /** Instances all of whose tasks belong to this workflow from now on. Leases, tokens and counts stay as they are. */
+  /** Instances all of whose tasks, dead letters too, belong to this workflow from now on. Leases, tokens and counts stay as they are. */
   readonly adopts?: readonly { readonly instance: string; readonly workflow: string }[];
   /** Tasks that go on in another form. An absent one is no error. */
   readonly amends?: readonly TaskAmendment[];
-  /** Timers and invocations of an instance to disarm, by their name; an absent one is no error. */
+  /** Timers and invocations of an instance to disarm, by their name, also those in hand and dead letters; an absent one is no error. */
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
-  /** Instances that have ended: all their timers and invocations are disarmed. */
+  /** Instances that have ended: all their timers and invocations are disarmed, dead letters too. */
   readonly ends?: readonly string[];
   readonly watches?: readonly WatchRecord[];
   readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
@@ -483,9 +483,10 @@ export interface EngineStorage {
   /**
    * Makes sure that these tables are there as described: creates those that are absent, and carries out the migrations
    * that are missing. All of them or none, and once, however many processes begin at the same time. What is installed
-   * already costs one read.
+   * already costs one read. Rows of before stand as they were inserted, ahead of those that are inserted after a migration.
    * @throws StorageUnusable `newer_schema` when a table has seen more migrations than its description knows,
-   * `other_table` when it is another than described and no migration explains it.
+   * `other_table` when it is another than described and no migration explains it, or rows are equal in a field that is to be
+   * unique from now on.
    */
   install(tables: readonly AnyTable[]): Promise<void>;
   /** The row of an installed table with this key as of the last commit (G7), or null. */
@@ -510,7 +511,7 @@ export interface EngineStorage {
    * Leases due tasks, earliest first within each of the three budgets, then as armed: those never claimed, released, or whose
    * lease has ended. Of racing callers each task goes to one (G4). A task whose lease has ended with its holder has crashed
    * and is a suspect for an hour. Of all suspects in the database one at a time is leased, first in the answer, within the
-   * budget of its queue and the room of its keys: those first that have crashed least, then timers and messages. So one that
+   * budget of its queue and the room of its keys: those first that have crashed least, then timers and messages, then as armed. So one that
    * ends its process is found, and only it counts further crashes.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
@@ -574,6 +575,9 @@ export interface EngineStorage {
   building?: () => readonly string[];
   /** Calls back when another process may have made work due sooner: a hint, which an adapter need not give. Returns the way to stop listening. */
   onWake(listener: () => void): () => void;
-  /** Releases what the adapter opened itself. What it was handed stays open. */
+  /**
+   * Releases what the adapter opened itself; what it was handed stays open. A commit that is under way is answered truthfully.
+   * What is asked for afterwards may be rejected, and closing again does nothing.
+   */
   close(): Promise<void>;
 }

@@ -8,6 +8,7 @@ import {
   NotInstalled,
   planInstall,
   selectionOf,
+  StorageUnusable,
 } from "../index.ts";
 import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Capacity, Tallied } from "../storage.ts";
 import type { AnyTable, Migration } from "../table.ts";
@@ -29,13 +30,14 @@ export class Tables {
   /** All of them, or none when one is refused. */
   install(tables: readonly AnyTable[]): void {
     const plans = tables.map((table) => planInstall(table, this.#installed.get(table.name) ?? null));
-    tables.forEach((table, index) => {
+    const made = tables.flatMap((table, index) => {
       const [plan, before] = [plans[index], this.#installed.get(table.name)];
-      if (before !== undefined && before.migrations > table.migrations.length) return;
+      if (before !== undefined && before.migrations > table.migrations.length) return [];
       const steps = typeof plan === "object" ? plan.steps : [];
       const rows = before?.all().map((row) => steps.reduce(migrated, row)) ?? [];
-      this.#installed.set(table.name, new GivenTable(table, rows, this.#journal));
+      return [[table.name, new GivenTable(table, rows, this.#journal)] as const];
     });
+    for (const [name, table] of made) this.#installed.set(name, table);
   }
 
   /** @throws NotInstalled when the table is none that was installed. */
@@ -59,6 +61,7 @@ class GivenTable {
   readonly #rows: Rows<AnyRow>;
   #inserted = 0;
 
+  /** @throws StorageUnusable when rows are equal in a unique field. */
   constructor(table: AnyTable, rows: readonly AnyRow[], journal: Journal) {
     this.definition = definitionOf(table);
     this.migrations = table.migrations.length;
@@ -69,6 +72,9 @@ class GivenTable {
     const lookups = [...new Set([...unique, ...firsts.flatMap((fields) => fields.slice(0, 1))])];
     this.#rows = new Rows({ columns: { ...columns, [SEQ]: "integer" }, key: [key], lookups }, journal);
     for (const row of rows) {
+      if (this.#isTaken(row)) {
+        throw new StorageUnusable("other_table", `rows of ${table.name} are equal in a unique field`);
+      }
       this.#rows.put(row);
       this.#inserted = Math.max(this.#inserted, row[SEQ] as number);
     }

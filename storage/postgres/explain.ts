@@ -28,6 +28,9 @@ export const isUnserved = (error: unknown): boolean =>
     ? isUnserved(error.cause)
     : error instanceof Error && NO_TURN.test(error.message);
 
+/** A value is there already that would be there twice. */
+export const isTaken = (error: unknown): boolean => codeOf(error) === "23505";
+
 /** Another session kept a lock for too long. */
 export const isLocked = (error: unknown): boolean => codeOf(error) === "55P03";
 

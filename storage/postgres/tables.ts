@@ -1,4 +1,5 @@
 /** The caller's tables in PostgreSQL: how they are installed, and summed. */
+import { equalRows } from "../install-plan.ts";
 import type { TableActs } from "../sql/given-tables.ts";
 import {
   foundOf,
@@ -12,6 +13,7 @@ import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
 import type { AnyTable } from "../table.ts";
 import type { Ask, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
+import { isTaken } from "./explain.ts";
 import { bound, literal } from "./text.ts";
 
 export const tableActs = (database: Database, build?: TableActs["build"]): TableActs => ({
@@ -51,7 +53,11 @@ async function bring(table: AnyTable, there: Omit<TableStanding, "stored">, ask:
   const plan = installing(table, standing, postgresSchema);
   if (plan === null) return;
   const callOffs = plan.calledOff.map(({ name }) => callingOff(name));
-  await ask(...callOffs, ...plan.changes, bound(installedStatements.record, plan.record));
+  try {
+    await ask(...callOffs, ...plan.changes, bound(installedStatements.record, plan.record));
+  } catch (error) {
+    throw isTaken(error) ? equalRows(table, error) : error;
+  }
 }
 
 /** Ends a build of this role: it would be waited for, and with it all who use the table. Others are left to their owners. */

@@ -1,4 +1,5 @@
 /** The caller's tables in SQLite: how they are installed, and written in commits. */
+import { equalRows } from "../install-plan.ts";
 import { type Part, type Room, valueName, valueOf } from "../sql/given-table.ts";
 import type { GivenTables, TableActs } from "../sql/given-tables.ts";
 import { foundOf, installedStatements, installing } from "../sql/install-statements.ts";
@@ -29,7 +30,11 @@ function bring(connection: Connection, table: AnyTable, found: readonly FoundInd
   const stored = connection.get(installedStatements.installed, { name: table.name });
   const plan = installing(table, { stored, found: foundOf(table, found) }, sqliteSchema);
   if (plan === null) return;
-  for (const change of plan.changes) connection.change(change);
+  try {
+    for (const change of plan.changes) connection.change(change);
+  } catch (error) {
+    throw isTaken(error) ? equalRows(table, error) : error;
+  }
   connection.run(installedStatements.record, plan.record);
 }
 

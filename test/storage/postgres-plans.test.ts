@@ -162,36 +162,54 @@ interface World {
 
 planTest.runIf(HAS_POSTGRES)(
   "D43: no act reads through tasks, instances or watches by a plan of the time when there were none",
-  async ({ world: { storage, reads, direct } }) => {
-    const inEach = async (statement: string): Promise<void> => {
-      for (const table of TABLES) await direct.query(`${statement} ${table}`);
-    };
-    // As autovacuum leaves tables whose rows have come and gone: known to be empty.
-    await doAll(storage, "before", () => {});
-    await inEach("delete from");
-    await inEach("vacuum analyze");
-    for (let time = 0; time < TIMES; time += 1) {
-      await doAll(storage, "none", () => {});
-      await inEach("delete from");
-    }
-    await storage.commit(
-      range(BACKLOG).map((index) => ({
-        ...arming(`many${index}-`),
-        starts: [startOf(`many${index}`, { parent: "other" })],
-        watches: [watchOf("k", { instance: `many${index}` })],
-      })),
-    );
-    reads.splice(0);
-    const most: Record<string, Read> = {};
-    await doAll(storage, "after", (act) => {
-      const all = reads.splice(0);
-      const largest = (of: keyof Read): number => Math.max(0, ...all.map((read) => read[of]));
-      most[act] = { whole: largest("whole"), byIndex: largest("byIndex") };
-    });
-    const read = Object.values(most);
-    expect(read.filter(({ byIndex }) => byIndex > 0).length, "counted").toBeGreaterThan(10);
-    expect(Object.entries(most).filter(([, { whole, byIndex }]) => whole > 0 || byIndex > BACKLOG)).toEqual(
-      [],
-    );
+  { timeout: 60_000 },
+  async ({ world }) => {
+    expect(await excessive(world, "empty")).toEqual([]);
   },
 );
+
+planTest.runIf(HAS_POSTGRES)(
+  "D43: nor by a plan of the time when there were a few",
+  { timeout: 60_000 },
+  async ({ world }) => {
+    expect(await excessive(world, "small")).toEqual([]);
+  },
+);
+
+/** The acts that read more rows than there are instances, in one transaction, once there are many. */
+async function excessive(
+  { storage, reads, direct }: World,
+  before: "empty" | "small",
+): Promise<readonly string[]> {
+  const inEach = async (statement: string): Promise<void> => {
+    for (const table of TABLES) await direct.query(`${statement} ${table}`);
+  };
+  // As autovacuum leaves tables whose rows have come and gone: known to be empty.
+  await doAll(storage, "before", () => {});
+  await inEach("delete from");
+  await inEach("vacuum analyze");
+  for (let time = 0; time < TIMES; time += 1) {
+    await doAll(storage, "none", () => {});
+    if (before === "small") await inEach("vacuum analyze");
+    await inEach("delete from");
+  }
+  await storage.commit(
+    range(BACKLOG).map((index) => ({
+      ...arming(`many${index}-`),
+      starts: [startOf(`many${index}`, { parent: "other" })],
+      watches: [watchOf("k", { instance: `many${index}` })],
+    })),
+  );
+  reads.splice(0);
+  const most: Record<string, Read> = {};
+  await doAll(storage, "after", (act) => {
+    const all = reads.splice(0);
+    const largest = (of: keyof Read): number => Math.max(0, ...all.map((read) => read[of]));
+    most[act] = { whole: largest("whole"), byIndex: largest("byIndex") };
+  });
+  const counted = Object.values(most).filter(({ whole, byIndex }) => whole + byIndex > 0);
+  if (counted.length < 10) throw new Error("the server counts no rows");
+  return Object.entries(most)
+    .filter(([, { whole, byIndex }]) => whole > 0 || byIndex > BACKLOG)
+    .map(([act, read]) => `${act}: ${JSON.stringify(read)}`);
+}

@@ -4,7 +4,7 @@ import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";
 import { CLOCK } from "../database-clock.ts";
 import { dueOf } from "./due.ts";
-import { FENCED, KEPT_PLANS, sought } from "./kept-plans.ts";
+import { FENCED, KEPT_PLANS, sought, unsought } from "./kept-plans.ts";
 import { noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
@@ -202,8 +202,7 @@ begin
   end if;
   if parts ? 'unwatches' then
     delete from watches using ${eachOf("unwatches", "kind text, key text, instance text")}
-      where ${sought("watches.kind", "one.kind")} and ${sought("watches.key", "one.key")}
-          and ${sought("watches.instance", "one.instance")};
+      where ${sought("watches.instance", "one.instance")} and ${unsought("watches.kind")} = one.kind and ${unsought("watches.key")} = one.key;
   end if;
   if parts ? 'watches' then
     insert into watches select * from jsonb_populate_recordset(null::watches, parts->'watches')

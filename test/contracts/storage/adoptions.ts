@@ -124,4 +124,28 @@ export const adoptionCases: readonly StorageContractCase[] = [
       );
     },
   ),
+  promise("dead letters are adopted, disarmed and ended as other tasks are", async ({ storage, other }) => {
+    const kinds = ["effect", "timer", "invocation"] as const;
+    for (const instance of ["i", "j"]) {
+      await arm(
+        storage,
+        ...kinds.map((kind) => taskOf(`${instance} ${kind}`, { instance, kind, name: kind })),
+      );
+    }
+    await claim(storage, 0, { maxCrashes: 1 });
+    await claim(storage, LEASE, { maxCrashes: 1 });
+    const dead = async (): Promise<string[]> =>
+      (await other.tasks({ order: "dead", limit: 10 }))
+        .map(({ id, workflow }) => `${id} ${workflow}`)
+        .toSorted();
+    assert.equal((await dead()).length, 6);
+    await put(storage, {
+      adopts: [{ instance: "i", workflow: "sample@2" }],
+      disarms: kinds.map((timer) => ({ instance: "i", timer })),
+    });
+    const ofOther = kinds.map((kind) => `j ${kind} sample@1`).toSorted();
+    assert.deepEqual(await dead(), ["i effect sample@2", ...ofOther], "an effect is never disarmed");
+    await put(storage, { ends: ["j"] });
+    assert.deepEqual(await dead(), ["i effect sample@2", "j effect sample@1"]);
+  }),
 ];

@@ -227,4 +227,26 @@ export const commitCases: readonly StorageContractCase[] = [
     const before = await everythingOf(storage);
     assert.deepEqual(await everythingOf(await reopen()), before);
   }),
+  promise(
+    "G9: what is committed while the storage closes, or after, is there where its answer says so, and closing again is nothing",
+    async ({ storage, reopen }) => {
+      const named = (when: string): string[] => range(20).map((index) => `${when}${index}`);
+      const committing = async (when: string): Promise<readonly (boolean | null)[]> => {
+        const items = named(when).map((id) => ({ starts: [startOf(id)] }));
+        const answers = await storage.commit(items).catch(() => null);
+        if (answers === null) return items.map(() => false);
+        return answers.map((answer) => (answer.ok ? true : answer.conflict === "unknown" ? null : false));
+      };
+      await put(storage, { starts: [startOf("before")] });
+      const during = committing("during");
+      await storage.close();
+      const told = [...(await during), ...(await committing("after"))];
+      await storage.close();
+      const again = await reopen();
+      for (const [index, id] of [...named("during"), ...named("after")].entries()) {
+        const isThere = (await again.load(id)) !== null;
+        if (told[index] !== null) assert.equal(isThere, told[index], id);
+      }
+    },
+  ),
 ];

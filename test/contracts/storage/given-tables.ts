@@ -129,6 +129,10 @@ const rows: readonly StorageContractCase[] = [
       await assert.rejects(commitOne(storage, { writes: [{ table: "orders", insert }] }));
     }
     await assert.rejects(commitOne(storage, { writes: [{ table: "absent", insert: { id: "x" } }] }));
+    for (const set of [{ number: "1" }, { number: "5" }, { version: 7 }, { version: 1, shop: "y" }]) {
+      const update = { table: "orders", id: "1", set };
+      await assert.rejects(commitOne(storage, { writes: [update] }), TypeError, "no field to be set");
+    }
     assert.deepEqual(await storage.find({ table: orders }), [orderOf("1")]);
     assert.ok(await commits(storage, { table: "orders", id: "1", set: { shop: "x" }, expectedVersion: 1 }));
     assert.deepEqual(await storage.get(orders, "1"), orderOf("1", { shop: "x", version: 2 }));
@@ -334,6 +338,61 @@ const installing: readonly StorageContractCase[] = [
       assert.deepEqual(idsOf(await again.find({ table: next })), ["old", "new"]);
       await refuses(again, "newer_schema", marks);
       assert.deepEqual(await again.get(next, "old"), old);
+    },
+  ),
+  given(
+    "migrated rows stand as they were inserted, before those that are inserted from then on",
+    async (handles) => {
+      const { storage, reopen } = handles;
+      await storage.install([marks]);
+      for (const id of ["c", "a", "d", "b"]) {
+        await commits(storage, { table: "marks", insert: { id, list: "l", at: 1 } });
+      }
+      await commits(storage, { table: "marks", id: "c", set: { at: 2 } }, { table: "marks", remove: "d" });
+      const next = defineTable("marks", {
+        columns: { id: "text", list: "text", note: "text" },
+        indexes: { ofNote: ["note"] },
+        migrations: [{ drop: ["at"], add: { note: "" } }],
+      });
+      const again = await reopen();
+      await again.install([next]);
+      await commits(again, { table: "marks", insert: { id: "0", list: "l", note: "" } });
+      assert.deepEqual(idsOf(await again.find({ table: next })), ["c", "a", "b", "0"]);
+      const equal = { index: "ofNote", equals: { note: "" } };
+      assert.deepEqual(idsOf(await again.find({ table: next, ...equal, beyond: "a" })), ["b", "0"]);
+      assert.deepEqual(idsOf(await again.find({ table: next, ...equal, order: "desc" })), [
+        "0",
+        "b",
+        "a",
+        "c",
+      ]);
+    },
+  ),
+  given(
+    "a field that is to be unique from now on is refused where rows are equal in it, and nothing is installed",
+    async (handles) => {
+      const { storage, other } = handles;
+      await storage.install([marks]);
+      for (const [id, at] of [
+        ["a", 1],
+        ["b", 1],
+        ["c", 2],
+      ] as const) {
+        await commits(storage, { table: "marks", insert: { id, list: id, at } });
+      }
+      const unique = (...fields: readonly ("at" | "list" | "note")[]): AnyTable =>
+        defineTable("marks", {
+          columns: { id: "text", list: "text", at: "integer", note: "text?" },
+          unique: fields,
+          migrations: [{ add: { note: null } }],
+        });
+      await refuses(other, "other_table", orders, unique("at"));
+      assert.deepEqual(await storage.get(marks, "a"), { id: "a", list: "a", at: 1 });
+      await assert.rejects(other.find({ table: orders }), TypeError);
+      // Null is no value: any number of rows may have it.
+      await other.install([unique("list", "note")]);
+      const write = { table: "marks", insert: { id: "d", list: "a", at: 3, note: null } };
+      assert.equal(await commits(other, write), false, "a unique field is taken");
     },
   ),
   given(

@@ -100,6 +100,23 @@ const oneByOne: readonly StorageContractCase[] = [
       assert.deepEqual(did, ["timer", "message", "effect", "promise"]);
     },
   ),
+  promise(
+    "D2: suspects that have crashed as often are tried as they were armed, whenever they were due",
+    async ({ storage }) => {
+      await arm(
+        storage,
+        taskOf("late", { dueAt: 2 }),
+        taskOf("soon", { dueAt: 0 }),
+        taskOf("then", { dueAt: 1 }),
+      );
+      assert.deepEqual(ids(await claim(storage, 2)), ["soon", "then", "late"]);
+      for (const [index, id] of ["late", "soon", "then"].entries()) {
+        const suspect = await claimOne(storage, 2 + LEASE + index);
+        assert.equal(suspect.id, id);
+        await end(storage, suspect);
+      }
+    },
+  ),
   promise("D2, G6: a suspect of an unknown workflow stands in the way of no other", async ({ storage }) => {
     const workflows = [WORKFLOW, "old@1"];
     await arm(storage, ...range(200).map((index) => taskOf(`u${index}`, { workflow: "old@1" })));
