@@ -47,7 +47,7 @@ export const isAnswered = (error: unknown): boolean =>
 
 /** A request that could not be sent: no connection was made. */
 export class UnsentError extends Error {
-  override readonly name = "Unsent";
+  override readonly name = "UnsentError";
 
   constructor(cause: unknown) {
     super("no connection to PostgreSQL could be made", { cause });

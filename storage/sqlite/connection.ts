@@ -36,7 +36,7 @@ interface Prepared {
 
 /** A COMMIT failed in a way that leaves open whether it has happened. */
 export class UncertainCommitError extends Error {
-  override readonly name = "Uncertain";
+  override readonly name = "UncertainCommitError";
 
   constructor(cause: unknown) {
     super("the disk failed during a COMMIT", { cause });
