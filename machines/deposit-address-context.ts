@@ -27,7 +27,7 @@ export interface DepositAddressInput {
   readonly slowMs: number;
   /** Pause between two refunds, and before what failed is tried again. */
   readonly refundPauseMs: number;
-  /** What all transactions of the order may cost the sponsor, in lamports; every release grants it once more. */
+  /** The sponsor's highest cost for all transactions of the order, in lamports; every release grants it once more. */
   readonly sponsorCap: string;
   /** Whether those who paid in are looked at before anything is paid out. */
   readonly isScreened: boolean;
@@ -54,11 +54,14 @@ export interface DepositAddressContext extends DepositAddressInput, DepositTally
   /** Whether a refund was made since the last pause, and how many payments in a row have failed. */
   readonly hasRefunded: boolean;
   readonly losses: number;
-  /** Where it rests next. */
+  /** The next stage of rest. */
   readonly lane: RestingState;
-  /** Its markers may be closed once every witness's finalized height is above this; null until it has aged. */
+  /**
+   * The height above which the markers may be closed, once every witness has finalized it; null until the address has
+   * aged.
+   */
   readonly closeAbove: number | null;
-  /** What the sponsor may spend on it, in lamports. */
+  /** The sponsor's allowance for the address, in lamports. */
   readonly allowance: string;
   /** Why an operator has to look. */
   readonly heldReason: string | null;
@@ -112,7 +115,7 @@ export type DepositAddressEvent =
  * arrive meanwhile.
  */
 export interface SettlementParams {
-  /** What the order keeps, in base units of the expected asset. */
+  /** The fee that the order keeps, in base units of the expected asset. */
   readonly fee: string;
   readonly mayRefund: boolean;
   /** Above which height its markers may be closed, null while they may not. */

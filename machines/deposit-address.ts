@@ -18,7 +18,7 @@ import {
 import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-tally.ts";
 import type { DepositEvent, Message } from "./private-messages.ts";
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: DepositAddressContext;
 }

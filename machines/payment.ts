@@ -19,7 +19,7 @@ export interface PaymentInput {
   readonly movements: readonly Movement[];
   /** Pause before another attempt or another reading of the marker, in milliseconds. */
   readonly retryPauseMs: number;
-  /** What is reserved for a swap until it has landed or has failed. */
+  /** Reservations of a swap until it has landed or failed. */
   readonly reservations?: readonly string[];
 }
 
@@ -63,9 +63,9 @@ export type PaymentEvent =
   | { readonly type: "BROADCAST" }
   /** Enough endpoints show the signature `about` as confirmed. */
   | { readonly type: "CONFIRMED"; readonly about: string }
-  /** One node reports `about` as finalized. A reason to read the marker, and no more. */
+  /** A node reports `about` as finalized. Only a reason to read the marker. */
   | { readonly type: "REPORTED"; readonly about: string; readonly error: string | null }
-  /** One node reports a height above the last valid one of `about`. A reason to read the marker, and no more. */
+  /** A node reports a height above the last valid height of `about`. Only a reason to read the marker. */
   | { readonly type: "EXPIRED"; readonly about: string }
   /** The marker proves that this payment landed. */
   | {
@@ -91,10 +91,10 @@ export type PaymentEvent =
   /** The payments of a plan are started; `unpaid` recipients are left out of it. */
   | { readonly type: "LEAVES_STARTED"; readonly payouts: number; readonly unpaid: number };
 
-/** What the reading of a marker tells of the newest attempt. @inline */
+/** The newest attempt's fate, by a reading of the marker. @inline */
 type Death = Pick<Extract<PaymentEvent, { readonly type: "UNMADE" }>, "isDead" | "isPresumed">;
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: PaymentContext;
 }

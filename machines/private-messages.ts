@@ -74,7 +74,7 @@ export interface RoutedEvent {
 export interface PayoutEvent {
   readonly type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED";
   readonly payment: string;
-  /** Which recipients of the order it pays. */
+  /** Indexes of the recipients that the payment pays. */
   readonly indexes: readonly number[];
   readonly signature: string | null;
   readonly blockTime: number | null;

@@ -13,7 +13,9 @@ import type { AnnounceParams, TransferMeta } from "./wallet-transfer.ts";
 /** The input of an order. */
 export interface PrivateTransferInput {
   readonly depositAddress: string;
-  /** What is kept of the deposit when a recipient was paid: base units of the deposited asset, as a decimal string. */
+  /**
+   * The fee kept from the deposit when a recipient was paid: base units of the deposited asset, as a decimal string.
+   */
   readonly fee: string;
 }
 
@@ -28,7 +30,7 @@ export interface PrivateTransferContext extends PrivateTransferInput {
   /** Recipients that cannot be paid. */
   readonly unpaid: number;
   readonly reason: string | null;
-  /** That of the last payout. */
+  /** The signature of the last payout. */
   readonly signature: string | null;
   readonly blockTime: number | null;
   /** Base units kept, once that is final. */
@@ -39,7 +41,7 @@ export interface PrivateTransferContext extends PrivateTransferInput {
 export type PrivateTransferEvent =
   | { readonly type: "CANCEL" }
   | DepositEvent
-  /** So many payouts have been started; so many more recipients cannot be paid, and why if that is known. */
+  /** Payouts that have been started; recipients who cannot be paid, and the reason if known. */
   | RoutedEvent
   | PayoutOvertakenEvent
   /** A swap has no price that is good enough at this moment: it is asked for again. */
@@ -48,7 +50,7 @@ export type PrivateTransferEvent =
   | (PayoutEvent & { readonly type: "PAYOUT_FINALIZED" })
   | (PayoutEvent & { readonly type: "PAYOUT_FAILED" });
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: PrivateTransferContext;
 }

@@ -7,7 +7,7 @@ export interface WalletTransferInput {
   readonly signature: string;
   /** How long a caller may still think better of it, in milliseconds. */
   readonly broadcastDelayMs: number;
-  /** What is set aside for a swap until it has landed, is proved dead or was cancelled. */
+  /** Reservations of a swap until it has landed, is proved dead or was cancelled. */
   readonly reservations?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface WalletTransferContext extends WalletTransferInput {
   readonly blockTime: number | null;
   /** Lamports paid, as a decimal string. */
   readonly fee: string | null;
-  /** Where the sender signed the same message again: the signature under which that landed. Null otherwise. */
+  /** The signature under which the message landed, when the sender signed the same message again; else null. */
   readonly landedSignature: string | null;
 }
 

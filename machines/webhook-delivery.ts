@@ -36,11 +36,11 @@ export type WebhookDeliveryEvent =
   | { readonly type: "FOLLOWED"; readonly by: string }
   | { readonly type: "DELIVERED" }
   | { readonly type: "ATTEMPT_FAILED"; readonly durationMs: number }
-  /** Its owner does not want to wait for the end of the pause. */
+  /** The owner asks for a retry before the end of the pause. */
   | { readonly type: "RETRY" }
   /** The webhook was deleted or disabled: nothing more is sent to it. */
   | { readonly type: "WEBHOOK_GONE" }
-  /** What follows from giving up was decided. */
+  /** The consequences of abandoning were decided. */
   | { readonly type: "GIVEN_UP" };
 
 /** A due attempt of a delivery. */
@@ -52,7 +52,7 @@ export interface WebhookAttempt extends Pick<
   readonly number: number;
 }
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: WebhookDeliveryContext;
 }

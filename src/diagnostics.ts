@@ -70,7 +70,7 @@ export interface WebhookCalledEvent {
  * A call to a node of the chain. The calls of a batch are published separately, with the duration of the whole request.
  */
 export interface NodeCalledEvent {
-  /** Its host name. Paths and queries of providers carry keys, and are left out. */
+  /** The host name. Paths and queries of providers carry keys and are left out. */
   readonly endpoint: string;
   /** The JSON-RPC method. */
   readonly method: string;

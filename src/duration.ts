@@ -30,7 +30,7 @@ function millisecondsOf(given: unknown): number | null {
   return unit === undefined ? null : Number(digits) * (MS_OF[unit] ?? 0);
 }
 
-/** In the largest unit of which it is a whole number. */
+/** A duration in the largest unit that gives a whole number. */
 function shown(ms: number): string {
   const [unit, size] = Object.entries(MS_OF).find((each) => ms % each[1] === 0) ?? ["ms", 1];
   return `${ms / size}${unit}`;

@@ -25,7 +25,7 @@ export interface ErrorKind<Details extends z.ZodObject = z.ZodObject> {
 const text = z.string();
 const whole = z.int();
 
-/** Nothing but the `requestId` that every error carries. */
+/** Details with nothing but the `requestId` of every error. */
 const none = z.object({});
 
 const retryAfter = whole.describe("Whole seconds, rounded up; the same as Retry-After.");

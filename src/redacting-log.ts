@@ -25,8 +25,8 @@ export function isSecretName(name: string): boolean {
 }
 
 /**
- * What a secret looks like inside a text, and what is left of it. Nothing here backtracks: every repetition is either
- * bounded or taken whole, so that a log line costs time in proportion to its length.
+ * The shapes of secrets inside a text, and their replacements. No pattern backtracks: every repetition is bounded or
+ * possessive, so that the cost of a log line is proportional to its length.
  */
 const SHAPES: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   [/-----BEGIN [^-]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [^-]{0,40}-----|$)/g, GONE],
@@ -48,7 +48,7 @@ const SHAPES: readonly (readonly [RegExp, string | ((found: string) => string)])
   [/[A-Za-z0-9+/_-]{200,}={0,2}/g, GONE],
 ];
 
-/** Of a URL its scheme and host: providers and receivers put keys into paths, queries and credentials alike. */
+/** Reduces a URL to scheme and host: providers and receivers put keys into paths, queries and credentials alike. */
 function hostOnly(url: string): string {
   const [, scheme = "", host = "", rest = ""] = /^([^:]*:\/\/)([^/?#]*)([\s\S]*)$/.exec(url) ?? [];
   // The frames of a stack are file URLs, and say nothing that a stack does not.
@@ -96,7 +96,7 @@ export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = [
   return log;
 }
 
-/** What each wrapped logger takes out of a text. */
+/** The redaction of each wrapped logger. */
 const REDACTIONS = new WeakMap<Logger, Clean>();
 
 /** The redaction that stands before this logger, for what is kept elsewhere and read like a log. */

@@ -19,7 +19,7 @@ export interface CommitTarget {
   /** Removes an ended instance of this life, with its history, that has no active child, no task and no watch. */
   remove(instance: Pick<InstanceRecord, "id" | "life">): boolean;
   start(instance: InstanceRecord): boolean;
-  /** One write to a table of the caller. */
+  /** Writes to a table of the caller. */
   write(write: AnyWrite): boolean;
   /** The workflow of an instance; undefined where there is none. */
   workflowOf(instance: string): string | undefined;
@@ -60,8 +60,8 @@ export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {
 }
 
 /**
- * What cannot be refused. A step may leave and enter a state again, so the old goes before the new comes. Answers the tasks
- * that were armed without their lease.
+ * Applies the parts of a commit that cannot be refused. A step may leave and enter a state again, so old parts are
+ * removed before new parts are added. Returns the tasks that were armed without their lease.
  */
 function follow(commit: AnyCommit, to: CommitTarget): string[] {
   const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;

@@ -21,7 +21,7 @@ const taskColumns = {
   /** How long after it was set that is; null for an absolute moment. */
   delayMs: "integer?",
   holder: "text?",
-  /** That of the latest claim, 0 before the first. */
+  /** The token of the latest claim, 0 before the first. */
   token: "integer",
   /** How often in a row its holder has vanished. */
   crashes: "integer",
@@ -39,8 +39,8 @@ const taskColumns = {
 export interface StoredTask extends Omit<RowOf<typeof taskColumns>, "kind" | "admission"> {
   readonly kind: TaskKind;
   /**
-   * Of a task with limits. `parked`: it waits for room. `admitted`: it has room in both keys. `paused`: it waits for its time,
-   * for its turn among suspects, or for an operator, and has none.
+   * The admission of a task with limits. `parked`: waits for room. `admitted`: has room in both keys. `paused`: waits
+   * for its time, for its turn among suspects, or for an operator, without room.
    */
   readonly admission: "parked" | "admitted" | "paused" | null;
 }

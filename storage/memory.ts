@@ -31,7 +31,7 @@ export function memoryStorage(): EngineStorage {
     ...records.target((id) => tasks.of(id, 1).length > 0),
   };
 
-  /** Each on its own: one that holds a mistake fails alone. */
+  /** Applies commits separately: a commit with a mistake fails alone. */
   const commit = (item: AnyCommit): CommitAnswer => {
     const act = (): CommitAnswer => {
       const result = applyCommit(item, target);

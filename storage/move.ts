@@ -28,9 +28,9 @@ export interface Move {
 
 /** The result of a move. */
 export interface MoveResult {
-  /** Where the data is now, without a password. */
+  /** The present place of the data, without a password. */
   readonly place: string;
-  /** Each table, read back row by row; empty where `wasThere`. */
+  /** Copied tables, read back row by row; empty when `wasThere`. */
   readonly tables: readonly CopiedRows[];
   /** Tables of the file that paystate did not make: they are not copied. */
   readonly leftBehind: readonly string[];
@@ -78,8 +78,8 @@ export async function moveToPostgres({ from, to, schema = "paystate" }: Move): P
 }
 
 /**
- * As errors, marks and reports name it: without user and password. What the URL names behind its question mark comes first,
- * as it does for the driver: two servers must not have one name, or a copy would be looked for at the wrong one.
+ * The place as errors, marks and reports name it: without user and password. Parameters behind the question mark come
+ * first, as in the driver: two servers must not get the same name, or a copy would be looked for on the wrong server.
  */
 function placeIn(url: string, schema: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);

@@ -37,14 +37,15 @@ export interface PostgresOptions {
   /** How long a statement waits for a lock that another session holds, in milliseconds: 5,000. */
   readonly lockTimeoutMs?: number;
   /**
-   * Whose clock judges leases and due times. `database`, the default: processes whose clocks differ agree, because what
-   * each means by a time is moved by as much as its clock differs from the database's. `caller`: the times that calls
-   * bring are taken as they are, for tests that turn a clock and for the storage contract.
+   * The clock that judges leases and due times. `database`, the default: processes with different clocks agree, because
+   * the times of each process are shifted by the difference from the database's clock. `caller`: times are taken as
+   * given, for tests that turn a clock and for the storage contract.
    */
   readonly clock?: "database" | "caller";
   /**
-   * Where hints from other processes are heard, by LISTEN. Default: on one more connection to the same place. A URL: there,
-   * such as past a pooler that hands out connections per transaction. `false`: nowhere, which leaves polling.
+   * The connection on which hints from other processes are heard, by LISTEN. Default: a further connection to the same
+   * place. A URL: a connection to that place, for example past a pooler that hands out connections per transaction.
+   * `false`: no hints, only polling.
    */
   readonly listen?: string | false;
 }

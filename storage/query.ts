@@ -40,7 +40,7 @@ export function selectionOf(
   table: AnyTable,
   query: AnyQuery,
 ): {
-  /** What only rows of the index have. */
+  /** The index, whose condition all rows meet. */
   readonly index: Index;
   /** Fields and the values they must have. */
   readonly equals: readonly (readonly [field: Field, value: unknown])[];

@@ -64,7 +64,7 @@ export function checked({ name, kind, nullable }: Field, value: unknown): unknow
   throw new TypeError(`${name} must be ${kind}${nullable ? " or null" : ""}, not ${describe(value)}`);
 }
 
-/** What was given, without its content: it may be a secret. */
+/** Describes a given value without its content, which may be a secret. */
 function describe(value: unknown): string {
   return typeof value === "number" ? String(value) : value === null ? "null" : typeof value;
 }

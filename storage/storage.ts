@@ -17,7 +17,7 @@ import type { AnyTable, Table } from "./table.ts";
 /** A stored run of a machine. */
 export interface InstanceRecord {
   readonly id: string;
-  /** Which chart and version reads this snapshot, as `name@version`. */
+  /** The chart and version of this snapshot, as `name@version`. */
   readonly workflow: string;
   /** Structural hash of that chart, so that an edit without a new version is noticed. */
   readonly hash: string;
@@ -71,7 +71,10 @@ export interface TaskRecord extends DueTime {
   /** `instance:stamp:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
-  /** That of its instance, as `name@version`, or `name` for a message whose target is not there yet: whoever knows it claims. */
+  /**
+   * The workflow of the instance, as `name@version`, or `name` for a message whose target does not exist yet: any
+   * process that knows the workflow may claim the task.
+   */
   readonly workflow: string;
   readonly kind: TaskKind;
   /** An effect's action, a timer's or an invocation's id in the chart, a message's event type. */
@@ -93,7 +96,10 @@ export interface TaskRecord extends DueTime {
 /** A task of an instance, with its state so far. */
 export interface PendingTask extends TaskRecord {
   readonly crashes: number;
-  /** Its last holder vanished: until it ends, fails in the normal way or is kept by a heartbeat, or for an hour, it is handed out only while no other suspect is held. */
+  /**
+   * Set when the last holder vanished: until the task ends, fails in the normal way or is kept by a heartbeat, or for
+   * an hour, it is handed out only while no suspect is held.
+   */
   readonly isSuspect: boolean;
   readonly failures: number;
   /** The message of the last failure, without secrets. */
@@ -112,16 +118,16 @@ export interface PendingTask extends TaskRecord {
 
 /** The pending work of an instance, as far as the storage knows. */
 export interface PendingRecords {
-  /** By name, tasks of one name as they were armed. */
+  /** Tasks by name; with equal names, as armed. */
   readonly tasks: readonly PendingTask[];
-  /** By kind, then key. */
+  /** Watches by kind, then key. */
   readonly watches: readonly WatchRecord[];
 }
 
 /** A listing of instances. A list is as of the last commit, and read by an index. */
 export type InstanceListQuery = { readonly limit: number } & (
   | {
-      /** Those of one workflow and status, ascending by id, as bytes. */
+      /** Instances of one workflow and status, ascending by id, as bytes. */
       readonly order: "id";
       /** Exactly this chart and version, as `name@version`. */
       readonly workflow: string;
@@ -136,7 +142,7 @@ export type InstanceListQuery = { readonly limit: number } & (
       readonly after: Pick<InstanceRecord, "createdAt" | "id"> | null;
     }
   | {
-      /** Those that have ended, by the time of their last step, the oldest first; those of one millisecond ascending by id. */
+      /** Ended instances, by the time of their last step, oldest first; at the same time, ascending by id. */
       readonly order: "ended";
       /** Only those whose last step is as old as this, or older. */
       readonly until: number;
@@ -144,7 +150,7 @@ export type InstanceListQuery = { readonly limit: number } & (
       readonly after: Pick<InstanceRecord, "updatedAt" | "id"> | null;
     }
   | {
-      /** By workflow. With a limit of 1 it is an instance of the next workflow there is. */
+      /** Instances by workflow. A limit of 1 gives an instance of the next workflow. */
       readonly order: "workflow";
       /** Only those whose workflow is larger; `""` for the first page. */
       readonly after: string;
@@ -209,7 +215,7 @@ export interface TaskMigration extends DueTime {
 /** Something the ledger is polled for on behalf of an instance. */
 export interface WatchRecord {
   readonly kind: string;
-  /** What is watched, such as a signature. Unique together with kind and instance. */
+  /** The watched thing, such as a signature. Unique together with kind and instance. */
   readonly key: string;
   readonly instance: string;
   /** The life of the instance for which it is watched: what is found out is told to no other. */
@@ -223,14 +229,14 @@ export interface WatchRecord {
 export interface HistoryRecord {
   readonly instance: string;
   readonly version: number;
-  /** That of the step. The stamp of the first row is the life of the instance. */
+  /** The stamp of the step. The stamp of the first row is the life of the instance. */
   readonly stamp: string;
   readonly at: number;
   /** JSON text of the event; the first row's is `{ "type": "$started", "input": … }`. */
   readonly event: string;
   /** JSON text of the resulting state value. */
   readonly value: string;
-  /** What made the step, as the engine writes it; null where that was a caller, or a migration. */
+  /** The cause of the step, as the engine writes it; null for a caller or a migration. */
   readonly cause: string | null;
 }
 
@@ -475,7 +481,7 @@ export interface Lease {
   readonly name: string;
   readonly holder: string;
   readonly until: number;
-  /** By how much the clock was set back, which was asked for with `highest`; absent where it was not. */
+  /** How far the clock was set back, asked for with `highest`; absent when it was not set back. */
   readonly setBackMs?: number;
 }
 
@@ -558,10 +564,10 @@ export interface EngineStorage {
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly HistoryRecord[]>;
   /**
-   * Who holds each of these names and until when, in their order, but for names that nobody holds. Takes those that are free
-   * or have ended, and extends the holder's own once no more than half of `leaseMs` is left, all in one act: of racing callers
-   * each name goes to one. A lease that would last longer than it was given for has ended: the clock was set back. With
-   * `leaseMs` 0 the holder's own are given up.
+   * The holders of these names and the ends of their leases, in order, without names that nobody holds. Takes free and
+   * ended names, and extends the holder's own leases once at most half of `leaseMs` is left, all atomically: among
+   * racing callers, a name goes to exactly one. A lease that would last longer than its `leaseMs` has ended: the clock
+   * was set back. `leaseMs` 0 gives up the holder's own leases.
    *
    * With `highest`, the clock was set back where that is still to come, by the caller's clock, or the time at which a name was
    * given last. Then each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved to
@@ -580,7 +586,10 @@ export interface EngineStorage {
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks of all instances, known workflows or not. */
   tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;
-  /** What the database's own clock says when the caller's says `now`, where `unexpired` and leases are judged by that one. */
+  /**
+   * The time of the database's clock when the caller's clock says `now`, if `unexpired` and leases are judged by the
+   * database's clock.
+   */
   time?: (now: number) => Promise<number>;
   /** Indexes that are being built, or wait for it: until then reads by them take longer. Absent where `install` builds all. */
   building?: () => readonly string[];

@@ -42,7 +42,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
   };
 }
 
-/** What the port shows of it. */
+/** The task as the port shows it. */
 function taskRecord(task: StoredTask): TaskRecord {
   const { id, instance, workflow, kind, name, payload, dueAt } = task;
   return { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };

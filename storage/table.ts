@@ -294,7 +294,7 @@ function checkGroup(
   }
 }
 
-/** What was added and not dropped again must be there, what was dropped must not. */
+/** Checks migrations: columns added and not dropped again must exist, dropped columns must not. */
 function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (problem: string) => never): void {
   migrations.forEach(({ add = {}, drop = [], beside = false }, at) => {
     if (beside && (drop.length > 0 || Object.values(add).some((value) => value !== null))) {

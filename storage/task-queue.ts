@@ -94,12 +94,12 @@ export class TaskQueue {
     return true;
   }
 
-  /** By an operator's command. False when the task cannot be retried. */
+  /** Retries a task by an operator's command. False when the task cannot be retried. */
   retry({ task: id, ...due }: NonNullable<AnyCommit["retries"]>[number]): boolean {
     return this.#change(this.#rows.get(id), (task) => retried(task, due));
   }
 
-  /** By an operator's command. False when the task cannot be dropped. */
+  /** Drops a task by an operator's command. False when the task cannot be dropped. */
   drop(id: string): boolean {
     const task = this.#rows.get(id);
     const isFailing = task?.kind === "message" && task.holder === null && task.failures > 0;
@@ -177,7 +177,10 @@ export class TaskQueue {
     return leased.filter((task) => task !== null).map(claimedTask);
   }
 
-  /** What gets a place, once all suspects among it are in their line and the dead set aside: they took places of others. */
+  /**
+   * Due tasks for free places, after all suspects are in their line and all dead letters are set aside: suspects and
+   * dead letters would take places of other tasks.
+   */
   #unsuspected(request: ClaimRequest): readonly TaskRow[] {
     for (;;) {
       const due = QUEUES.flatMap((queue) => this.#earliest(queue, request)).toSorted(earliestFirst);
@@ -193,14 +196,16 @@ export class TaskQueue {
     return [...this.#due(queue, request, limit)].toSorted(earliestFirst).slice(0, limit);
   }
 
-  /** So many of each workflow. */
+  /** Due tasks, up to the limit of each workflow. */
   *#due(queue: QueueName, { workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
     for (const workflow of new Set(workflows)) {
       yield* this.#rows.due({ line: CLAIMED[queue], workflow, until: now, limit });
     }
   }
 
-  /** What asks for room, since its pause is over; and what has room and is claimed by nobody. Of any workflow, so many of each. */
+  /**
+   * Tasks that ask for room after their pause, and admitted tasks that nobody claims. Up to the limit of each workflow.
+   */
   *#unsettled({ workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
     for (const workflow of this.#rows.workflows("limited")) {
       yield* this.#rows.due({ line: "paused", workflow, until: now, limit });
@@ -302,7 +307,7 @@ export class TaskQueue {
     }
   }
 
-  /** One seek for each workflow and line, however many tasks there are. */
+  /** The first task of each workflow and line, by one seek each, however many tasks exist. */
   #firstOfEach(): readonly TaskRow[] {
     const first = new Map<string, TaskRow>();
     for (const queue of QUEUES) {

@@ -13,7 +13,7 @@ export const UNCLAIMED_MS = 30_000;
 /** The number of tasks of a workflow, asking for room or losing it, that one claim examines. */
 export const MAX_UNSETTLED = 64;
 
-/** It asks for room again after as long as it has waited by then, and after this at the latest. */
+/** The longest pause: a task asks for room again after as long as it has waited by then. */
 const MAX_PAUSE_MS = 3_600_000;
 
 /**

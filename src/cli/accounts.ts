@@ -34,7 +34,7 @@ const EXPIRY_DAYS = { least: 1, most: 3_650 };
 const MAX_ACCOUNTS_AT_A_TIME = 500;
 const ACTS_ON_ACCOUNTS = ["create", "list"];
 const ACTS_ON_KEYS = ["create", "list", "rotate", "revoke"];
-/** What is named after an act on keys. */
+/** The thing named after an act on keys. */
 const NAMED_ID: Readonly<Record<string, string>> = { revoke: "a key", rotate: "a key" };
 const OVERLAP = { unit: "h", most: 90 * DAY_MS } as const;
 
@@ -159,7 +159,7 @@ async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
   if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
 }
 
-/** Nothing here authenticates, so no environment is taken. */
+/** Keys for this command, which authenticates nobody, so that no environment is needed. */
 function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
   return new StoredApiKeys({
     storage,

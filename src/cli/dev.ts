@@ -102,7 +102,7 @@ export async function dev(args: DevArguments): Promise<void> {
   process.stdout.write(`${args.json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);
 }
 
-/** What the last start has kept, and what it had not yet. */
+/** The setup of the last start, completed. */
 function setupFrom(kept: DevSetup | null): DevSetup {
   const masterSecret = kept?.masterSecret ?? Buffer.from(systemRandom.bytes(32)).toString("hex");
   const receiver = receiverFor(kept?.receiver, { clock: systemClock, random: systemRandom });

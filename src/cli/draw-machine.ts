@@ -49,7 +49,10 @@ export async function drawMachines(names: readonly string[], format: string): Pr
   }
 }
 
-/** One of the five by its name, or those of a module by its path, which has a dot or a slash. */
+/**
+ * The machines named on the command line: one of the five charts by name, or the machines of a module by path, which
+ * contains a dot or a slash.
+ */
 async function machinesNamed(name: string): Promise<readonly AnyStateMachine[]> {
   const machine = MACHINES.get(name);
   if (machine !== undefined) return [machine];

@@ -32,7 +32,7 @@ interface InspectArguments {
   readonly debug: boolean;
 }
 
-/** What is shown, and the way to leave it. */
+/** An open inspector, and the way to close it. */
 interface Opened {
   readonly inspected: InspectedEngine;
   readonly drawings: readonly DrawableChart[];

@@ -51,7 +51,7 @@ type Unit = keyof typeof UNITS;
 
 /** The bounds of a duration. */
 interface Durations {
-  /** What the example in the error is counted in. */
+  /** The unit of the example in the error. */
   readonly unit: Unit;
   /** Milliseconds. */
   readonly most: number;

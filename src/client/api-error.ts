@@ -21,9 +21,9 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: Code;
   /** The HTTP status. */
   readonly status: number;
-  /** What belongs to the code, and `requestId`, which the operator finds in the logs. */
+  /** The details of the code, and `requestId`, which the operator finds in the logs. */
   readonly details: ErrorDetails[Code] & { readonly requestId: string };
-  /** In milliseconds, when it may be asked again; null when the service does not tell. */
+  /** Milliseconds until the request may be repeated; null when the service does not tell. */
   readonly retryAfterMs: number | null;
   /**
    * How many requests were sent. When more than one was, an earlier one may have done what was asked and its answer was

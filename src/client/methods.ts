@@ -34,7 +34,7 @@ export interface PostOptions extends CallOptions {
   readonly idempotencyKey?: string;
 }
 
-/** One argument for each variable part of the path. */
+/** An argument for each variable part of the path. */
 type Ids<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
   ? [id: string, ...Ids<Rest>]
   : [];
@@ -80,7 +80,7 @@ type SentBy<Endpoint> = Endpoint extends Keyed
     : never
   : "nothing";
 
-/** What a method makes of an answer: a list is paged by the id of its last element. */
+/** The client's form of an answer: a list is paged by the id of its last element. */
 type ReadAs<Answer> = Answer extends string
   ? { readonly reads: "text" }
   : Answer extends Page<infer Element>

@@ -18,7 +18,7 @@ export interface NoAnswerParts {
  */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
-  /** Of the last answer, null when none came. */
+  /** The status of the last answer; null without an answer. */
   readonly status: number | null;
   /** Whether the same request may be answered soon. False where asking again will not help, such as a wrong `baseUrl`. */
   readonly mayPass: boolean;

@@ -5,7 +5,7 @@ import { NoAnswer } from "./no-answer.ts";
 
 /** The request, as errors name it. */
 export interface Attempt {
-  /** Such as `POST /v1/quotes`. */
+  /** Method and path, such as `POST /v1/quotes`. */
   readonly label: string;
   /** From 1. */
   readonly number: number;

@@ -15,7 +15,7 @@ export type WantedStatus = TransactionStatus | "final";
 export class StatusNotReached extends Error {
   override readonly name = "StatusNotReached";
   readonly wanted: WantedStatus;
-  /** As it ended; `reason` tells why. */
+  /** The ended transaction; `reason` tells why. */
   readonly transaction: Transaction;
 
   constructor(wanted: WantedStatus, transaction: Transaction) {
@@ -51,7 +51,7 @@ const WAIT_SECONDS = 10;
 /** A server that does not wait is not asked more often. */
 const MIN_PAUSE_MS = 1_000;
 
-/** Where each status stands on its way; a status never goes back. */
+/** The place of each status on its way; a status never goes back. */
 const STEPS: Readonly<Record<TransactionStatus, { readonly rank: number; readonly isFinal: boolean }>> = {
   pending: { rank: 0, isFinal: false },
   processing: { rank: 1, isFinal: false },

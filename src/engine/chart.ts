@@ -6,7 +6,7 @@ import { storableThrown } from "./values.ts";
 /** The parent of a child machine, as the child remembers it. */
 export interface ParentLink {
   readonly instance: string;
-  /** Which chart and version the parent was started with, as `name@version`. */
+  /** The chart and version that the parent was started with, as `name@version`. */
   readonly workflow: string;
   /** The id of the child within its parent. */
   readonly id: string;
@@ -48,17 +48,17 @@ export interface ChartSnapshot {
   readonly context: Readonly<Record<string, unknown>>;
   /** `stopped`: ended by its parent, or by a command. `error`: an error that the chart did not handle ended it. */
   readonly status: "active" | "done" | "stopped" | "error";
-  /** Of a chart that is done and declares one. */
+  /** The output of a chart that is done and declares one. */
   readonly output?: unknown;
-  /** Of a chart that ended with an error. */
+  /** The error of a chart that ended with an error. */
   readonly error?: unknown;
-  /** By the id of a history state: the ids of the states to return to. */
+  /** Ids of the states to return to, by the id of a history state. */
   readonly history?: Readonly<Record<string, readonly string[]>>;
   readonly children?: Readonly<Record<string, ChildLink>>;
-  /** By child id: how many machines were started under it. */
+  /** The number of machines started so far, by child id. */
   readonly runs?: Readonly<Record<string, number>>;
   readonly parent?: ParentLink;
-  /** By step: large contexts that effects of earlier steps are still to be called with, as JSON. */
+  /** Large contexts for effects of earlier steps, as JSON, by step. */
   readonly lent?: Readonly<Record<string, unknown>>;
   /** Children of its last step that one commit had no room for. No event is taken before they have begun. */
   readonly unborn?: readonly UnbornChild[];

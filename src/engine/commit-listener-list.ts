@@ -2,7 +2,7 @@
 import type { Logger } from "../runtime.ts";
 import type { CommittedStep } from "./step-commit-writer.ts";
 
-/** What it returns is looked at: it may be a promise that rejects. */
+/** A subscriber, whose return value is checked: it may be a promise that rejects. */
 type Subscriber<W> = (committed: CommittedStep<W>) => unknown;
 
 export class CommitListenerList<W> {

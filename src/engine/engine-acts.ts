@@ -13,7 +13,7 @@ type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
     readonly storage: Pick<InspectedStorage, "load" | "pending">;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
-    /** Each act is a line of it, with who acted and why. */
+    /** The log: every act writes a line, with the acting person and the reason. */
     readonly log: Logger;
   };
 

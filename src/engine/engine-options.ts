@@ -14,7 +14,7 @@ import type { AnyWorkflow } from "./workflow.ts";
 
 /** Options of `createEngine`. */
 export interface EngineOptions<W> {
-  /** Where everything is remembered. The engine does not close it. */
+  /** The storage of all instances. The engine does not close the storage. */
   readonly storage: EngineStorage;
   /** Tables of your own, as `{ orders }` for `defineTable("orders", …)`. The first commit installs or migrates them, or rejects. */
   readonly tables?: TableSet<W>;

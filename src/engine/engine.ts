@@ -68,7 +68,7 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   watching(): Readonly<Record<string, WatchStatus>>;
   /** How long what has ended is kept, how much is stored, and how the removals of this process go. Rejects when the storage does. */
   retention(): Promise<RetentionStatus>;
-  /** What an inspector reads and does: see `createInspector`. Its acts are lines of the engine's log. */
+  /** The reads and acts of an inspector: see `createInspector`. Its acts are lines of the engine's log. */
   readonly inspected: InspectedEngine;
   /**
    * Begins to claim and do work, and keeps the process alive until `stop()`. Without `run()`, commits are made but the
@@ -232,7 +232,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   };
 }
 
-/** The same storage, of which nothing is claimed before the charts are compared with the stored ones. */
+/** A storage that compares the charts with the stored ones before it claims anything. */
 function checkedFirst(
   storage: EngineStorage,
   charts: ChartCheck,
@@ -248,7 +248,7 @@ function checkedFirst(
   };
 }
 
-/** What a command commits makes due is claimed at once. */
+/** A storage whose commits wake the worker, so that tasks made due by a command are claimed at once. */
 function wakingStorage(storage: EngineStorage, worker: Worker): EngineStorage {
   return {
     ...storage,

@@ -14,7 +14,7 @@ export interface InspectedEngine {
   readonly storage: InspectedStorage;
   /** Whether the service handles real money: if so, only viewers whom the host admits may look. */
   isProduction(): boolean;
-  /** What viewers may do; absent where they only look. */
+  /** Acts of viewers; absent when viewers only look. */
   readonly acting?: ViewerActs;
   /** Calls back after each commit of this process; absent where none is made here. Returns the way to stop. */
   readonly onCommit?: (listener: () => void) => () => void;
@@ -24,9 +24,9 @@ export interface InspectedEngine {
 export interface OfferedAct {
   /** Names it among the acts of its instance. */
   readonly key: string;
-  /** What stands on its button. */
+  /** The label of the button. */
   readonly label: string;
-  /** What will happen, as a sentence. */
+  /** The consequence of the act, as a sentence. */
   readonly consequence: string;
   /** True where an event has to be given, or the types of those that may be. */
   readonly takesEvent?: true | readonly string[];

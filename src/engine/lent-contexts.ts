@@ -25,7 +25,7 @@ export interface LentContext {
   readonly contextOf: string;
 }
 
-/** As many tasks of one instance as are looked at; where there are more, all contexts are kept. */
+/** The most tasks of an instance that are examined; with more tasks, all contexts are kept. */
 const MAX_TASKS = 10_000;
 
 /** The snapshot of an instance, with the contexts that the next one has to lend: by step, as JSON. */

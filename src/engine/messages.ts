@@ -11,7 +11,7 @@ export interface Recipient {
   readonly workflow: string;
   /** The life of the target instance: a message for an earlier life of the same id is dropped. */
   readonly life?: string;
-  /** The same of a child, by the life of its parent. */
+  /** The life of the target's parent, for a child. */
   readonly parentLife?: string;
 }
 

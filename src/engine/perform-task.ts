@@ -64,7 +64,10 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   throwRefusal(refused);
 }
 
-/** What an ended instance has asked for is done by the version after, unless known by its place in the old chart only. */
+/**
+ * Effects of an ended instance are carried out by the next version, unless the effect is known only by its place in the
+ * old chart.
+ */
 function workflowOf(
   workflows: WorkflowRegistry,
   { workflow: key, name }: ClaimedTask,

@@ -67,7 +67,7 @@ function asMigrationFailed(thrown: unknown, step: MigrationStep): MigrationFaile
   return new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${thrownText(error)}`);
 }
 
-/** What the functions of all versions between have made of an instance. */
+/** The result of all migrations so far. */
 type Result = Required<Omit<MigratedInstance, "writes">> & {
   readonly writes: readonly Write<never>[];
   /** The timers that the last of the functions has named. */
@@ -155,7 +155,7 @@ class Moving {
     };
   }
 
-  /** What a function leaves out stays. Renamed twice, a thing has the later name. */
+  /** Fields that a migration leaves out stay. A part renamed twice gets the later name. */
   #migrated(version: number, migrate: AnyMigration, before: Result): Result {
     const failed = (field: string, reason: string, cause?: unknown): MigrationFailed =>
       this.#failed(`migrate.${version}${field}`, reason, cause);

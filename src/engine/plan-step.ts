@@ -44,14 +44,14 @@ export interface StepCommit {
   readonly earlier: readonly HistoryRecord[];
   readonly history: HistoryRecord;
   readonly follows: StepResult;
-  /** What becomes of tasks that wait for the instance already, when it begins or moves to another version. */
+  /** Changes to tasks that wait for the instance already, when it begins or moves to a new version. */
   readonly moves?: Pick<CommitParts, "adopts" | "amends">;
 }
 
 /** An instance to be started; `parent` when another one starts it. */
 interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
-  /** Of a child: the step of its parent. */
+  /** The step of the parent, for a child. */
   readonly cause?: string;
 }
 
@@ -97,7 +97,7 @@ const MAX_BORN = 256;
 /** Plans all steps of one commit. */
 export class StepPlan {
   readonly #newMoment: () => StepTime;
-  /** That of the step which is planned. */
+  /** The moment of the planned step. */
   #moment: StepTime;
   readonly #workflows: WorkflowRegistry;
   /** The ids of children that others have. */
@@ -151,7 +151,10 @@ export class StepPlan {
     });
   }
 
-  /** The same with the steps of events that wait behind it, as one: of those `taken`, which make steps without an error. */
+  /**
+   * The step together with the steps of waiting events, as one commit: `taken` is the number of waiting events that
+   * made a step without an error.
+   */
   run(
     arrived: ArrivedEvent,
     waiting: readonly WaitingEvent[],
@@ -338,7 +341,7 @@ function behindOther(first: Made, second: Made, cause: string): Made {
   };
 }
 
-/** In the steps of a run, lists of children that have become empty are not looked for. */
+/** Within a run, empty lists of children are not searched for. */
 function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {
   const isEmpty = ([name, part]: readonly [string, unknown]): boolean =>
     (name === "children" || name === "runs") && Object.keys(part as object).length === 0;

@@ -8,7 +8,7 @@ import type { WatchStatus, Watcher } from "./watcher.ts";
 
 /** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
 const GLANCE_MS = 900;
-/** The same while nothing is watched anywhere. It is the only cost of an idle polling. */
+/** The pause while nothing is watched anywhere. This glance is the only cost of an idle polling. */
 const IDLE_GLANCE_MS = 3_600;
 
 /** The polling of every kind, from `run` to `stop` and again. */

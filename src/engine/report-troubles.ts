@@ -14,7 +14,7 @@ export class TroubleReport {
   readonly #known: () => readonly string[];
   #deadLetters: ReadonlySet<string> = new Set();
   #unknownWorkflows: ReadonlySet<string> = new Set();
-  /** By workflow: when its instances were first seen here. */
+  /** By unknown workflow: when its instances were first seen here. */
   #strangers: ReadonlyMap<string, number> = new Map();
   readonly #reportedStrangers = new Set<string>();
 

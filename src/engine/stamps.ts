@@ -11,7 +11,7 @@ export interface StepTime {
   readonly stamp: string;
 }
 
-/** Of digits and the letters a to v. Enough for the milliseconds of a thousand years. */
+/** The digits 0 to 9 and the letters a to v. Enough for the milliseconds of a thousand years. */
 const RADIX = 32;
 const TIME_DIGITS = 9;
 /** Two numbers of 25 bits: no two processes draw the same for one instance in one millisecond. */

@@ -21,7 +21,7 @@ export type StepCause =
       /** Timers only: it fired before its time, for the clock was set back meanwhile and its delay had passed. */
       readonly isMoved?: true;
     }
-  /** What a watcher of this kind found. */
+  /** A finding of a watcher of this kind. */
   | { readonly kind: "watch"; readonly watch: string }
   /** The step of a parent, in whose commit its child machine began. */
   | { readonly kind: "parent"; readonly from: TaskCause };

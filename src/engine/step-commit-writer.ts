@@ -50,7 +50,7 @@ export type StepCommitAdditions<W> = CommitAdditions<W> & {
 /** A commit that is durable, as listeners get it. */
 export interface CommittedStep<W> {
   readonly commit: Commit<W>;
-  /** What the charts of its steps have logged and emitted, in order. Told once; lost when the process dies before. */
+  /** Log lines and emitted events of the steps, in order. Told once; lost when the process dies before. */
   readonly voiced: readonly VoicedAction[];
 }
 

@@ -20,7 +20,7 @@ export interface StepContext {
   readonly event: EventObject | null;
   /** In milliseconds since the Unix epoch. */
   readonly at: number;
-  /** Where the targets of `start` and `tell` are found. */
+  /** The workflows in which targets of `start` and `tell` are found. */
   readonly workflows: WorkflowRegistry;
 }
 

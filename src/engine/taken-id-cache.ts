@@ -13,7 +13,7 @@ interface BeginningPart {
 export class TakenIdCache {
   readonly #runs = new Map<string, Readonly<Record<string, number>>>();
 
-  /** By the id of a child of this instance: the run that its next child follows. */
+  /** By child id: the run number that the next child follows. */
   of(instance: string): Readonly<Record<string, number>> | undefined {
     return this.#runs.get(instance);
   }

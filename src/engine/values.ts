@@ -9,7 +9,7 @@ import { thrownText } from "../thrown.ts";
 /** A value that cannot be stored, with the path that leads to it, such as `context.connection`. */
 export class UnstorableValue extends TypeError {
   override readonly name = "UnstorableValue";
-  /** Where the value stands. */
+  /** The path of the value. */
   readonly path: string;
   /** The chart, the instance and the state whose step it is of, where these are known. */
   readonly step: string | undefined;
@@ -22,7 +22,7 @@ export class UnstorableValue extends TypeError {
     this.#reason = reason;
   }
 
-  /** The same in this step, unless the step is known already. */
+  /** The error with this step, unless the step is known already. */
   in(step: string): UnstorableValue {
     return this.step === undefined ? new UnstorableValue(this.path, this.#reason, step) : this;
   }

@@ -31,7 +31,7 @@ const DEFAULT_BATCH_SIZE = 256;
 const MAX_LISTING_PAUSE_MS = 1_000;
 /** Listing takes at most one part in so many of the time, however many watches there are. */
 const LISTING_SHARE = 20;
-/** Where others have yet to give up shards it is looked sooner whether they have. */
+/** The pause while other processes still have to give up shards. */
 const SHARING_PAUSE_MS = 300;
 /** While nothing of a kind is watched there is nothing to do: it is woken when something is. */
 const UNWATCHED_PAUSE_MS = 3_600_000;

@@ -37,9 +37,9 @@ export interface Watcher {
   /** Watches in one look, 1 to 10,000: what one question to the outside can hold. Default 256. */
   readonly batchSize?: number;
   /**
-   * One look at up to `batchSize` watches; up to four looks of a kind run at once. Resolves with what is left to be told.
-   * Throwing means that nothing was found out about what was not told, and neither does a look that has not ended
-   * after a minute: it is given up.
+   * Looks at up to `batchSize` watches; up to four looks of a kind run at once. Resolves with events that are not told
+   * yet. An error means that nothing was found out about the untold watches. A look that has not ended after a minute
+   * is given up, with the same meaning.
    */
   readonly poll: (watches: readonly WatchRecord[], look: PollContext) => Promise<readonly WatchEvent[]>;
 }
@@ -50,6 +50,6 @@ export interface WatchStatus {
   readonly watched: number;
   /** Milliseconds since the watch that has waited longest was looked at successfully, or was first seen; 0 without watches. */
   readonly oldestMs: number;
-  /** By how much `oldestMs` exceeds the kind's `intervalMs`; 0 while it does not. */
+  /** The excess of `oldestMs` over the kind's `intervalMs`; 0 while within the interval. */
   readonly lateMs: number;
 }

@@ -50,7 +50,7 @@ export class ChangedChart extends Error {
 export class WorkflowRegistry {
   readonly #byKey: ReadonlyMap<string, AnyWorkflow>;
   readonly #newest: ReadonlyMap<string, AnyWorkflow>;
-  /** By the key of an older version: the workflow that its instances go on under. */
+  /** By the key of an older version: the workflow that continues its instances. */
   readonly #successors = new Map<string, AnyWorkflow>();
   /** The workflows as registered: a workflow includes its child machines. */
   readonly units: readonly AnyWorkflow[];
@@ -123,7 +123,10 @@ export class WorkflowRegistry {
     return found;
   }
 
-  /** Where instances of this older version are migrated to; undefined where they are not. Throws `ChangedChart` when it is refused. */
+  /**
+   * The workflow to which instances of this older version are migrated; undefined without a migration. Throws
+   * `ChangedChart` when the workflow is refused.
+   */
   successorOf(key: string): AnyWorkflow | undefined {
     const successor = this.#successors.get(key);
     if (successor !== undefined) this.checkAccepted(successor);

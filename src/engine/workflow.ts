@@ -25,7 +25,10 @@ import { xstate5 } from "./xstate/interpreter.ts";
 
 /** Facts about a run that an effect handler gets besides its params. */
 export interface EffectRun {
-  /** The same for every run of this effect, also after a crash: hand it as idempotency key to a service that must not act twice. */
+  /**
+   * An idempotency key: equal for every run of this effect, also after a crash. Pass the key to a service that must not
+   * act twice.
+   */
   readonly key: string;
   readonly instance: string;
   /** Aborts when the lease is lost or the engine stops; work that goes on after that is done a second time. */
@@ -69,15 +72,15 @@ export interface CommittingStep<Params, W> {
   readonly instance: string;
   /** The params of the effect, once for each time that the step asks for it. */
   readonly asked: readonly Params[];
-  /** What the step writes: what `project` has made of it. */
+  /** Writes of the step, made by `project`. */
   readonly writes: readonly Write<W>[];
-  /** What the caller of the step writes in the same commit. */
+  /** Writes of the step's caller in the same commit. */
   readonly companions: readonly Write<W>[];
 }
 
 /** The part of a commit that carries out an effect within the commit of its step. */
 export interface DoneWithStep<W> {
-  /** In place of the writes of the step. */
+  /** Writes that replace the writes of the step. */
   readonly writes: readonly Write<W>[];
   readonly starts: readonly StartRequest[];
   /** False when the effect is not finished: then its task is armed too. */
@@ -191,7 +194,7 @@ export interface AnyWorkflow {
   readonly hash: string;
   /** The names that its tasks are stored under: the key, the keys of migrated versions, the name for waiting messages, the keys of child machines. */
   readonly claims: readonly string[];
-  /** By version: what leads to the next one, null where a child machine is kept as it is. */
+  /** By version: the migration to the next version; null when a child machine is kept unchanged. */
   readonly migrations: ReadonlyMap<number, AnyMigration | null>;
   readonly chart: Chart;
   readonly effects: ReadonlyMap<string, AnyEffect>;

@@ -17,7 +17,7 @@ export class AccountWindowList {
   readonly #limits: AccountLimits;
   readonly #clock: Clock;
   readonly #windows: Readonly<Record<WindowName, RateWindow>>;
-  /** By the scope of the requests that are replayed. */
+  /** Replay windows, by the scope of the replayed requests. */
   readonly #replays = new Map<string, RateWindow>();
 
   constructor(limits: AccountLimits, clock: Clock) {

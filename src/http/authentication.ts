@@ -11,7 +11,7 @@ export type CallerLookup = (request: Request, address: string | null) => Promise
 interface AuthenticationParts {
   readonly authenticate: CallerLookup;
   readonly failures: ClientLimit;
-  /** What was good a while ago; null where the host authenticates by means of its own. */
+  /** Recently valid credentials; null when the host authenticates in its own way. */
   readonly known: CredentialCache | null;
 }
 

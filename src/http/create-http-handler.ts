@@ -26,7 +26,7 @@ import { sitesOf, type Route } from "./routes.ts";
 /** Options of `createHttpHandler`. Only the service has no default. */
 export interface HttpHandlerOptions {
   readonly service: PaymentService;
-  /** Where the endpoints stand, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */
+  /** The path of the endpoints, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */
   readonly basePath?: string;
   /**
    * The host's own authentication instead of API keys; null refuses with `INVALID_API_KEY`. What it throws is answered
@@ -50,7 +50,7 @@ export interface HttpHandlerOptions {
     readonly webhookTests?: TierLimits;
     /** Beyond it only keys that this process has seen to be good are looked up. Default 60. */
     readonly failedAuthentications?: number;
-    /** Of /v1/openapi.json and /v1/docs, which need no key. Default 60. */
+    /** Limit on reads of /v1/openapi.json and /v1/docs, which need no key. Default 60. */
     readonly documents?: number;
   };
   /**

@@ -14,8 +14,8 @@ import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts
 /** Access options of an inspector, for either source. */
 export interface InspectorAccessOptions {
   /**
-   * Who may look. Default: programs and people on this machine, which is for development: anyone who can open a connection
-   * from here sees every instance. What it throws refuses.
+   * Decides who may look. Default: programs and people on this machine, which is for development: anyone who can open a
+   * connection from this machine sees every instance. An error refuses.
    */
   readonly authorize?: Authorize;
   /** The engine's clock, for what is counted down to. Default: the machine's own. */
@@ -26,7 +26,7 @@ export interface InspectorAccessOptions {
 
 /** An inspector of a running engine. */
 export interface InspectedEngineOptions extends InspectorAccessOptions {
-  /** What `createEngine` has returned. */
+  /** The result of `createEngine`. */
   readonly engine: Pick<Engine<never>, "inspected">;
   /**
    * Whether who may look may also act: send an event, have a task tried again or dropped, stop an instance. Each act is

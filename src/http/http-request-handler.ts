@@ -33,10 +33,10 @@ interface HttpRequestHandlerParts {
   readonly service: PaymentService;
   readonly authentication: Authentication;
   readonly windows: AccountWindowList;
-  /** Of what needs no key. */
+  /** The limit on documents, which need no key. */
   readonly documents: ClientLimit;
   readonly reference: Reference;
-  /** Where the endpoints stand, "" at the root. */
+  /** The path of the endpoints, "" at the root. */
   readonly basePath: string;
   readonly clientAddress: ((request: Request) => string | null) | undefined;
   readonly clock: Clock;
@@ -94,7 +94,7 @@ export class HttpRequestHandler {
     return { label: { requestId, method, path: path.slice(0, MAX_PATH_LENGTH) }, headers };
   }
 
-  /** What needs no key. */
+  /** Answers a request that needs no key. */
   #answerAnyone(arrival: Arrival, site: OpenRoute, headers: Headers): WholeAnswer {
     const { documents, reference } = this.#parts;
     documents.count(this.#clientOf(arrival), headers);
@@ -134,8 +134,8 @@ export class HttpRequestHandler {
 }
 
 /**
- * What stands before every endpoint: scope, limit, path, headers and body, in this order. A request that is refused here is
- * counted as well.
+ * Checks before every endpoint: scope, limit, path, headers and body, in this order. A request refused here is counted
+ * as well.
  */
 async function enter(
   { request, path, site, connection }: Arrival,
@@ -166,7 +166,7 @@ function refuseMethod({ request: { method } }: Arrival, site: Route | null, head
   return { status: 204, headers, text: null };
 }
 
-/** Where an answer goes. */
+/** The receiver of an answer. */
 interface Destination {
   readonly headers: Headers;
   readonly base: string;

@@ -10,7 +10,7 @@ import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 export interface Connection {
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;
-  /** Such as "1.1", null when there is no socket. */
+  /** The HTTP version, such as "1.1"; null without a socket. */
   readonly httpVersion: string | null;
   /** The part of the path that a framework cut off before us, such as "/payments" under Express's `app.use`. */
   readonly mountedAt: string;
@@ -53,7 +53,7 @@ export function nodeListener(
   });
 }
 
-/** What body parsers and frameworks leave on a request. */
+/** Fields that body parsers and frameworks leave on a request. */
 interface Parsed {
   readonly rawBody?: unknown;
   readonly body?: unknown;
@@ -82,7 +82,7 @@ function sendTo(outgoing: HttpBindings["outgoing"], { status, headers, text }: W
   return ALREADY_SENT;
 }
 
-/** What is left of a body that was read: bytes, or what a parser has made of them, which may be null. */
+/** The rest of a body that was read: bytes, or what a parser has made of them, which may be null. */
 function leftOf(incoming: IncomingMessage, left: unknown): Uint8Array {
   return left === undefined ? nothingOf(incoming) : bytesOf(left);
 }

@@ -32,7 +32,7 @@ export class RateWindow {
   readonly #windowSeconds: number;
   readonly #maxKeys: number;
   // A Map keeps the order of insertion, and every use inserts again: the first key is the longest unused.
-  /** By key, when each request came. */
+  /** Times of the requests, by key. */
   readonly #windows = new Map<string, number[]>();
 
   constructor({ scope, clock, windowSeconds = MINUTE_SECONDS, maxKeys = MAX_KEYS }: WindowOptions) {

@@ -5,9 +5,9 @@ import { pathParameter } from "./contract/path-parameters.ts";
 /** A path for callers with a key, and what each method does there. */
 interface KeyedRoute {
   readonly kind: "keyed";
-  /** As the contract writes it, such as "/v1/quotes/{quoteId}". */
+  /** The path as in the contract, such as "/v1/quotes/{quoteId}". */
   readonly path: string;
-  /** In Hono's syntax. */
+  /** The path in Hono's syntax. */
   readonly pattern: string;
   readonly methods: ReadonlyMap<string, KeyedEndpoint>;
 }

@@ -59,7 +59,7 @@ export class InspectorActs {
     }
   }
 
-  /** Where what is acted about is shown: an instance, or a webhook. */
+  /** The page of the acted instance or webhook. */
   async #pageOf(links: Links, id: string): Promise<string> {
     const webhook = (await this.#payments?.reads.webhook(id)) ?? null;
     return webhook === null ? links.instance(id) : links.file("webhook", { id });

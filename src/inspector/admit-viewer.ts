@@ -13,7 +13,7 @@ export interface ViewerRequest {
   readonly request: Request;
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;
-  /** Such as "1.1", null when there is no socket. */
+  /** The HTTP version, such as "1.1"; null without a socket. */
   readonly httpVersion: string | null;
 }
 

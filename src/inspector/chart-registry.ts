@@ -7,7 +7,7 @@ import { activeStates, readChart, statesOf, type ChartState } from "./chart/read
 export interface KnownChart extends DrawnChart {
   /** `name@version`. */
   readonly key: string;
-  /** Of the chart that is registered here; a stored instance may be of an edited one. */
+  /** The hash of the registered chart; a stored instance may belong to an edited chart. */
   readonly hash: string;
   /** The workflow that computes steps; null when only the drawing is known. */
   readonly workflow: AnyWorkflow | null;

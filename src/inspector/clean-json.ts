@@ -8,7 +8,7 @@ export type SecretFilter = (text: string) => string;
 const GONE = "***";
 /** No chart stores what is deeper; a file from elsewhere may. */
 const MAX_DEPTH = 200;
-/** So many small numbers in a row are bytes of a key, a signature or a signed transaction. */
+/** This many small numbers in a row are taken for the bytes of a key, a signature or a signed transaction. */
 const MIN_BYTES = 32;
 
 /** The value of a JSON text as it may be shown. @throws SyntaxError when the text is no JSON. */
@@ -50,7 +50,7 @@ class Cleaner {
     return isTold;
   }
 
-  /** In a list of values that name each other by their place, a telling name is followed to its value. */
+  /** In a list whose values refer to each other by place, follows a secret name to its value. */
   #withoutHidden(list: readonly unknown[]): unknown[] {
     const hidden = new Set<number>();
     const hide = (place: unknown): void => {

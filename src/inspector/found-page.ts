@@ -6,7 +6,7 @@ import type { Links, PageParts } from "./pages/page.ts";
 export interface FoundPage {
   readonly status: number;
   readonly parts: PageParts;
-  /** Where the browser is sent instead. */
+  /** The address of a redirect. */
   readonly to?: string;
 }
 

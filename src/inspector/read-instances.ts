@@ -22,7 +22,7 @@ export interface ListedInstance extends Pick<
   InstanceRecord,
   "id" | "workflow" | "status" | "createdAt" | "updatedAt"
 > {
-  /** Its state value as it is stored. */
+  /** The stored state value. */
   readonly value: unknown;
   /** Why it needs a person, null where it does not. */
   readonly trouble: string | null;
@@ -30,10 +30,10 @@ export interface ListedInstance extends Pick<
 
 /** A page of the list. */
 export interface InstanceList {
-  /** Those that need a person; on the first page only. */
+  /** Instances that need a person; on the first page only. */
   readonly troubled: readonly ListedInstance[];
   readonly instances: readonly ListedInstance[];
-  /** Where the next page begins, null where there is none. */
+  /** The start of the next page; null on the last page. */
   readonly next: Pick<InstanceRecord, "createdAt" | "id"> | null;
 }
 
@@ -148,7 +148,7 @@ export class InstanceReader {
     return { deadLetters: dead, failing, earliest };
   }
 
-  /** By instance, what is wrong with its worst task. */
+  /** The trouble of each instance's worst task. */
   async #troubles(): Promise<Map<string, string>> {
     const { deadLetters: dead, failing } = await this.queue();
     const troubles = new Map<string, string>(await this.#others());

@@ -124,7 +124,7 @@ export interface VerifiedPayment extends LandingWindow {
 export type SimulationFault =
   | {
       readonly kind: "insufficient_balance";
-      /** What runs short: the payment itself, the network fee, or rent of an account to be created. */
+      /** The missing amount: the payment itself, the network fee, or rent of an account to be created. */
       readonly component: "amount" | "fee" | "rent";
       /** The mint that runs short, null for SOL. */
       readonly mint: Address | null;
@@ -202,7 +202,7 @@ export type LandingRefusal = "unknown" | "another_message" | "contradicted" | "f
 /** The number of endpoints that must agree before a final fact is believed, and the number that can be asked now. */
 export interface WitnessCount {
   readonly needed: number;
-  /** Those that answer and are not far behind the best of them. */
+  /** Endpoints that answer and are not far behind the best. */
   readonly answering: number;
 }
 
@@ -212,7 +212,7 @@ export interface EndpointStatus {
   readonly endpoint: string;
   /** The chain it serves, null where it did not tell. */
   readonly genesisHash: string | null;
-  /** Its newest confirmed slot, null where it did not tell. */
+  /** The newest confirmed slot; null when the endpoint did not tell. */
   readonly slot: number | null;
   /** When that block was made, Unix milliseconds; null where it did not tell. */
   readonly blockTime: number | null;
@@ -224,7 +224,7 @@ export interface EndpointStatus {
 
 /** A fact that endpoints tell differently. */
 export interface EndpointDispute {
-  /** What the fact is about, such as "the rent of an account". */
+  /** The subject of the fact, such as "the rent of an account". */
   readonly subject: string;
   /** Unix milliseconds of the first time that they differed. */
   readonly since: number;
@@ -235,8 +235,8 @@ export interface EndpointDispute {
 /** A temporary restriction by an operator on the endpoints that the ledger believes. */
 export interface WitnessRules {
   /**
-   * So many endpoints are enough for evidence, and never more than are configured; null for the ledger's own number. What
-   * gives something up for good (`fates`) keeps the ledger's own number.
+   * The number of endpoints that are enough for evidence, at most the configured number; null for the ledger's own
+   * number. Questions that give something up for good (`fates`) keep the ledger's own number.
    */
   readonly witnesses: number | null;
   /**
@@ -265,11 +265,11 @@ export interface Ledger extends RoutingLedger {
   /** The newest finalized slot, and which endpoint answered: a chain that stands still shows here. */
   position(): Promise<Hint<Reading>>;
   /**
-   * What `owner` holds, at commitment confirmed. `among`: of the Token program's mints these alone, which is quick also
-   * where an address holds thousands of others. All of them when left out.
+   * The balances of `owner`, at commitment confirmed. `among`: only these mints of the Token program, which is quick
+   * even when an address holds thousands of mints. Default: all mints.
    */
   balances(owner: Address, among?: readonly Address[]): Promise<Hint<Balances>>;
-  /** What stands at each address, at commitment confirmed. */
+  /** The kind of account at each address, at commitment confirmed. */
   accountKinds(addresses: readonly Address[]): Promise<Evidence<readonly AccountKind[]>>;
   /** The mint at each address, at commitment confirmed; null where there is no initialised mint of a token program. */
   mints(addresses: readonly Address[]): Promise<Hint<readonly (MintMetadata | null)[]>>;
@@ -280,9 +280,9 @@ export interface Ledger extends RoutingLedger {
   /** True when the address is a point on the curve, so that a private key for it can exist. Pure. */
   isOnCurve(address: Address): boolean;
   /**
-   * What a payment of `recipients` (null: one unknown one, priced as the worst case) would cost its sender, at prices of
-   * the chain that are at most a minute old. May throw `RangeError` for more recipients than one transaction can ever
-   * hold.
+   * The cost of a payment of `recipients` (null: one unknown recipient, priced as the worst case) for its sender, at
+   * prices of the chain that are at most a minute old. May throw `RangeError` for more recipients than one transaction
+   * can ever hold.
    */
   paymentCost(mint: Address | null, recipients: readonly Address[] | null): Promise<PaymentCost>;
   /**
@@ -327,7 +327,7 @@ export interface Ledger extends RoutingLedger {
    */
   receipts(signatures: readonly string[]): Promise<Evidence<readonly (Receipt | null)[]>>;
   /**
-   * Which of these signatures enough endpoints show in a block, confirmed or finalized, without an error. Such a block may
+   * The signatures that enough endpoints show in a block, confirmed or finalized, without an error. Such a block may
    * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
   confirmed(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
@@ -402,7 +402,7 @@ export interface EndpointTrouble {
   readonly kind: TroubleKind;
   /** The HTTP status or the protocol's error code, null where there is none. */
   readonly code: number | null;
-  /** The same in a few words. */
+  /** A message of a few words. */
   readonly message: string;
 }
 

@@ -20,7 +20,7 @@ type Witnesses = "one" | "enough" | "all" | "any";
 export interface ReadRule {
   readonly belief: Belief;
   readonly witnesses: Witnesses;
-  /** What the answer decides, as a noun phrase. */
+  /** The decision that depends on the answer, as a noun phrase. */
   readonly decides: string;
 }
 

@@ -117,7 +117,7 @@ export interface TransactionPlan {
 export interface UnsignedTransaction {
   /** The message's bytes: a v0 message. */
   readonly message: Uint8Array;
-  /** Whose signatures it needs, in the order of the wire format, the fee payer first. */
+  /** Required signers, in the order of the wire format, the fee payer first. */
   readonly signers: readonly Address[];
   readonly blockhash: string;
   readonly lastValidBlockHeight: number;
@@ -248,7 +248,7 @@ export interface Inflow {
    * out of an account that another key could close.
    */
   readonly unattributed: bigint;
-  /** Who paid the network for the transaction; may have given nothing else. */
+  /** The fee payer of the transaction, who may have given nothing else. */
   readonly feePayer: Address;
 }
 
@@ -297,9 +297,9 @@ export interface Holder {
 /** Reads and transactions of routing. */
 export interface RoutingLedger {
   /**
-   * What each address holds, itself and in its associated token accounts (Token program) of `mints`, 100 accounts a call.
-   * An address and its accounts are read of one block, and so is the Clock sysvar, whose slot and time these are. With
-   * several calls they are those of the oldest.
+   * The balances of each address and of its associated token accounts (Token program) of `mints`, 100 accounts a call.
+   * An address and its accounts are read from one block, together with the Clock sysvar, which gives slot and time.
+   * With several calls, slot and time are those of the oldest.
    *
    * It is what as many endpoints vouch for as must agree (`WitnessCount`): of each amount the most that so many of them
    * hold true, at the oldest slot and time of their answers. Throws `LedgerUnavailable` where fewer answer.
@@ -320,11 +320,11 @@ export interface RoutingLedger {
    * and does not check the present owner of a token account: it is a hint where to look. Decisions read `funds`.
    */
   amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Hint<readonly bigint[]>>;
-  /** Where `owner` keeps `mint` by convention: its associated account of the Token program. Pure. */
+  /** The associated account of the Token program at which `owner` keeps `mint`. Pure. */
   tokenAccountOf(owner: Address, mint: Address): Address;
   /**
-   * As `funds` for one owner, but over all of its token accounts, associated or not. Several calls to each node, so the
-   * parts may be of different blocks; the slot is that of the oldest. Agreed on as in `funds`.
+   * Like `funds` for one owner, but over all its token accounts, associated or not. Several calls to each node, so the
+   * parts may come from different blocks; the slot is the slot of the oldest. Agreed on as in `funds`.
    */
   fundsOfOwner(
     owner: Address,
@@ -335,13 +335,16 @@ export interface RoutingLedger {
   haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Evidence<readonly boolean[]>>;
   /** The rent minimum of an account of so many bytes, in lamports, as the chain priced it ten seconds ago at most. */
   rentMinimum(bytes: number): Promise<Evidence<bigint>>;
-  /** Where the marker of `base` and `seed` is. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII characters. */
+  /**
+   * The address of the marker of `base` and `seed`. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII
+   * characters.
+   */
   markerAddress(base: Address, seed: string): Address;
   /**
-   * What stands at the markers of `base` and `seeds`, finalized, in the order asked, 100 accounts a call. Every endpoint is
-   * asked, and all that answer must tell the same of a marker, or it is `disputed`; where only its lamports differ, which
-   * anybody may add to at any time, the fewest are told. Throws `LedgerUnavailable` when fewer endpoints than the number of
-   * witnesses answer.
+   * The markers of `base` and `seeds`, finalized, in the order asked, 100 accounts a call. Every endpoint is asked, and
+   * all answers about a marker must be equal, or the marker is `disputed`; when only the lamports differ, which anybody
+   * may send at any time, the smallest amount counts. Throws `LedgerUnavailable` when fewer endpoints than the number
+   * of witnesses answer.
    */
   markers(base: Address, seeds: readonly string[]): Promise<Evidence<MarkersReading>>;
   /**
@@ -375,9 +378,9 @@ export interface RoutingLedger {
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
   signedBy(address: Address): Promise<Evidence<SignedHistory>>;
   /**
-   * The same, and whether it is all that `address` signed in the period: an endpoint witnesses that where its ledger begins
-   * at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a finalized block of `to` or
-   * later.
+   * Like `signedBy`, with the proof that `address` signed nothing else in the period: an endpoint is a witness if its
+   * ledger begins at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a
+   * finalized block of `to` or later.
    */
   signedWithin(address: Address, period: TimeWindow): Promise<Evidence<WitnessedHistory>>;
   /**
@@ -386,9 +389,9 @@ export interface RoutingLedger {
    */
   markedBy(base: Address, seed: string): Promise<Evidence<OutgoingTransaction | "foreign"> | null>;
   /**
-   * By how much a finalized transaction has changed what each of these holders has, in base units and in their order: over all
-   * token accounts of a mint, and of lamports what the owner's own account has. Null where fewer endpoints than must agree have it. Throws
-   * `LedgerUnavailable` where endpoints differ about it.
+   * The changes of these holders' balances by a finalized transaction, in base units and in their order: over all token
+   * accounts of a mint, or the lamports of the owner's own account. Null when fewer endpoints than must agree have the
+   * transaction. Throws `LedgerUnavailable` when endpoints differ about the changes.
    */
   changesOf(signature: string, holders: readonly Holder[]): Promise<Evidence<readonly bigint[]> | null>;
   /**
@@ -401,8 +404,9 @@ export interface RoutingLedger {
     commitment: FirmCommitment,
   ): Promise<Evidence<StrayReading>>;
   /**
-   * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed, as the
-   * endpoints tell it that must agree. What any endpoint lists counts. Throws `EndpointsDifferError` where they differ.
+   * The payers of `owner`, finalized: of lamports, and of tokens of `mints`, read from the changes of balances, as
+   * enough endpoints report them. A transaction that any endpoint lists counts. Throws `EndpointsDifferError` when endpoints
+   * differ.
    *
    * It reads the transactions that name `owner`, its associated token accounts of `mints`, each of `search.accounts`, and
    * each other token account of `mints` that the owner itself has paid from, from the newest back, until the money is

@@ -22,7 +22,7 @@ export class AccountHistory {
     this.#addressesBySlot.set(slot, addresses);
   }
 
-  /** What `address` held at the end of `slot`, or `undefined` when it still holds it. */
+  /** The account of `address` at the end of `slot`; `undefined` when it is still the same. */
   asOf(slot: number, address: string): AccountState | null | undefined {
     return this.#changes.get(address)?.find((change) => change.slot > slot)?.before;
   }

@@ -12,7 +12,7 @@ interface AccountKey {
 /** All accounts of a transaction. */
 export interface AccountKeys {
   readonly all: readonly AccountKey[];
-  /** What the lookup tables contributed. */
+  /** Keys from lookup tables. */
   readonly loaded: { readonly writable: readonly string[]; readonly readonly: readonly string[] };
   /** The tables themselves. */
   readonly lookupTables: readonly string[];

@@ -25,7 +25,7 @@ interface RunReport {
   readonly err: TransactionErrorJson | null;
   readonly logs: readonly string[];
   readonly computeUnits: bigint;
-  /** By the index of the instruction that caused them. */
+  /** Inner instructions, by the index of the calling instruction. */
   readonly innerInstructions: readonly (readonly InnerInstruction[])[];
   readonly returnData: { readonly program: string; readonly data: Uint8Array } | null;
 }
@@ -49,7 +49,7 @@ interface AccountChange {
 /** A transaction that was executed and charged its fee, whether it succeeded or not. */
 export interface ExecutedTransaction extends RunReport {
   readonly keys: AccountKeys;
-  /** In the order of the transaction's account indices. */
+  /** Changes in the order of the transaction's account indices. */
   readonly accounts: readonly AccountChange[];
   /** Lamports. */
   readonly fee: bigint;
@@ -65,7 +65,7 @@ export interface Simulation extends RunReport {
 export class Bank {
   readonly #litesvm: Litesvm;
   readonly #svm: NativeBank;
-  /** Those that nothing has touched yet. */
+  /** Late programs that are not loaded yet. */
   readonly #late: Map<string, LateProgram>;
   /** Programs that transactions have named, without their data. */
   readonly #programs = new Map<string, AccountState>();
@@ -84,7 +84,7 @@ export class Bank {
     );
   }
 
-  /** What the address holds now. */
+  /** The present account at the address. */
   account(address: string): AccountState | null {
     this.#touch(address);
     return fromNative(this.#svm.getAccount(addressBytes(address)));

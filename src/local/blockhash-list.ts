@@ -9,12 +9,12 @@ export const BLOCKHASH_LIFETIME = 150;
 const SLOT_HASHES_LENGTH = 512;
 
 /**
- * As if so many slots had been skipped before the chain began: code that takes a slot for a block height fails
- * here as it would on mainnet.
+ * The number of slots skipped before the chain began: code that mistakes a slot for a block height fails here as on
+ * mainnet.
  */
 const SKIPPED_SLOTS = 100;
 
-/** As many as a few transactions under way are built over. */
+/** Enough for the blockhashes of a few transactions under way. */
 const MAX_KNOWN = 64;
 
 /** The number of the block in `slot`. */

@@ -15,7 +15,7 @@ import { HTTP_DOOR, type RpcAnswer, RpcServer } from "./rpc/server.ts";
 import { SocketServer } from "./socket-server.ts";
 import { decodeTransaction } from "./transaction-bytes.ts";
 
-/** As long as mainnet's slots were for years. */
+/** The length of mainnet's slots for years. */
 const DEFAULT_SLOT_MS = 400;
 /** Chains with the same seed have the same mints and wallets, so that examples can name them. */
 const DEFAULT_SEED = "paystate local chain";
@@ -224,7 +224,7 @@ function nextTurn(): Promise<void> {
   });
 }
 
-/** What is asked, and who may give up asking. */
+/** The request, and the signal that may abort it. */
 async function requestOf(
   input: Parameters<LocalFetch>[0],
   init: Parameters<LocalFetch>[1],

@@ -63,7 +63,7 @@ export class FaultRules implements FaultControl {
     this.#rules.clear();
   }
 
-  /** What goes wrong with this call, if anything. */
+  /** The fault of this call, if any. */
   decide(request: RpcRequest): Fault | undefined {
     for (const rule of this.#rules) {
       const fault = rule(request);

@@ -4,21 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 
-/** Where a value stands in the file, in bytes. */
+/** The place of a value in the file, in bytes. */
 interface Place {
   readonly offset: number;
   readonly length: number;
 }
 
-/** So many of the newest and of the last read values stay in memory. */
+/** The number of newest, and of last read, values that stay in memory. */
 const MAX_KEPT = 256;
 
 /** Values by whole numbers, in a scratch file that ends with the process. They must survive `v8.serialize`. */
 export class HistoryFile<Value> {
   readonly #places = new Map<number, Place>();
-  /** In the order of their last use. */
+  /** Values in the order of their last use. */
   readonly #kept = new Map<number, Value>();
-  /** What could not be written, such as on a full disk. */
+  /** Values that could not be written, for example on a full disk. */
   readonly #unwritten = new Map<number, Value>();
   #file: number | undefined;
   #length = 0;

@@ -22,10 +22,10 @@ const LAST_PORT = 65_535;
 
 /** A chain that listens. */
 export interface Listener {
-  /** Where JSON-RPC is answered, e.g. "http://127.0.0.1:8899". */
+  /** The URL of JSON-RPC, e.g. "http://127.0.0.1:8899". */
   readonly url: string;
   /**
-   * Where clients subscribe, e.g. "ws://127.0.0.1:8900": the next port, where web3.js looks when it is told `url`
+   * The URL for subscriptions, e.g. "ws://127.0.0.1:8900": the next port, where web3.js looks when it is told `url`
    * alone. The first port takes websockets, too.
    */
   readonly webSocketUrl: string;

@@ -118,7 +118,7 @@ class JournalFile implements Journal {
   }
 }
 
-/** One by one: a string may not be as long as a journal. */
+/** Lines one by one: a string may not be as long as a journal. */
 function* linesIn(written: Buffer): Generator<string> {
   for (let start = 0; ;) {
     const end = written.indexOf("\n", start);

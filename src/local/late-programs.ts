@@ -20,7 +20,7 @@ export type LateProgram = ReadonlyMap<string, NativeAccount>;
 interface Genesis {
   /** For `LiteSvm.fromBytes`: everything but the late programs. */
   readonly bytes: Uint8Array;
-  /** Each late program under the address of either of its accounts. */
+  /** Late programs, under the address of either account. */
   readonly late: ReadonlyMap<string, LateProgram>;
 }
 

@@ -15,7 +15,7 @@ export class SlotClock {
   readonly #now: () => number;
   readonly #marks: SlotPeriod[];
   #highest: number;
-  /** Where counting began in this process; the clock may have been set since the mark was. */
+  /** The start of counting in this process; the clock may have been set since the mark was made. */
   #origin: { readonly slot: number; readonly now: number };
   #lastNow: number;
 

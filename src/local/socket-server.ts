@@ -8,10 +8,10 @@ import { SocketHandler } from "./rpc/socket-handler.ts";
 /** A subscription is a few hundred bytes. */
 const MAX_MESSAGE_BYTES = 50 * 1024;
 
-/** Of one listener: more is a client that forgets to close them. */
+/** The most sockets of one listener: a client with more has forgotten to close them. */
 const MAX_SOCKETS = 1000;
 
-/** What may wait for a reader who does not read; agave drops such a reader, too. */
+/** The most unread bytes of a slow reader, who is then dropped, as in agave. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** The protocol's codes for closing. */

@@ -11,7 +11,7 @@ export interface LandedTransaction extends DecodedTransaction, Omit<ExecutedTran
   readonly slot: number;
   /** Unix milliseconds at which its slot began. */
   readonly time: number;
-  /** Its place among all transactions of the chain: 0 for the first. */
+  /** The transaction's place among all transactions of the chain: 0 for the first. */
   readonly position: number;
   /** Lamports, in the order of the transaction's account indices. */
   readonly balances: { readonly before: readonly bigint[]; readonly after: readonly bigint[] };
@@ -21,7 +21,7 @@ export interface LandedTransaction extends DecodedTransaction, Omit<ExecutedTran
   };
 }
 
-/** What is written to the history; the rest follows from the bytes. */
+/** Fields written to the history; other fields follow from the bytes. */
 type Told = Pick<
   LandedTransaction,
   | "bytes"
@@ -35,14 +35,14 @@ type Told = Pick<
   | "tokenBalances"
 >;
 
-/** What is kept in memory of each transaction. */
+/** Fields of a transaction that stay in memory. */
 interface KeptOfTransaction {
   readonly signature: string;
   readonly messageHash: string;
   readonly slot: number;
   /** Unix milliseconds at which its slot began. */
   readonly time: number;
-  /** Its place among all transactions of the chain. */
+  /** The transaction's place among all transactions of the chain. */
   readonly position: number;
   readonly err: TransactionErrorJson | null;
   /** All its memos as nodes list them; kept, because long lists show them. */

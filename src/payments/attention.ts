@@ -14,7 +14,7 @@ export interface AttentionBody {
 /** The facts about a shown transaction. */
 interface AttentionFacts {
   readonly transaction: Pick<TransactionRecord, "attention">;
-  /** Its deposit address; undefined in wallet mode. */
+  /** The deposit address; undefined in wallet mode. */
   readonly deposit: DepositRecord | undefined;
 }
 

@@ -6,7 +6,7 @@ interface HostCall<T> {
   /** The option that the function was given as; named by the error. */
   readonly name: string;
   readonly deadlineMs: number;
-  /** Its signal is aborted at the deadline. */
+  /** The call; its signal aborts at the deadline. */
   readonly call: (signal: AbortSignal) => Promise<T>;
 }
 

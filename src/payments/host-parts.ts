@@ -50,7 +50,7 @@ export class HostParts {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Those that do not answer now. */
+  /** Parts that do not answer now. */
   silent(): readonly SilentPart[] {
     return [...this.#parts].flatMap(([part, { silentSince: since }]) =>
       since === null ? [] : [{ part, since }],

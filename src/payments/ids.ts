@@ -11,7 +11,7 @@ type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hi
 
 /** 48 bits of milliseconds since the Unix epoch. */
 const TIME_DIGITS = 12;
-/** What tells ids of one millisecond apart. */
+/** Random bytes that distinguish ids of one millisecond. */
 const TAIL_BYTES = 10;
 
 /** A new id, made `at` so many milliseconds since the Unix epoch. It tells when it was made and nothing else. */

@@ -11,12 +11,12 @@ import { storageTime } from "./storage-time.ts";
 interface SignParts {
   readonly storage: Pick<PaymentStorage, "newestLife" | "lives" | "commit" | "time">;
   readonly ledger: Pick<Ledger, "time">;
-  /** What a process sleeps by; signs are dated by the storage, so that all processes mean the same time. */
+  /** The clock for pauses; signs are dated by the storage, so that all processes mean the same time. */
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** One small commit a minute, of all processes together. */
+/** The pause between signs: one small commit a minute, for all processes together. */
 const SIGN_EVERY_MS = 60_000;
 /** A sign almost a minute old is renewed; the first process renews the sign for all. */
 const IS_OLD_MS = 50_000;
@@ -88,8 +88,8 @@ export class LifeSignLoop {
   }
 
   /**
-   * What a clock gave that had been put on is dated by the present, of which clock and chain tell alike: else no chain could show
-   * the time before such a life, and nothing would be paid until that time has come.
+   * Dates signs of a clock that had been put on by the present time, when clock and chain agree: otherwise no chain
+   * could show the time before such a life, and nothing would be paid until that time has come.
    */
   async #dateAnew(now: number): Promise<void> {
     const { storage, log } = this.#parts;

@@ -210,7 +210,10 @@ const KINDS: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** What is wrong, in the contract's own words; a schema's own message comes first, and zod's where this knows none. */
+/**
+ * A sentence about an issue, in the contract's own words; a schema's own message comes first; zod's message is the last
+ * resort.
+ */
 function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":

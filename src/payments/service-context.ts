@@ -12,7 +12,7 @@ export interface ServiceContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly assets: Assets;
-  /** What endpoints tell differently, where a use case compares their answers itself. */
+  /** Disagreements between endpoints, for use cases that compare answers themselves. */
   readonly disputes: DisputeList;
   /** Shows no secret; see `redactingLogger`. */
   readonly log: Logger;

@@ -11,7 +11,7 @@ export interface ChainStatus {
    * start. `refused`: what answers is not the chain of this database, or does not fit the options; see `message`.
    */
   readonly state: "unasked" | "compared" | "silent" | "refused";
-  /** What is held back and why, null while nothing is. */
+  /** The reason why work is held back; null when nothing is. */
   readonly message: string | null;
 }
 
@@ -42,7 +42,7 @@ export class ChainCheck {
   #standing: ChainStatus = { state: "unasked", message: null };
   /** The comparison under way, or the last one. */
   #asked: Promise<boolean> = Promise.resolve(false);
-  /** What was logged last, so that the same is not logged at every comparison. */
+  /** The last logged message, so that it is not repeated at every comparison. */
   #logged: string | null = null;
 
   constructor(parts: ChainCheckParts) {

@@ -35,7 +35,7 @@ export class CommitHealth {
     return this.#standing === "replica" && isNew ? "unavailable" : this.#standing;
   }
 
-  /** The same storage, whose commits are heard. */
+  /** A storage whose commits are observed. */
   hearing(storage: PaymentStorage): PaymentStorage {
     return {
       ...storage,

@@ -32,7 +32,7 @@ import { useCasesOf, type UseCaseParts } from "./use-cases.ts";
 /** How long `stop` waits by default. */
 const STOP_MS = 5_000;
 
-/** What is advised while private mode is off: it is not known for how long. */
+/** The advised retry while private mode is off, for an unknown time. */
 const PAUSED_SECONDS = 60;
 
 /**
@@ -115,7 +115,7 @@ function lifeOf(
   };
 }
 
-/** What an inspector sees and does. */
+/** The view and acts of an inspector. */
 function inspectedOf(
   { context, engine, workflows, chain, calls }: ServiceParts,
   service: ServiceActsParts["service"] & HealthSource,
@@ -237,7 +237,7 @@ function operatorMethods(parts: ServiceParts): Methods<"operator" | "diagnose" |
   };
 }
 
-/** By the ledger's own number of witnesses: it has to find out what fewer may have been wrong about. */
+/** Reconciles with the ledger's own number of witnesses, to find mistakes of fewer witnesses. */
 async function reconciled(parts: ServiceParts): Promise<Reconciliation> {
   const { chain, routing, swapper } = parts;
   const context = { ...parts.context, ledger: parts.options.ledger };

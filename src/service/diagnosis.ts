@@ -15,7 +15,7 @@ export interface EgressStatus {
 
 /** The binding of the database, the status of each endpoint, and the way out for webhooks. */
 export interface Diagnosis extends DatabaseBinding {
-  /** In the order configured. */
+  /** Endpoints in the order configured. */
   readonly endpoints: readonly EndpointStatus[];
   /** Null where webhooks leave without a proxy. */
   readonly egress: EgressStatus | null;

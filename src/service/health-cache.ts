@@ -23,7 +23,7 @@ export class HealthCache {
     this.#clock = clock;
   }
 
-  /** As it is being read, or was read no longer than a second ago. Never rejects. */
+  /** Health that is being read now, or is at most a second old. Never rejects. */
   read(): Promise<Health> {
     if (this.#reading === null || this.#isOld()) {
       this.#readAt = null;

@@ -7,8 +7,8 @@ import type { Health } from "./read-health.ts";
 /** The engine with its charts, and the payments. */
 export interface InspectedService extends InspectedEngine {
   readonly payments: InspectedPaymentParts;
-  /** As it was read no longer than a second ago. Never rejects. */
+  /** Health, at most a second old. Never rejects. */
   readonly health: () => Promise<Health>;
-  /** What tasks of this process have asked the ledger. */
+  /** Ledger calls of this process's tasks. */
   readonly calls: LedgerCallReads;
 }

@@ -32,7 +32,7 @@ const MAX_CALLS = 10_000;
 
 export class LedgerCallHistory implements LedgerCallReads {
   readonly #clock: Clock;
-  /** By number; the oldest stands first. */
+  /** Calls by number, oldest first. */
   readonly #calls = new Map<number, LedgerCall>();
   #since: number | null = null;
   #made = 0;
@@ -55,7 +55,7 @@ export class LedgerCallHistory implements LedgerCallReads {
     return [...this.#calls.values()].filter(({ task }) => task.instance === instance);
   }
 
-  /** The same ledger, whose calls are kept where a task makes them. */
+  /** A ledger that records the calls of tasks. */
   recorded(ledger: Ledger): Ledger {
     // In front of an object without fields: a proxy of a frozen ledger may not answer anything but its own methods.
     return new Proxy(Object.create(ledger) as Ledger, {

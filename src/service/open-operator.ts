@@ -46,7 +46,7 @@ interface OperatedService extends ServiceContext {
   readonly masterVersions: readonly number[];
   /** Makes sure that the database belongs to this chain: keys of deposit addresses depend on it. */
   readonly bindToChain: () => Promise<unknown>;
-  /** What this process sees endpoints tell differently. */
+  /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;

@@ -49,7 +49,7 @@ type CheckedOptions = Readonly<
 > & {
   readonly treasury: Address;
   readonly screen?: ScreenAddress | undefined;
-  /** In lamports. */
+  /** A limit in lamports. */
   readonly maxSponsorSpendPerDay?: bigint | undefined;
   readonly lowBalance?: bigint | undefined;
   readonly priceBounds: CheckedPriceBounds;
@@ -92,7 +92,7 @@ const LATE_INTERVAL_MS = 5 * 60_000;
 /** And in the slow lane this often. */
 const SLOW_INTERVAL_MS = 60 * 60_000;
 
-/** What private mode is made of. */
+/** Parts of private mode. */
 interface PrivateRoutingParts extends Omit<ServiceContext, "random"> {
   readonly ask: AskPart;
   readonly terms: PrivateRoutingRules;
@@ -165,7 +165,7 @@ function createPrivateRouting({
   };
 }
 
-/** What watching deposits and attempts takes. */
+/** Dependencies of watching deposits and attempts. */
 interface WatchingParts extends Omit<ServiceContext, "random"> {
   readonly spendingCheck: SpendingCheck;
 }

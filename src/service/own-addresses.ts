@@ -3,7 +3,7 @@ import type { Address } from "../address.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 
-/** Where the purses of a service are named. */
+/** The parts of a service that name its purses. */
 interface PurseOwners {
   /** Null while private mode is off. */
   readonly routing: Pick<PrivateRouting, "terms"> | null;

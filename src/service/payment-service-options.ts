@@ -27,7 +27,7 @@ import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
 
 /** Options of `createPaymentService`. Storage, ledger and secrets have no hidden default. */
 export interface PaymentServiceOptions {
-  /** Where everything is remembered, such as `await sqliteStorage("payments.db")`. The service does not close it. */
+  /** The storage of everything, such as `await sqliteStorage("payments.db")`. The service does not close it. */
   readonly storage: EngineStorage;
   /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
   readonly ledger: Ledger;
@@ -54,7 +54,7 @@ export interface PaymentServiceOptions {
   readonly privateRouting?: PrivateRoutingOptions;
   /** Turns swaps on. Without it quotes between different assets are answered INSUFFICIENT_LIQUIDITY. */
   readonly swap?: {
-    /** Who swaps, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
+    /** The swap provider, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
     readonly provider: SwapProvider;
     /**
      * When the provider's own wallet has less of an asset than this that is not promised, as decimal strings by symbol,
@@ -69,9 +69,9 @@ export interface PaymentServiceOptions {
      */
     readonly allowAddress?: (ip: string) => boolean;
     /**
-     * Where webhooks never go, such as the operator's own public machines: addresses and networks like `"203.0.113.0/24"`
-     * or `"2001:db8::7"`, and names of hosts like `"example.com"`, each with every name below it. Judged at registration,
-     * update, test and every connection, and stronger than `allowAddress`. Default: none.
+     * Targets that webhooks never reach, such as the operator's own public machines: addresses and networks like
+     * `"203.0.113.0/24"` or `"2001:db8::7"`, and names of hosts like `"example.com"`, each with every name below it.
+     * Judged at registration, update, test and every connection, and stronger than `allowAddress`. Default: none.
      */
     readonly deny?: { readonly addresses?: readonly string[]; readonly hosts?: readonly string[] };
     /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
@@ -146,7 +146,7 @@ export interface PrivateRoutingOptions {
   readonly treasury: string;
   /** The price of SOL in the stablecoins; see `PriceSource`. */
   readonly prices: PriceSource;
-  /** Which of these prices are believed; see `PriceBounds`. */
+  /** Bounds on believable prices; see `PriceBounds`. */
   readonly priceBounds?: PriceBounds;
   /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
   readonly feeBps?: number;
@@ -172,12 +172,12 @@ export interface PrivateRoutingOptions {
    */
   readonly maxMarkerRent?: bigint;
   /**
-   * Whom to serve: asked of sender and recipients before an order is taken; of sender and of everybody who paid in before
-   * anything is paid out or back; and of the recipients once more before they are paid. A refusal at first is
-   * VALIDATION_ERROR; after a deposit it holds the money until an operator decides. Payers are read from how balances changed
-   * in the transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
-   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit.
-   * It is an attribution and no proof. Default: everybody is served.
+   * Screens addresses: asked about sender and recipients before an order is taken; about sender and all payers before
+   * money is paid out or back; and about recipients again before they are paid. A refusal at first is VALIDATION_ERROR;
+   * after a deposit it holds the money until an operator decides. Payers are read from how balances changed in the
+   * transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
+   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit. It
+   * is an attribution and no proof. Default: everybody is served.
    */
   readonly screen?: ScreenAddress;
 }

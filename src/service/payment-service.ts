@@ -43,7 +43,7 @@ import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook
 export interface PaymentService extends ApiKeys {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];
-  /** What the inspector reads: the charts, the stored instances and the payments. Before `start()` it counts as production. */
+  /** The inspector's reads: charts, stored instances and payments. Before `start()` it counts as production. */
   readonly inspected: InspectedService;
   /**
    * Compares the options with the chain, binds the database to it, then begins to work; what an earlier process left
@@ -65,7 +65,10 @@ export interface PaymentService extends ApiKeys {
   [Symbol.asyncDispose](): Promise<void>;
   /** How the service is. Never rejects. */
   health(): Promise<Health>;
-  /** What a caller may do, and what is left of the limits that the database counts; those of `createHttpHandler` are told by its endpoint. */
+  /**
+   * A caller's scopes, and the rest of the limits that the database counts; limits of `createHttpHandler` are told by
+   * its endpoint.
+   */
   account(caller: Caller): Promise<AccountBody>;
   tokens(): { readonly tokens: readonly Token[] };
   balances(address: string): Promise<BalancesBody>;
@@ -139,8 +142,8 @@ export interface PaymentService extends ApiKeys {
     options?: RequestOptions,
   ): Promise<Answer<TestedWebhookBody>>;
   /**
-   * What was announced to webhooks since the account exists, newest first, or with `order: "asc"` oldest first. The list grows at
-   * its new end only: read on from the last id that was read, nothing is missed. Throws `VALIDATION_ERROR`.
+   * Notices announced since the account exists, newest first, or with `order: "asc"` oldest first. The list grows only
+   * at its new end: reading on from the last id misses nothing. Throws `VALIDATION_ERROR`.
    */
   events(caller: Caller, query?: EventsQuery): Promise<Page<EventBody>>;
   /** The timeline of one transaction. Throws `TRANSACTION_NOT_FOUND`, `VALIDATION_ERROR`. */
@@ -186,7 +189,10 @@ export interface PaymentService extends ApiKeys {
    * to the end, with `ROUTING_UNAVAILABLE` where deposits were taken while private mode is off. For operators: no caller's account limits what it tells.
    */
   reconcile(): Promise<Reconciliation>;
-  /** What an operator sees, decides and sets, each act of it in the audit log; and what the purses hold. */
+  /**
+   * The operator's reads, decisions and settings, every act with its row in the audit log; and the balances of the
+   * purses.
+   */
   readonly operator: Operator;
   /**
    * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the

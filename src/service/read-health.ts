@@ -31,7 +31,7 @@ export interface ClockStatus {
    * is removed.
    */
   readonly state: "trusted" | "doubted" | "contradicted";
-  /** By how much, and what is held back; null while nothing is. */
+  /** The error of the clock, and the work held back; null when nothing is held back. */
   readonly message: string | null;
 }
 
@@ -44,11 +44,13 @@ export interface Health {
    * not that of this database, so nothing can be taken at all.
    */
   readonly status: "ok" | "degraded" | "down";
-  /** What became of the last commit of this process, or of a probe after one that failed: the class of the failure, or `ok`. */
+  /**
+   * The outcome of this process's last commit, or of a probe after a failed commit: the class of the failure, or `ok`.
+   */
   readonly storage: "ok" | StorageUnusableCode;
   /** Whether this process may act on the chain: a start goes on while the chain is silent, and holds back what needs it. */
   readonly chain: ChainStatus;
-  /** What this process knows of its clock. */
+  /** The state of this process's clock. */
   readonly clock: ClockStatus;
   /** The newest finalized slot, null while no endpoint answers within 2 s. */
   readonly ledger: { readonly slot: number; readonly endpoint: string } | null;
@@ -71,8 +73,8 @@ export interface Health {
    */
   readonly unknownInstances: number;
   /**
-   * What this process follows on the chain, by kind of watch: how many, and how long ago, in milliseconds, the one that
-   * has waited longest was looked at successfully. Empty before `start()` and after `stop()`.
+   * Watches of this process on the chain, by kind: their number, and the milliseconds since the last successful look at
+   * the watch that has waited longest. Empty before `start()` and after `stop()`.
    */
   readonly watches: Readonly<Record<string, WatchStatus>>;
   /** Facts that endpoints tell this process differently: what depends on them waits. */
@@ -108,7 +110,7 @@ interface HealthParts {
   readonly chain: () => ChainStatus;
   readonly watching: () => Health["watches"];
   readonly troubles: () => Promise<TroubleCount>;
-  /** What this process sees endpoints tell differently; asks no node. */
+  /** The number of disagreements between endpoints that this process sees; asks no node. */
   readonly countDisputes: () => Promise<number>;
   readonly silentParts: () => readonly SilentPart[];
   readonly countMatters: () => Promise<number>;
@@ -188,7 +190,7 @@ export class HealthReader {
   }
 }
 
-/** What the database tells. */
+/** Health as the database tells it. */
 interface StoredHealth {
   readonly due: number | null;
   readonly troubles: TroubleCount;

@@ -63,7 +63,7 @@ function sendTest({ url, events }: WebhookRecord): OfferedAct {
   };
 }
 
-/** What follows the host in the URL of a webhook may be a secret of its receiver. */
+/** The path of a webhook's URL may be a secret of its receiver. */
 function originOf(url: string): string {
   return parseUrl(url)?.origin ?? "its receiver";
 }
@@ -142,7 +142,7 @@ export class ServiceActs implements ViewerActs {
     await operator.resolve(held.id, { action: "release" }, by);
   }
 
-  /** One commit with its row of the audit log. */
+  /** Commits a repair with its row of the audit log. */
   async #repair(
     { instance, act, by }: Repair,
     parts: Pick<Commit<PaymentTables>, "retries" | "drops">,

@@ -91,7 +91,7 @@ export class ServiceLoop {
     void this.#warn();
   }
 
-  /** Nothing that is only warned of holds up a start. */
+  /** Writes warnings, without holding up the start. */
   async #warn(): Promise<void> {
     const { swapper, routing, context } = this.#parts;
     try {

@@ -65,7 +65,7 @@ export interface ServiceParts extends OperatorParts {
   readonly observed: Ledger;
   /** Whether the database takes commits. */
   readonly commits: CommitHealth;
-  /** What tasks have asked the ledger, once an inspector wants to know. */
+  /** Ledger calls of tasks, recorded once an inspector asks. */
   readonly calls: LedgerCallHistory;
   readonly chain: ChainBinding;
   readonly webhooks: WebhookParts;
@@ -80,13 +80,13 @@ export interface ServiceParts extends OperatorParts {
   readonly notices: NoticeFeed;
   readonly retention: PaymentRetentionLoop;
   readonly signs: LifeSignLoop;
-  /** What this process sees endpoints tell differently. */
+  /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   /** Asks the host's parts, and knows which do not answer. */
   readonly parts: HostParts;
 }
 
-/** What the charts of a service are acted out by. */
+/** The parts that run the charts of a service. */
 type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing" | "workflows">;
 
 /**

@@ -25,7 +25,7 @@ export interface UseCaseParts {
   readonly deliveries: DeliveryParts;
 }
 
-/** What the operator's rules are asked by. */
+/** The parts that apply the operator's rules. */
 interface Gates {
   readonly intake: IntakeCheck;
   readonly amounts: AmountLimitCheck;
@@ -76,7 +76,7 @@ function takingOf(parts: ServiceParts, gates: Gates): TransactionAcceptance {
   });
 }
 
-/** Each order is written down by the host, where it keeps a journal, before its address is known to anybody. */
+/** Accepts orders; the host's journal, if any, records an order before anybody knows its address. */
 function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> | null {
   const { options, context, swapper, routing } = parts;
   if (routing === null) return null;
@@ -92,7 +92,7 @@ function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> |
   return journal === undefined ? accept : journaled(accept, { journal, masterVersion, clock: context.clock });
 }
 
-/** Nothing new is taken before the chain was compared, also where a provider has asked nothing of our ledger. */
+/** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */
 function commitWhenCompared({ gate, engine }: ServiceParts): Engine<PaymentTables>["commit"] {
   return async (companions) => {
     gate.pass();

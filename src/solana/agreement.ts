@@ -12,7 +12,7 @@ export interface FoundLanding {
 export interface AttemptReport {
   /** Null where it does not know it as finalized. */
   readonly landing: FoundLanding | null;
-  /** It does not know it, and could not: its ledger begins later. */
+  /** The endpoint does not know the attempt, and cannot: its ledger begins later. */
   readonly hasNoHistory: boolean;
   /** The operator vouches for it. */
   readonly isArchive: boolean;

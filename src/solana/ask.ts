@@ -33,9 +33,9 @@ export interface NodeContext extends HealthWatch {
   readonly handedOut: Map<string, number>;
   /** Facts that endpoints disagree about. */
   readonly disputes: DisputeList;
-  /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
+  /** Signers of finalized transactions, by signature, by signature, the one asked for longest ago first. */
   readonly signers: Map<string, readonly string[]>;
-  /** What was found out about the payers of addresses. */
+  /** Known payers of addresses. */
   readonly payers: PayerReadingCache;
 }
 
@@ -101,7 +101,10 @@ export async function firstAnswer<T>(nodes: NodeContext, question: EndpointCall<
   }
 }
 
-/** Who is asked next: well before avoided, awake before resting, then least tried first, then in the order configured. */
+/**
+ * The next endpoint to ask: well before avoided, awake before resting, then least tried first, then in the order
+ * configured.
+ */
 function nextEndpoint({ endpoints, clock }: NodeContext, spent: Spent): Endpoint | undefined {
   const now = clock.now();
   const patience = MAX_WAIT_MS - spent.waitedMs;

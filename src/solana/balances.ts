@@ -54,7 +54,7 @@ interface ListedAccounts {
   readonly filter: { readonly mint: Address } | { readonly programId: string };
 }
 
-/** By mint where that is enough: a stranger can give an address thousands of accounts of worthless mints. */
+/** Lists by mint when possible: a stranger can give an address thousands of accounts of worthless mints. */
 function listsOf(among: readonly Address[] | undefined): readonly ListedAccounts[] {
   const ofProgram = (program: TokenProgram): ListedAccounts => ({
     program,
@@ -67,7 +67,7 @@ function listsOf(among: readonly Address[] | undefined): readonly ListedAccounts
   return [...ofToken, ofProgram("token-2022")];
 }
 
-/** What is held of one mint, in raw units. */
+/** The total balance of one mint, in raw units. */
 interface Total {
   readonly mint: Address;
   readonly amount: bigint;

@@ -49,7 +49,7 @@ export async function landingWindow(
 
 const CHAIN_END = "the end of the chain";
 
-/** What one endpoint tells of a blockhash, and how far it is, at confirmed. */
+/** The answer of one endpoint about a blockhash, and its position, at confirmed. */
 interface BlockhashWord {
   readonly endpoint: string;
   readonly isValid: boolean;

@@ -10,7 +10,7 @@ export interface DecodedTransaction {
   /** The signed part, as received. */
   readonly messageBytes: Uint8Array;
   readonly message: Message | MessageV0;
-  /** One per required signer, in the order of the signers. */
+  /** Signatures in the order of the required signers. */
   readonly signatures: readonly Uint8Array[];
 }
 

@@ -1,7 +1,7 @@
 /** Why one endpoint gave no usable answer, in words that hold neither its URL nor its keys. */
 import type { TroubleKind } from "../ledger/ledger.ts";
 
-/** What is known about a failure; `code` is the HTTP status or the JSON-RPC error code. */
+/** Facts about a failure; `code` is the HTTP status or the JSON-RPC error code. */
 interface FailureFacts {
   readonly code?: number;
   readonly data?: unknown;

@@ -78,7 +78,7 @@ class Look {
     });
   }
 
-  /** What is to be concluded from the absence of each of them. */
+  /** Judges attempts that are absent from the node. */
   async judge(missing: readonly Attempt[]): Promise<ReadonlyMap<Attempt, Finding>> {
     const findings = new Map<Attempt, Finding>();
     const firstSlot = await this.#firstAvailable();
@@ -110,7 +110,7 @@ class Look {
     return first;
   }
 
-  /** Which of their blockhashes are still accepted: the last height was answered by one endpoint, which may have lied. */
+  /** Attempts whose blockhash is still accepted: the last height was answered by one endpoint, which may have lied. */
   async #stillValid(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {
     const alive = new Set<string>();
     for (const blockhash of new Set(attempts.map((attempt) => attempt.blockhash))) {
@@ -121,7 +121,7 @@ class Look {
     return alive;
   }
 
-  /** What else than its signature could tell of an attempt. */
+  /** Traces of an attempt other than its signature. */
   async #traces(attempt: Attempt): Promise<Finding> {
     const listed = await findMessage(this.#endpoint, attempt, this.#finalized.slot);
     if (listed === "unclear") return { kind: "unclear" };

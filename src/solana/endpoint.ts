@@ -20,8 +20,8 @@ export type EndpointOptions =
       /** The standard `fetch` when left out; a local chain's own `fetch` needs no port. */
       readonly fetch?: Fetch;
       /**
-       * What this process may ask of the provider, kept by waiting. A second's worth may be asked at once. Several
-       * processes share a provider's limit: give each its part. Not limited when left out.
+       * The rate limit of this process at the provider, kept by waiting. A second's worth of requests may be sent at
+       * once. Several processes share a provider's limit: give each process its part. Default: no limit.
        */
       readonly requestsPerSecond?: number;
       /** Accounts in one getMultipleAccounts call, 1–100; 100 when left out. Some providers allow fewer. */

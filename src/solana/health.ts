@@ -23,7 +23,7 @@ export interface EndpointHealth {
   look: EndpointTime | null;
   /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;
-  /** The same time, as of the last look that showed that blocks are made as time passes; null before. */
+  /** The chain's time, as of the last look with steadily made blocks; null before. */
   blockTime: EndpointTime | null;
   /** Whether enough others told another time at the last look. */
   isOff: boolean;
@@ -41,7 +41,7 @@ export interface EndpointTime {
 interface Look {
   readonly slot: number;
   readonly slotsBehind: number;
-  /** Of the block of that slot, Unix milliseconds. */
+  /** The time of the slot's block, Unix milliseconds. */
   readonly blockTime: number;
 }
 

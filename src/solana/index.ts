@@ -88,7 +88,9 @@ const optionsSchema = z
     context.addIssue({ code: "custom", path: ["witnesses"], message });
   });
 
-/** One endpoint may lie; two that are run by different people do not lie alike. */
+/**
+ * The default number of witnesses: one endpoint may lie; two endpoints of different operators do not tell the same lie.
+ */
 const DEFAULT_WITNESSES = 2;
 
 /** `fetch` refuses URLs with a user name, and would say so only when first asked. */

@@ -1,7 +1,7 @@
 /** Leaves out what endpoints say that follow the chain no more: what they tell is old, and contradicts nobody. */
 import type { NodeContext } from "./ask.ts";
 
-/** What an endpoint of this name said. */
+/** The answer of an endpoint of this name. */
 interface Said {
   readonly endpoint: string;
 }

@@ -13,7 +13,7 @@ interface ShownLanding {
   readonly isArchive: boolean;
 }
 
-/** What one endpoint shows under the signature. */
+/** The transaction under the signature, at one endpoint. */
 type Shown = ShownLanding | "another_message" | "absent" | "no_history";
 type NamedAnswer = { readonly landed: Landing } | { readonly refused: LandingRefusal };
 

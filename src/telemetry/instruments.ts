@@ -33,7 +33,7 @@ interface GaugeValue {
 /** Upper bounds of the buckets of a histogram, in seconds: from a commit to the deadline of a webhook. */
 export const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** What a topic gives an instrument. */
+/** The measurement of a topic's messages by an instrument. */
 interface Measure<Message extends object, Name extends string> {
   readonly topic: Topic<Message>;
   readonly msOf: (message: Message) => number;

@@ -10,7 +10,7 @@ export type { HealthSource } from "../service/health-cache.ts";
 export interface OpenTelemetryOptions {
   /** From your MeterProvider: `metrics.getMeter("paystate")`. */
   readonly meter: Meter;
-  /** Whose health becomes gauges. Left out, for instance with an engine alone: durations only. */
+  /** The service whose health becomes gauges. Without a service, for instance with an engine alone: durations only. */
   readonly service?: HealthSource;
 }
 

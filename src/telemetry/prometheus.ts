@@ -16,7 +16,7 @@ export type { HealthSource } from "../service/health-cache.ts";
 export interface PrometheusOptions {
   /** Yours; its `metrics()` is the text that Prometheus scrapes. */
   readonly registry: Registry;
-  /** Whose health becomes gauges. Left out, for instance with an engine alone: durations only. */
+  /** The service whose health becomes gauges. Without a service, for instance with an engine alone: durations only. */
   readonly service?: HealthSource;
 }
 

@@ -34,7 +34,7 @@ export class Records {
     this.#leases = new Rows(engineTables.paystateLeases, journal);
   }
 
-  /** What a commit does with them. */
+  /** The acts of a commit on instances. */
   target(hasTasks: (instance: string) => boolean): Omit<CommitTarget, "tasks" | "write"> {
     const [instances, history, watches] = [this.#instances, this.#history, this.#watches];
     return {
@@ -69,7 +69,7 @@ export class Records {
     };
   }
 
-  /** By kind, then key. */
+  /** Watches by kind, then key. */
   watchesOf(instance: string, limit: number): WatchRecord[] {
     return this.#shown(this.#watches.under("instance", instance)).slice(0, limit);
   }

@@ -25,7 +25,7 @@ export class Journal {
   }
 }
 
-/** What is known of a table. */
+/** The shape of a table. */
 interface Shape {
   readonly columns: object;
   /** The fields that identify a row; `id` alone unless said otherwise. */
@@ -39,7 +39,7 @@ export class Rows<R extends object> {
   readonly #shape: Shape;
   readonly #journal: Journal;
   readonly #rows = new Map<string, R>();
-  /** By field, by value, by key. */
+  /** Lookups by field, by value, by key. */
   readonly #lookups: ReadonlyMap<string, Map<unknown, Map<string, R>>>;
 
   constructor(shape: Shape, journal: Journal) {

@@ -128,7 +128,7 @@ export class MemoryTaskRows implements TaskRows {
       .slice(0, limit);
   }
 
-  /** As they were armed. */
+  /** Parked tasks, as they were armed. */
   #parked(firstKey: string): TaskRow[] {
     return this.#under(firstKey)
       .filter(({ admission }) => admission === "parked")

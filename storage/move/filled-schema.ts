@@ -59,7 +59,7 @@ export class FilledSchema {
     await this.#ask(`${into} values ${values.join(", ")}`);
   }
 
-  /** What is inserted from now on stands behind this row, the last; and the planner knows how large the table is. */
+  /** Later inserts get places behind this last row, and the planner learns the size of the table. */
   async finish({ name }: CopiedTable, last: StoredRow | undefined): Promise<void> {
     if (last !== undefined && "seq" in last) {
       const seq = literal(last["seq"] ?? null);

@@ -11,7 +11,7 @@ import { StorageUnusable } from "../storage-unusable.ts";
 import { statement } from "../sql/statement.ts";
 import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
-/** What is made in every database anew, or is about this file alone. */
+/** Tables that every database makes anew, or that are about this file alone. */
 const OWN = new Set(["paystateMigrations", "paystateMigrationLock", MOVES]);
 
 const allInstalled = statement<object, InstalledTable>(`select name, definition from "paystateTables"`);

@@ -30,7 +30,7 @@ export function pageOf(
 export interface CopiedRows {
   readonly table: string;
   readonly rows: number;
-  /** By the name of the column, in base units. */
+  /** Sums by the name of the column, in base units. */
   readonly sums: Readonly<Record<string, bigint>>;
 }
 

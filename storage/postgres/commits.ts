@@ -24,10 +24,16 @@ import { GroupWrites } from "./prepare-writes.ts";
 import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
 import { type Writer, WriterGoneError, WriterPool } from "./writer-pool.ts";
 
-/** So many items share one transaction: enough to share its cost, few enough that others do not wait long for its locks. */
+/**
+ * The most commits in one transaction: enough to share its cost, few enough that other transactions do not wait long
+ * for its locks.
+ */
 const MAX_GROUP = 128;
 
-/** So many have a subtransaction each: PostgreSQL keeps 64 of a session where others can look them up quickly. */
+/**
+ * The most commits with a subtransaction each: PostgreSQL keeps 64 subtransactions of a session in shared memory, where
+ * other sessions find them quickly.
+ */
 const MAX_SEPARATE = 48;
 
 /** How long a group that nothing has happened of waits for the server; with the last try it is 15 s at most. */
@@ -39,7 +45,7 @@ const ASKING_MS = 15_000;
 /** A group as it is sent, but for how its items are put together. */
 interface Group {
   readonly items: readonly AnyCommit[];
-  /** What each of them does. */
+  /** The runs of the commits. */
   readonly runs: readonly CommitRows[];
   /** Why the item behind these cannot be stored; null where there is none. */
   readonly fault: unknown;
@@ -77,8 +83,8 @@ export class PostgresCommitWriter {
   }
 
   /**
-   * As many of the items as one transaction takes: those before the first that no table can hold. Together, where none is in
-   * the way of another; where one of them is refused or fails, nothing was kept, and each is sent on its own.
+   * Commits as many items as one transaction takes: the items before the first that no table can hold. Together, when
+   * no two items touch the same rows; when an item is refused or fails, nothing was kept, and each item is sent alone.
    */
   async #group(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     let group = this.#prepared(items);
@@ -111,8 +117,8 @@ export class PostgresCommitWriter {
   }
 
   /**
-   * Each item alone, on a server that was not known when it was decided. Its history may be another: a stamp tells, and the
-   * version of a row may be that of another row.
+   * Commits each item alone, on a server that was not known when the item was decided. The history on that server may
+   * differ: a stamp shows the difference, but the version of a row may belong to a different row.
    */
   async #anew(items: readonly AnyCommit[], error: unknown): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
@@ -122,7 +128,10 @@ export class PostgresCommitWriter {
     return answers;
   }
 
-  /** Each item in a transaction of its own: the server has taken back their group, and does not say for which. */
+  /**
+   * Commits each item in a transaction of its own: the server has taken back the group, without saying because of which
+   * item.
+   */
   async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
     for (const item of items) {
@@ -239,7 +248,10 @@ const isUnavailable = (error: unknown): boolean =>
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
 type Told = string | { readonly code: string; readonly message: string };
 
-/** What the function tells of a group: of each item where each had its run, and the tasks that were armed without their lease. */
+/**
+ * The function's answer about a group: an answer for each item with its own run, and the tasks armed without their
+ * lease.
+ */
 interface ToldGroup {
   readonly answers: readonly Told[];
   readonly parked: readonly string[];
@@ -253,7 +265,7 @@ function answersFor(items: readonly AnyCommit[], { answers, parked }: ToldGroup)
   });
 }
 
-/** What the database said about a commit that was sent alone; null where it failed. */
+/** The database's answer to a commit that was sent alone; null when the commit failed. */
 const refusal = (error: unknown): CommitAnswer | null =>
   error instanceof Error && isRefusal(error) ? answerOf(error.message) : null;
 

@@ -43,7 +43,7 @@ const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize
 /** Without an answer for so much longer than a statement may take, the connection is half open. */
 const overdue = (statementTimeoutMs: number): number => Math.round(statementTimeoutMs * 1.2) + 500;
 
-/** What changes the schema may take as long as many rows do, in milliseconds. */
+/** The time limit of schema changes, in milliseconds: as long as many rows take. */
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
 /** The source of connections. */
@@ -72,7 +72,7 @@ interface Read {
 /** Connections of pools, whose errors have a listener: without one they would end the process. */
 const heard = new WeakSet<PostgresClient>();
 
-/** As many reads share one message. */
+/** The most reads in one message. */
 const TOGETHER = 64;
 
 export class Database {
@@ -149,8 +149,8 @@ export class Database {
   }
 
   /**
-   * One call of a function with a JSON value: a transaction of its own, on the server of the call before. Rejects as the
-   * driver does; where another server answers, nothing has happened.
+   * Calls a function with a JSON value, in a transaction of its own, on the server of the call before. Rejects as the
+   * driver does; when a different server answers, nothing has happened.
    */
   async call(name: string, request: object): Promise<unknown> {
     const known = this.#server === null ? "null" : literal(this.#server);
@@ -182,7 +182,9 @@ export class Database {
     return this.#send(WRITING, statements);
   }
 
-  /** As `write`, where the answer counts: a server that was left behind knows nothing of what has happened since. */
+  /**
+   * Like `write`, for statements whose answer counts: a server that was left behind knows nothing of later commits.
+   */
   async decide(...statements: readonly string[]): Promise<readonly Rows[]> {
     const which = `select ${functionNames.server}(null) as server`;
     const asked = [which, ...statements];
@@ -304,7 +306,7 @@ export class Database {
   }
 }
 
-/** Nothing was answered that counts. */
+/** Whether the request may be repeated, since no answer counted. */
 const isAgain = (error: unknown): boolean => isLost(error) || isAway(error);
 
 const leftBehind = (): UnsentError =>
@@ -315,7 +317,7 @@ const leftBehind = (): UnsentError =>
     ),
   );
 
-/** One state of the database, and bytes as they are read here: a role or a database may be set to another default. */
+/** One state of the database, and bytes in hex: a role or a database may be set to another default. */
 const READ_ONLY = "set transaction isolation level repeatable read, read only;set local bytea_output to hex;";
 
 /**
@@ -328,7 +330,7 @@ const asText = (text: string): string => text;
 const asBytes = (text: string): Buffer => Buffer.from(text.slice(2), "hex");
 const asJson = (text: string): unknown => JSON.parse(text) as unknown;
 
-/** By the types of PostgreSQL: bool, bytea, int8, int2, int4, json, jsonb. Times and counts are safe integers. */
+/** Parsers by PostgreSQL's types: bool, bytea, int8, int2, int4, json, jsonb. Times and counts are safe integers. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text: string) => text === "t",
   17: asBytes,

@@ -1,7 +1,7 @@
 /** Servers named in a URL: one server is used, and the next as soon as that server is away or takes no writes. */
 import type { PostgresClient } from "./driver.ts";
 
-/** What makes connections to one server. */
+/** Makes connections to one server. */
 interface Connecting {
   connect(): Promise<PostgresClient>;
 }

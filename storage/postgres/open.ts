@@ -23,7 +23,7 @@ export interface Connections {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** What an idle connection says is found out when it is used next. */
+/** Errors of an idle connection are found at its next use. */
 const ignored = (): void => {};
 
 /** Pools that were given, whose errors have a listener: without one they would end the process. */
@@ -68,7 +68,7 @@ export async function openConnections(
   };
 }
 
-/** One URL for each host of it: `postgres://user@first:5432,second:5432/name`. */
+/** A URL for each host: `postgres://user@first:5432,second:5432/name`. */
 function hostsOf(url: string): string[] {
   const [, before = "", hosts = "", after = ""] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/.exec(url) ?? [];
   return hosts.includes(",") ? hosts.split(",").map((host) => `${before}${host}${after}`) : [url];

@@ -9,7 +9,7 @@ import { isVanished } from "./explain.ts";
 import { allFunctions, FUNCTIONS } from "./functions.ts";
 import { literal } from "./text.ts";
 
-/** Of this version are all the functions and clauses that are used here. */
+/** The oldest server with all functions and clauses used here. */
 const OLDEST_SERVER = 130_000;
 
 /** Retries: a program that drops tables one by one may meet several tries. */

@@ -45,7 +45,7 @@ export class GroupWrites {
     return [...this.#names];
   }
 
-  /** Which rows to lock before the first item, by table, and with which statement. */
+  /** The rows to lock before the first item, by table, and the locking statement. */
   locks(): { readonly statement: number; readonly keys: readonly string[] }[] {
     return [...this.#rows.keys()].toSorted().flatMap((name) => {
       const { key } = this.#tables.of(name).table;

@@ -73,7 +73,7 @@ export function joined(runs: readonly CommitRows[]): CommitRows {
 export const areApart = (items: readonly AnyCommit[]): boolean =>
   items.length === 1 || !(items.some(isRare) || meet(items));
 
-/** What is seldom done, and depends on the rows as the items before have left them. */
+/** Rare changes, which depend on the rows as earlier items have left them. */
 const isRare = ({ behind, retries, drops, removes, amends }: AnyCommit): boolean =>
   [behind, retries, drops, removes, amends].some((part = []) => part.length > 0);
 

@@ -171,7 +171,7 @@ const HEADS = statement<{ after: string }, { id: string; firstKey: string; isFor
       ) select * from heads) h limit ${MAX_HEADS}`,
 );
 
-/** Of the tasks with limits the workflows, then the first of each admission. */
+/** The first task of each workflow, and of each admission for tasks with limits. */
 const FIRST_OF_EACH = statement<object, StoredTask>(
   `with recursive ${firstOfEach("steps")}, ${firstOfEach("free")}, ${limitedWorkflows}
     select distinct on (workflow) * from (

@@ -66,7 +66,7 @@ export class WakeFeed {
     }
   }
 
-  /** Nothing that must last: its transaction waits for no disk. */
+  /** Sends a notification; its transaction waits for no disk. */
   async #notify(payload: string): Promise<void> {
     const { database, channel } = this.#parts;
     await database.write(

@@ -51,7 +51,7 @@ export interface GroupLimitCheck {
   readonly forget: BoundStatement | null;
   /** The number of counted rows; or the amounts to be summed. */
   readonly counted: BoundStatement<{ readonly count: number }> | { readonly parts: BoundStatement<Part> };
-  /** What the row adds. */
+  /** The amount that the row adds. */
   readonly plus: bigint;
   /** Null where nothing is refused. */
   readonly most: bigint | number | null;
@@ -73,7 +73,7 @@ export interface TableDialect {
 export class GivenTable {
   readonly table: AnyTable;
   readonly #dialect: TableDialect;
-  /** By what they have in common: as many as there are places in the code. */
+  /** Statement texts by their shape: as many as there are places in the code. */
   readonly #texts = new Map<string, string>();
 
   constructor(table: AnyTable, dialect: TableDialect) {
@@ -114,7 +114,7 @@ export class GivenTable {
     return this.#among(query, `count(*) as "count"`);
   }
 
-  /** One field of each of the rows. */
+  /** One field of each row. */
   parts(query: AnyQuery, field: string): BoundStatement<Part> {
     return this.#among(query, `${quoted(field)} as "part"`);
   }
@@ -245,7 +245,7 @@ const isEqual = (field: string, value: unknown, place: string): string =>
 /** A field that orders rows. */
 interface PlaceField {
   readonly name: string;
-  /** What stands for a value where the field has none; null where each row has a value. */
+  /** The stand-in for null in the field; null when every row has a value. */
   readonly empty: "''" | "0" | null;
 }
 

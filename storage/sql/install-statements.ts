@@ -132,7 +132,7 @@ export function creation(table: AnyTable, dialect: SchemaDialect): readonly stri
   return [dialect.sequencedTable(name, { columns, key: [key] }), ...indexes];
 }
 
-/** What a migration does to the columns. */
+/** The changes of a migration to the columns. */
 function altering(
   table: AnyTable,
   { add = {}, drop = [] }: Migration,

@@ -33,10 +33,10 @@ function digest(text: string): string {
   return sum.toString(16).padStart(8, "0");
 }
 
-/** What an index is made over. */
+/** The parts of a table that need an index. */
 type Indexed = Pick<AnyTable, "unique" | "indexes">;
 
-/** By the bases of their names. */
+/** Indexes by the bases of their names. */
 const described = (table: string, { unique, indexes }: Indexed): ReadonlyMap<string, Index> =>
   new Map([
     ...unique.map((on) => [baseOf(table, "unique", on), { on: [on], where: {}, present: [] }] as const),

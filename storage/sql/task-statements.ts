@@ -26,7 +26,7 @@ const dueOf = (queue: QueueName, more = ""): string =>
   `select * from tasks where ${IN_QUEUE[queue]} and workflow = {workflow}${more} and "visibleAt" <= {until}
     order by "visibleAt", seq limit {limit}`;
 
-/** One seek from workflow to workflow. */
+/** Seeks from workflow to workflow. */
 const workflowAfter = (queue: QueueName): Statement<{ after: string }, { workflow: string }> =>
   statement(
     `select workflow from tasks where ${IN_QUEUE[queue]} and workflow > {after} order by workflow limit 1`,
@@ -93,12 +93,12 @@ export const taskStatements = {
   admittedIn: statement<{ firstKey: string; lastKey: string }, { count: number }>(
     `select count(*) as count ${under(` and admission = 'admitted' and "lastKey" = {lastKey}`)}`,
   ),
-  /** One seek from first key to first key. */
+  /** Seeks from first key to first key. */
   firstKeyAfter: statement<{ after: string }, { firstKey: string }>(
     `select "firstKey" from tasks where "deadAt" is null and "firstKey" is not null and "firstKey" > {after}
       order by "firstKey" limit 1`,
   ),
-  /** One seek from last key to last key, however many tasks lie between them. */
+  /** Seeks from last key to last key, however many tasks lie between. */
   headAfter: statement<{ firstKey: string; after: string }, TaskRow>(
     `select * ${under(` and admission = 'parked' and "lastKey" > {after} order by "lastKey", seq limit 1`)}`,
   ),
@@ -117,5 +117,5 @@ export function updateTask(fields: readonly string[]): Statement<StoredTask, unk
   return { text };
 }
 
-/** By their fields: there are as many as there are acts. */
+/** Updates by their fields: as many as there are acts. */
 const updates = new Map<string, string>();

@@ -55,8 +55,9 @@ export class SqliteCommitWriter {
   }
 
   /**
-   * As many items as one physical transaction may hold. Conflicts are rare, and a savepoint costs half as much again as its
-   * item (31 µs in place of 20): at first no item has one, and the first that is not carried out takes the whole attempt back.
+   * Commits as many items as one physical transaction may hold. Conflicts are rare, and a savepoint costs half as much
+   * again as its item (31 µs in place of 20): at first no item has a savepoint, and the first refused item takes the
+   * whole attempt back.
    */
   async #transaction(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     let tried = 0;
@@ -104,7 +105,10 @@ export class SqliteCommitWriter {
     }
   }
 
-  /** Each item in a transaction of its own: a full disk, say, has taken back all of them, and they are carried out anew. */
+  /**
+   * Commits each item in a transaction of its own: a full disk, for example, has taken back all items, which are
+   * carried out anew.
+   */
   async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
     for (const item of items) {
@@ -124,7 +128,7 @@ export class SqliteCommitWriter {
     }
   }
 
-  /** Who has room now follows once, behind the last of the commits. */
+  /** Tasks with room are admitted once, behind the last of the commits. */
   #settled<A>(apply: () => A): A {
     const results = apply();
     this.#target.tasks.settle();
@@ -132,7 +136,7 @@ export class SqliteCommitWriter {
     return results;
   }
 
-  /** One after another, until the time is up that one transaction may take, or a result is one not to go on after. */
+  /** Applies items one after another, until the time of one transaction is up, or a result ends the attempt. */
   #applyAll<A extends CommitAnswer>(
     batch: readonly AnyCommit[],
     apply: (item: AnyCommit) => A,

@@ -146,9 +146,9 @@ export class Connection {
   }
 
   /**
-   * As `write`, but the disk is not waited for: a loss of power may take it back, as long as no `write` came after it. The
-   * file stays whole, and a process that ends loses nothing. For what only means something while the machine stays up:
-   * a lease ends with the power of its holder, since all processes of one file are on one machine.
+   * Like `write`, without waiting for the disk: a loss of power may take the transaction back, as long as no `write`
+   * came after it. The file stays whole, and a process that ends loses nothing. For data that only matter while the
+   * machine stays up: a lease ends with the power of its holder, since all processes of one file are on one machine.
    */
   writeUnsynced<A>(act: () => A): Promise<A> {
     return inTurn(() => {
@@ -226,7 +226,7 @@ export class Connection {
     }
   }
 
-  /** What cannot be taken back alone is taken back with the whole transaction. */
+  /** A savepoint that cannot be taken back alone is taken back with the whole transaction. */
   #endSavepoint(isKept: boolean): void {
     const { release, undo, rollback } = this.#control;
     try {

@@ -6,7 +6,7 @@ import type { SqliteDatabase } from "./driver.ts";
 export interface MoveRecord {
   /** The name of the copy, the same in source and target. */
   readonly copy: string;
-  /** Where the copy lies, without a password. */
+  /** The place of the copy, without a password. */
   readonly place: string;
   /**
    * `moving`: the copy was about to be committed at the target; the outcome is not known here. `moved`: the copy was

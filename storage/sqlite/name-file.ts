@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "no
 import { dirname } from "node:path";
 import { codeOf } from "./explain.ts";
 
-/** What file systems without hard links (exFAT, some network shares) answer to one. */
+/** Errors of file systems without hard links (exFAT, some network shares). */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EINVAL"]);
 
 /**

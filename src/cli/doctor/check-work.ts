@@ -50,7 +50,7 @@ function checkOverdue(overdueMs: number): Finding {
   });
 }
 
-/** What is said of a kind of trouble where there is any. */
+/** Words for a kind of trouble. */
 interface Trouble {
   readonly complain: typeof warning;
   readonly todo: string;

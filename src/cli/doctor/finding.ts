@@ -6,11 +6,11 @@ type Verdict = "ok" | "warning" | "wrong";
 /** The result of one check. */
 export interface Finding {
   readonly verdict: Verdict;
-  /** What was looked at, in a word or two. */
+  /** The checked subject, in a word or two. */
   readonly check: string;
-  /** What is there. */
+  /** The fact that the check found. */
   readonly found: string;
-  /** What to do about it; null where all is well. */
+  /** The remedy; null when all is well. */
   readonly todo: string | null;
 }
 

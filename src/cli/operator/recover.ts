@@ -29,7 +29,7 @@ export const recover: Command = async (args, print) => {
 type Recovered = Awaited<ReturnType<Operator["recover"]>>;
 type Resolution = Awaited<ReturnType<Operator["resolve"]>>;
 
-/** Where recovered money goes, and who sends it. */
+/** The receiver of recovered money, and the acting person. */
 interface Forwarding {
   readonly to: string;
   readonly by: ActContext;

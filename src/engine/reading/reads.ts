@@ -24,7 +24,7 @@ import {
  */
 export interface InstanceReads {
   /**
-   * One instance: value, context, status, output and error. Null when there is none.
+   * Reads an instance: value, context, status, output and error. Null when it does not exist.
    *
    * ```ts
    * const order = await engine.read("order-1");

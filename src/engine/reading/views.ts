@@ -8,7 +8,7 @@ import type { StepCause } from "../step-cause.ts";
 /** A view of an instance as of its last commit. Times are milliseconds since the Unix epoch. */
 export interface InstanceView extends ChartSnapshot {
   readonly id: string;
-  /** Its chart and version, as `name@version`. */
+  /** The chart and version, as `name@version`. */
   readonly workflow: string;
   /** The stamp of the first step. It tells this instance from earlier and later instances with the same id. */
   readonly life: string;
@@ -40,13 +40,16 @@ export interface InstanceQuery {
 /** A page of instances. */
 export interface InstanceList {
   readonly instances: readonly InstanceView[];
-  /** What to give as `after` for the next page; null when there is none. A page may be short, or empty, and have a next. */
+  /**
+   * The value of `after` for the next page; null on the last page. A page may be short, or empty, although a next page
+   * exists.
+   */
   readonly next: string | null;
 }
 
 /** A child actor that its parent has not stopped. */
 export interface PendingChild {
-  /** Its id within the parent. */
+  /** The child's id within the parent. */
   readonly id: string;
   /** The name under which its logic is registered. */
   readonly src: string;

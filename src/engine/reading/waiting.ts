@@ -59,7 +59,7 @@ export class InstanceWaitList {
   readonly #clock: Clock;
   readonly #pollMs: number;
   readonly #waiters = new Map<string, Set<Waiter>>();
-  /** Those that begin to wait later wait for the next `stop`. */
+  /** Later waiters wait for the next `stop`. */
   #stopping = new AbortController();
 
   constructor(storage: Pick<EngineStorage, "load">, clock: Clock, pollMs: number) {

@@ -20,7 +20,7 @@ export interface FinishedParts extends Pick<EngineContext, "storage" | "clock"> 
   readonly archive: Archive<ArchivedInstance> | null;
 }
 
-/** So many at a time: a commit of these takes milliseconds, and others come between. */
+/** The most instances in one batch: a commit of these takes milliseconds, and others come between. */
 const BATCH = 32;
 const HISTORY_PAGE = 1_000;
 

@@ -7,7 +7,7 @@ import type { EngineContext } from "../engine-context.ts";
 
 /** Removes what one rule finds old enough. */
 export interface RetentionRule {
-  /** What it is about, such as `finished`: for the log. */
+  /** The name of the sweep, such as `finished`: for the log. */
   readonly name: string;
   /** Goes through what is old enough, a batch at a time; tells after each batch how much of it was removed. */
   batches(): AsyncIterable<number>;
@@ -51,7 +51,7 @@ export class RetentionLoop {
   #leasedAt = 0;
   #lastPassAt: number | null = null;
   #removed = 0;
-  /** By sweep. Logged once, when it begins. */
+  /** Errors by sweep. Logged once, at the beginning. */
   readonly #errors = new Map<string, string>();
 
   constructor(sweeps: readonly RetentionRule[], around: RetentionLoopParts) {

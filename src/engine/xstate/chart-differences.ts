@@ -16,7 +16,7 @@ const COMPARED: ReadonlySet<string> = new Set([
   ...["states", "on", "after", "always", "onDone", "entry", "exit", "invoke", "id"],
 ]);
 
-/** What the parts of a state and of a transition are called where the chart's own word would be hard to read. */
+/** Names of the parts of a state and of a transition, where the chart's own word would be hard to read. */
 const NAMES: Readonly<Record<string, string>> = {
   initial: "the initial state",
   entry: "the entry actions",
@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const PLURAL: ReadonlySet<string> = new Set(["entry", "exit", "actions"]);
 
-/** The same part of two charts. */
+/** A part of both charts. */
 type Pair<Part = unknown> = readonly [before: Part, after: Part];
 
 /** `path` is empty for the chart itself. */
@@ -189,7 +189,7 @@ function transitionOf(value: unknown): Config {
   };
 }
 
-/** By id, by the name of the logic where there is none, or by the place in the list. */
+/** Invocations by id, else by the name of their logic, else by their place in the list. */
 function invocationsOf(value: unknown): Config {
   return Object.fromEntries(
     listOf(value).map((each, index) => {

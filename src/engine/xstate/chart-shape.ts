@@ -181,7 +181,7 @@ class ShapeReader implements StepChartParts {
     }
   }
 
-  /** What a function computes is known in a step alone. */
+  /** A computed delay is known only in a step. */
   #readDelay(state: string, delay: unknown): void {
     const { delays } = this.#machine.implementations;
     const ms = typeof delay === "string" ? (delays as Readonly<Record<string, unknown>>)[delay] : delay;

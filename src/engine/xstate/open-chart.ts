@@ -44,7 +44,7 @@ export function openChart(machine: AnyStateMachine, shape: StepChartParts = read
 interface Scope extends StepScope {
   readonly emitted: EmittedAction[];
   readonly actors: Record<string, InertActor>;
-  /** The same scope, as XState wants it. */
+  /** The scope, in XState's form. */
   readonly inert: never;
   readonly run: Run;
 }
@@ -53,7 +53,7 @@ interface Stepping extends Required<Pick<ChildEndContext, "absent">> {
   readonly isOwn: boolean;
 }
 
-/** What a step needs of its run besides the state, and what no step changes. */
+/** The parts of the run that a step needs besides the state, and never changes. */
 type Run = {
   readonly [K in "runs" | "children" | "parent" | "lent" | "unborn"]?: ChartSnapshot[K] | undefined;
 };
@@ -250,7 +250,9 @@ function isFilled(record: object): boolean {
   return false;
 }
 
-/** What the engine adds to an event of a child that ends, and to one after which the ids of new children are taken. */
+/**
+ * Fields that the engine adds to the event of a child's end, and to an event after which ids of new children are taken.
+ */
 type EngineFields = ChildEndEvent & { readonly $runs?: ChartSnapshot["runs"] };
 
 /** The step in which children begin that were started before: of the chart itself it changes nothing. */

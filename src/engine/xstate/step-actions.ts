@@ -61,9 +61,9 @@ export class StepActionList {
   readonly #shape: StepChartParts;
   readonly #scope: StepScope;
   readonly #before: Links;
-  /** Those of before as well: thousands of them are copied only where one begins or ends. */
+  /** The children, earlier ones included: thousands of them are copied only where one begins or ends. */
   #children: Links;
-  /** Those that an action has started, also where they are gone already. */
+  /** Children that an action has started, even if they are gone already. */
   readonly #started = new Set<string>();
   /** The links of those that the step has stopped. */
   readonly #gone = new Map<string, ChildLink>();

@@ -17,9 +17,9 @@ export interface DescribedBody<Schema extends z.ZodType = z.ZodType> {
 
 /** Description that every endpoint has. */
 interface Described {
-  /** In OpenAPI's syntax; `path-parameters.ts` describes its variable parts. */
+  /** The path in OpenAPI's syntax; `path-parameters.ts` describes its variable parts. */
   readonly path: string;
-  /** What generated clients call it. */
+  /** The name of the method in generated clients. */
   readonly operationId: string;
   readonly tag: TagName;
   readonly summary: string;
@@ -71,7 +71,7 @@ export interface KeyedEndpoint<
   readonly answer: DescribedBody<Said> & { readonly status: 200 | 201 };
   /** Errors of this endpoint alone; `endpoint-errors.ts` derives the errors of its method, scope and limit. */
   readonly errors: readonly ErrorCode[];
-  /** Where what was created is found; below the base path. */
+  /** The path of the created resource, below the base path. */
   location?(created: Immutable<z.output<Said>>): string;
   serve(call: Call<Path, Body, Query>): Promise<Answer<Immutable<z.output<Said>>>>;
 }
@@ -87,7 +87,7 @@ export interface Page {
 export interface Reference {
   /** The OpenAPI document; `base` is where the endpoints stand, such as "/payments", and "" at the root. */
   document(base: string): Page;
-  /** The same to be read in a browser. */
+  /** The description as a page for browsers. */
   page(): Page;
 }
 

@@ -10,7 +10,7 @@ export type TierLimits = Readonly<Record<Tier, number>>;
 
 /** A limit that is counted in this process, as the handler's options name it. */
 interface Window {
-  /** As the RateLimit headers name it. */
+  /** The name in the RateLimit headers. */
   readonly scope: string;
   /** Requests per minute and account, unless the options say otherwise. */
   readonly perMinute: TierLimits;

@@ -4,7 +4,10 @@
 interface PathParameter {
   readonly description: string;
   readonly example: string;
-  /** What it is made of; a path with anything else in this place leads nowhere. Absent where the service judges it. */
+  /**
+   * The allowed characters; a path with other characters in this place leads nowhere. Absent when the service itself
+   * checks the value.
+   */
   readonly characters?: string;
 }
 

@@ -7,7 +7,7 @@ export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 /** Options of `openApiDocument`. */
 export interface OpenApiOptions {
-  /** Where the endpoints stand, such as "https://pay.example/payments", without a slash at the end. Default "/". */
+  /** The URL of the endpoints, such as "https://pay.example/payments", without a slash at the end. Default "/". */
   readonly server?: string;
 }
 

@@ -36,7 +36,7 @@ function pathParameterOf(name: string): Json {
   return { name, in: "path", required: true, description, schema, example };
 }
 
-/** Each field of the schema is a parameter that may be left out. */
+/** Fields of the schema become optional parameters. */
 function queryParameters({ query }: KeyedEndpoint): readonly Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = schemaOf(field as z.ZodType);

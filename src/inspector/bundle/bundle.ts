@@ -74,7 +74,7 @@ function parsed(text: string): Written {
   }
 }
 
-/** It tells what was edited by mistake. A forger can compute it too. */
+/** A checksum against accidental edits. A forger can compute it too. */
 function sumOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -100,7 +100,7 @@ function heading({ state, lines, x, y }: StateLayout): string {
 
 type Mark = "" | "taken" | "possible";
 
-/** By the ends of each line, the numbers of the steps that took it. */
+/** The numbers of the steps that took each line, by the line's ends. */
 function takenNumbers({ chart }: ChartLayout, taken: readonly TakenStep[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>();
   for (const step of taken) {

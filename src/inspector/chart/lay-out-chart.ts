@@ -76,13 +76,16 @@ export async function layOutIn(thread: Pick<LayoutWorker, "layOut">, chart: Read
   return narrowest;
 }
 
-/** One of the ways to lay a chart out. */
+/** A way to lay a chart out. */
 interface Way {
-  /** Which lines run upward: those that lead back to where a walk came from, or as few as possible. */
+  /** The lines that run upward: those that lead back to where a walk came from, or as few as possible. */
   readonly cycleBreaking: "DEPTH_FIRST" | "GREEDY";
   /** How many letters a line of a label may have. */
   readonly lineLength: number;
-  /** As high up as its lines allow, or so that lines are short. The first is narrower where many lines lead to one state. */
+  /**
+   * The layer of a state: as high as its lines allow, or chosen for short lines. The first way is narrower when many
+   * lines lead to one state.
+   */
   readonly layering: "LONGEST_PATH_SOURCE" | "NETWORK_SIMPLEX";
 }
 

@@ -43,7 +43,7 @@ const BEYOND = "This chart is too complicated to be drawn.";
 
 export class LayoutCache {
   readonly #known = new WeakMap<object, Laid>();
-  /** What is to be laid out, the next one first. */
+  /** Charts to be laid out, next first. */
   #waiting: Laid[] = [];
   #isAtWork = false;
 

@@ -19,7 +19,7 @@ export interface ChartState {
   readonly answers: readonly string[];
   /** The id of the state that is entered first; null for states that are not compound. */
   readonly initial: string | null;
-  /** What the chart tells outsiders of this state in `meta.status`, and why it needs a person. */
+  /** The chart's words for outsiders about this state in `meta.status`, and why the state needs a person. */
   readonly status: string | null;
   readonly attention: string | null;
   readonly states: readonly ChartState[];
@@ -139,7 +139,7 @@ function told({ meta }: AnyStateNode): Pick<ChartState, "status" | "attention"> 
   };
 }
 
-/** What a state does by being entered, left, and active. */
+/** Actions of a state on entry, on exit and while active. */
 function doings(node: AnyStateNode): string[] {
   const { watches = [] } = (node.meta ?? {}) as { readonly watches?: readonly string[] };
   return [

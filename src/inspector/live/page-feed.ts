@@ -8,7 +8,7 @@ import { WatchedPage, type MadePage, type WatchedPageParts } from "./watched-pag
 
 /** The address of a followed page. */
 export interface PageAddress {
-  /** Where the inspector is mounted: a page has links in it. */
+  /** The path at which the inspector is mounted: a page has links in it. */
   readonly base: string;
   /** The path below `base`, with its query. */
   readonly path: string;

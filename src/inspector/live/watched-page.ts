@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime.ts";
 /** A page as it is at one moment. The tag is the same for as long as the page is. */
 export interface MadePage {
   readonly tag: string;
-  /** What stands in the frame, as HTML. */
+  /** The content of the frame, as HTML. */
   readonly main: string;
 }
 

@@ -18,7 +18,7 @@ interface Confirmation {
   /** The address of the page that shows it. */
   readonly page: string;
   readonly offered: OfferedAct;
-  /** What stands in the field of the event to begin with. */
+  /** The initial text of the event field. */
   readonly event: string;
 }
 

@@ -51,7 +51,7 @@ export class Links {
 interface PageMoment {
   /** Names this state of the page. */
   readonly tag: string;
-  /** By the service's clock, which need not be the browser's. */
+  /** The present time by the service's clock, which need not be the browser's. */
   readonly now: number;
   /** Whether there are webhooks to be shown: an engine without payments has none. */
   readonly hasWebhooks: boolean;

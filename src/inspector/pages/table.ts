@@ -3,7 +3,7 @@ import { html, type Html } from "../html.ts";
 
 /** The content of a table. */
 interface TableParts {
-  /** What a screen reader calls it. */
+  /** The label for screen readers. */
   readonly label: string;
   readonly headings: readonly string[];
   /** Rows with as many cells as there are headings. */

@@ -101,7 +101,7 @@ function rung(attempt: DeliveryAttemptRecord, redact: SecretFilter): Html {
   </li>`;
 }
 
-/** The same request by hand. Address and secret stay in variables of the shell: neither is shown. */
+/** The delivery's request as a curl command. Address and secret are shell variables, and are not shown. */
 function curl(id: string, body: string, redact: SecretFilter): Html {
   const quoted = redact(body).replaceAll("'", "'\\''");
   const text = [

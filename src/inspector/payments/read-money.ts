@@ -6,7 +6,7 @@ import type { EntryRecord } from "../../payments/tables/deposits.ts";
 
 /** A side of a flow: an amount of an asset, and its source or receiver. */
 export interface MoneyEntry {
-  /** What it is, such as `deposit`. */
+  /** The kind of movement, such as `deposit`. */
   readonly is: string;
   /** An address, or null. */
   readonly who: string | null;
@@ -67,7 +67,7 @@ function walletNote(status: string): string {
   return "What the signed transaction moves once it lands.";
 }
 
-/** In wallet mode the sender pays the recipients in the very transaction that he signed. */
+/** Flows in wallet mode: the sender pays the recipients in the signed transaction itself. */
 function walletFlows(
   payments: InspectedPaymentParts,
   { transaction, recipients }: TransactionView,
@@ -89,7 +89,7 @@ function walletFlows(
   return [{ ...assetOf(payments, mint), ...fromSender(paid) }, ...ofFee];
 }
 
-/** In private mode the lines of the deposit address's own ledger. */
+/** Flows in private mode: the lines of the deposit address's ledger. */
 async function ledgerFlows(payments: InspectedPaymentParts, address: string): Promise<MoneyTally[]> {
   const entries = await payments.reads.entries(address);
   const mints = [...new Set(entries.map(({ mint }) => mint))];

@@ -18,13 +18,13 @@ import type { InspectedStorage } from "../../engine/inspected-engine.ts";
 export interface ReplayedStep {
   readonly version: number;
   readonly after: ChartSnapshot;
-  /** What the step asked for, in the order of the chart. */
+  /** Actions of the step, in the order of the chart. */
   readonly actions: readonly ChartAction[];
 }
 
 /** A replayed history, and how far the replay went. */
 export interface ReplayedHistory {
-  /** By version. A step is absent where the chart that made it is not here. */
+  /** Replayed steps, by version. A step is absent when its chart is not registered here. */
   readonly steps: ReadonlyMap<number, ReplayedStep>;
   /** Why not all steps are there, as a sentence; null where they are. */
   readonly problem: string | null;
@@ -38,7 +38,7 @@ const MAX_WALKED = 8_000_000;
 /** Characters of the snapshots of all that are kept. */
 const MAX_TEXT = 4 * MAX_WALKED;
 
-/** One instance, as far as it was gone through. */
+/** A replay of one instance. */
 class Walk {
   readonly steps = new Map<number, ReplayedStep>();
   problem: string | null = null;

@@ -9,7 +9,7 @@ import { parsedAccount } from "./parsed-account.ts";
 /** agave's limit for base58 account data. */
 const MAX_BASE58_BYTES = 128;
 
-/** What every account that has ever been written since 2023 says: it pays no rent. */
+/** The rent epoch of every account written since 2023, which pays no rent. */
 const RENT_EXEMPT_EPOCH = 18_446_744_073_709_551_615n;
 
 /** An account as nodes answer it, `null` when absent. `view` serves to look up the mint of a token account. */

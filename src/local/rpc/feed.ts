@@ -10,7 +10,7 @@ interface News {
   readonly slot: number;
   /** The one of the last look. */
   readonly lastSlot: number;
-  /** What reached the commitment meanwhile, oldest first. */
+  /** Transactions that reached the commitment meanwhile, oldest first. */
   readonly transactions: readonly LandedTransaction[];
 }
 
@@ -122,7 +122,7 @@ export class Feed {
     for (const notice of topic.tell(news)) subscriber.notify(notice);
   }
 
-  /** Where slots follow the clock, it has to be looked at as long as there are subscribers. */
+  /** With slots that follow the clock, the chain has to look at the clock as long as it has subscribers. */
   #tick(): void {
     const { slotMs } = this.#chain;
     if (slotMs === 0 || this.#ticking !== undefined) return;

@@ -9,7 +9,7 @@ import type { View } from "../chain-state.ts";
 import { uiTokenAmount } from "../token-balances.ts";
 import { readMint, readTokenAccount } from "../token-layout.ts";
 
-/** One account in words. */
+/** An account in its parsed form. */
 interface Parsed {
   readonly type: "account" | "mint" | "lookupTable";
   readonly info: object;

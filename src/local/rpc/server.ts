@@ -76,7 +76,7 @@ export class RpcServer {
     this.feed = new Feed(chain, sleep);
   }
 
-  /** What goes wrong with a socket that is being opened, if anything. A rule that throws is a node that fails. */
+  /** The fault of a socket being opened, if any. A rule that throws simulates a failing node. */
   connectionFault(): Fault | undefined {
     try {
       return this.#faults.decide({ transport: "websocket", method: "connect", params: [] });

@@ -118,7 +118,9 @@ interface ApiKeyParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Which keys are taken on this chain; asked at each use, because the chain is known only after the start. */
+  /**
+   * The accepted key environments of this chain; asked at each use, because the chain is known only after the start.
+   */
   readonly environments: () => readonly KeyEnvironment[];
 }
 

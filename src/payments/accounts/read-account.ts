@@ -10,9 +10,9 @@ import { MAX_WEBHOOKS } from "./max-webhooks.ts";
 export interface AccountBody {
   readonly accountId: string;
   readonly tier: Tier;
-  /** What this key is allowed to do; another key of the account may do more. */
+  /** The scopes of this key; further keys of the account may have more. */
   readonly scopes: readonly string[];
-  /** Of requests, by what they do. */
+  /** Limits on requests, by kind. */
   readonly limits: readonly LimitStatus[];
   readonly webhooks: { readonly limit: number; readonly current: number };
 }

@@ -12,7 +12,7 @@ import type { Direction } from "./rules.ts";
 /** The window of a limit per day. */
 const DAY_SECONDS = 86_400;
 
-/** What is counted of a quote. */
+/** The counted fields of a quote. */
 type Amounts = Pick<QuoteRecord, "accountId" | "inputMint" | "outputMint" | "inputAmount" | "outputAmount">;
 
 interface Counted {
@@ -51,8 +51,8 @@ export class AmountLimitCheck {
   }
 
   /**
-   * As `refuseTooLarge`; also throws `VOLUME_LIMIT_EXCEEDED` for more than is left of the account's day. Only `volumes`
-   * in the commit is exact; this tells why a commit was refused.
+   * Like `refuseTooLarge`; also throws `VOLUME_LIMIT_EXCEEDED` for more than the rest of the account's day. Only
+   * `volumes` in the commit is exact; this check explains a refused commit.
    */
   async check(admission: IntakeResult, amounts: Amounts): Promise<void> {
     this.refuseTooLarge(admission, amounts);

@@ -14,7 +14,7 @@ export interface IntakeRequest {
   readonly mode: unknown;
   /** Undefined where a quote leaves open what it is for. */
   readonly type: unknown;
-  /** What is given and got; empty while it is not known. */
+  /** The given and received mints; empty while unknown. */
   readonly mints: readonly string[];
 }
 
@@ -35,7 +35,7 @@ interface IntakeCheckParts extends ClockParts {
   readonly assets: Assets;
 }
 
-/** It is not known how long a pause lasts, or when somebody sets the clock right. */
+/** The advised time of a retry: nobody knows how long a pause lasts, or when somebody sets the clock right. */
 const RETRY_SECONDS = 60;
 
 /** The entrance of new quotes and transactions. */

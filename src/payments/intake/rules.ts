@@ -36,7 +36,7 @@ export interface LoweredWitnessRule extends ActContext {
 
 /** An endpoint that is not asked, from `since` until `until`, in milliseconds. */
 export interface SuspendedEndpoint extends ActContext {
-  /** As the ledger names it. */
+  /** The endpoint's name in the ledger. */
   readonly endpoint: string;
   readonly since: number;
   readonly until: number;

@@ -12,9 +12,9 @@ export interface AuditEntry {
   readonly at: string;
   readonly actor: string;
   readonly reason: string;
-  /** Which act it was, such as `pause`. */
+  /** The kind of act, such as `pause`. */
   readonly act: string;
-  /** What exactly was done. Amounts are decimal strings in whole units. */
+  /** The details of the act. Amounts are decimal strings in whole units. */
   readonly what: Readonly<Record<string, unknown>>;
 }
 

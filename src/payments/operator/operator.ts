@@ -43,7 +43,7 @@ export interface Operator
     MatterCommands,
     TransactionCommands,
     PurseCommands {
-  /** What needs a person, oldest first; up to 1,000 of each kind. */
+  /** Matters that need a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
   /**
    * Derives the deposit addresses of these orders again, from the master secret and the ids alone, such as after the
@@ -89,15 +89,15 @@ interface OperatorCommandParts extends ServiceContext {
   readonly recovery: ((writeAct: WriteAct) => RecoverCommand) | null;
   readonly evidence: EvidenceControl;
   readonly purses: Pick<PurseWatch, "low" | "read">;
-  /** What this process follows on the chain. */
+  /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
-  /** What this process sees endpoints tell differently. */
+  /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
-  /** Which of the host's parts do not answer this process, and which have answered. */
+  /** The host's parts that do not answer this process, and those that have answered. */
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
 }
 

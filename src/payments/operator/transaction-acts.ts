@@ -202,7 +202,10 @@ export class TransactionCommandHandler implements TransactionCommands {
     return this.#guard(decisionOfAddress(address));
   }
 
-  /** Of several who decide at once, also by `resolve`, one does; what waits for a second person waits no more. */
+  /**
+   * The guard of concurrent decisions, of which only one succeeds, also against `resolve`; a request that waits for a
+   * second person ends.
+   */
   async #guard(matter: string): Promise<PaymentWrite> {
     const { storage, clock } = this.#parts;
     return decisionWrite(matter, await storage.decision(matter), { proposal: null, decidedAt: clock.now() });

@@ -186,7 +186,7 @@ export class OtherCopyReader {
     return ledger.markerAddress(deposit.id, keys.seed(deposit, refundWords(words, refund)));
   }
 
-  /** Of each asset that the transaction has moved from the deposit address to the receiver. */
+  /** Amounts of each asset that the transaction moved from the deposit address to the receiver. */
   async #paidTo(to: Address, { id }: DepositRecord, signature: string): Promise<readonly Paid[]> {
     const { ledger, assets } = this.#with;
     const holders = assets.tokens.flatMap(({ mint }) => [

@@ -47,7 +47,7 @@ interface PaymentEffectParts extends ClosingRules {
   readonly keys: DepositKeys;
   readonly sponsor: Signer;
   readonly treasury: Address;
-  /** Who else signs where a transaction needs it: the provider of a swap. */
+  /** Further signers of some transactions: the provider of a swap. */
   readonly cosigners: readonly Signer[];
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
@@ -72,7 +72,7 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
-/** So many tries take a quarter of an hour. */
+/** The number of tries within a quarter of an hour. */
 const MAX_TRIES = 20;
 
 /** Effects of the chart `payment`. Each loads the payment by its id; a rejection means: try again later. */
@@ -85,7 +85,10 @@ export class PaymentEffects {
     this.#outcomes = new PaymentOutcomeReader(surroundings);
   }
 
-  /** What it returns is committed before the first byte leaves: the bytes, their signature and their last height. */
+  /**
+   * Signs a payment; the outcome is committed before the first byte leaves: the bytes, their signature and their last
+   * height.
+   */
   async sign(paymentId: string, failures: number): Outcome {
     const { storage, ledger, clock } = this.#with;
     const inHand = await this.#load(paymentId);
@@ -203,15 +206,15 @@ export class PaymentEffects {
     return { row, deposit, view, stored, plan: withSeeds(stored, (words) => keys.seed(deposit, words)) };
   }
 
-  /** Nothing is signed for a held address: what is wrong with it is for an operator to see. */
+  /** Holds the address and signs nothing: an operator has to look at its trouble. */
   async #hold(deposit: DepositRecord, reason: string): Promise<never> {
     await holdAddress(this.#with.storage, deposit.id, reason);
     throw new Error(`deposit address ${deposit.id} is held: ${reason}`);
   }
 
   /**
-   * What a collection moves stays at the address, and a sweep takes what is there to where it belongs: neither pays anybody
-   * twice. Nor is an address held for dust that goes back.
+   * Whether a payment pays nobody twice: a collection stays at the address, and a sweep only moves money to its proper
+   * place. An address is not held for a dust refund either.
    */
   #isHarmless({ kind, mint, legs }: PaymentRecord): boolean {
     if (kind === "sweep" || kind === "collect") return true;
@@ -348,8 +351,9 @@ export class PaymentEffects {
   }
 
   /**
-   * By which transaction recipients were paid under this marker, where another copy has closed it since: after an operator
-   * released the address, when the marker still stood, or after a version under the same words was signed here that landed.
+   * The transaction that paid recipients under this marker, when another copy has closed the marker since: either after
+   * an operator released the address while the marker stood, or after a version under the same words, signed here, had
+   * landed.
    */
   async #makerOfLostMarker({ row, deposit, stored, view }: PaymentInHand): Promise<string | null> {
     const { storage, ledger, keys } = this.#with;
@@ -364,7 +368,7 @@ export class PaymentEffects {
   }
 
   /**
-   * What was signed here is concluded once enough endpoints show that it landed, and where endpoints differ one of them is
+   * A payment signed here is concluded once enough endpoints show its landing, and if endpoints differ, one endpoint is
    * behind or wrong: neither is a case for an operator.
    */
   async #meetLostMarker(inHand: PaymentInHand, maker: string): Outcome {
@@ -382,7 +386,9 @@ export class PaymentEffects {
   }
 }
 
-/** What a swap pays is decided when it is planned, and a later one had another price. */
+/**
+ * Writes the price of a swap: the amounts are decided when the swap is planned, and a later plan had a different price.
+ */
 function pricedWrites(
   { kind, transactionId, legs }: PaymentRecord,
   indexes: readonly number[],

@@ -171,7 +171,9 @@ export class PaymentOutcomeReader {
     return this.#ledger.markerAddress(deposit.id, this.#keys.seed(deposit, words));
   }
 
-  /** Of the newest bytes, by the heights of a reading whose first marker is the one that they make. */
+  /**
+   * The fate of the newest bytes, by the heights of a reading whose first marker is the marker that the bytes make.
+   */
   async #deathOf(
     { signature }: PaymentRecord,
     { blockHeight, markers, unmadeAt }: Evidence<Omit<MarkersReading, keyof Moment>>,
@@ -184,8 +186,9 @@ export class PaymentOutcomeReader {
   }
 
   /**
-   * Of payments under one marker without a plan. An earlier one was dead before the next was signed, so the newest signed
-   * one landed unless enough nodes know better. Words with amounts say who was paid what.
+   * The payment that landed, among payments under one marker without a plan. An earlier payment was dead before the
+   * next was signed, so the newest signed payment landed, unless enough nodes know better. Words with amounts say who
+   * was paid what.
    */
   async #whichLanded(deposit: DepositRecord, paid: readonly Candidate[]): Promise<Candidate | null> {
     const signed = paid.filter(({ row }) => row.signature !== null);
@@ -201,7 +204,7 @@ export class PaymentOutcomeReader {
     return attempts.find(({ signature }) => signature === maker)?.each ?? (isPriced ? newest : null);
   }
 
-  /** By the chain's heights: when rows were written is told by clocks, of which one may have been set back. */
+  /** The payment signed last, by the chain's heights: rows are dated by clocks, and a clock may have been set back. */
   async #newestSigned(candidates: readonly Candidate[]): Promise<Candidate | null> {
     const signed = candidates.filter(({ row }) => row.signature !== null);
     if (signed.length <= 1) return signed[0] ?? null;
@@ -281,7 +284,7 @@ function candidatesFor(words: string, { payments }: TransactionView): readonly C
   });
 }
 
-/** By how much the order's number of unpaid recipients changes when `paid` were paid in the place of this payment. */
+/** The change of the order's number of unpaid recipients, when `paid` were paid in place of this payment. */
 function unpaidChange(
   row: PaymentRecord,
   paid: readonly number[],

@@ -5,7 +5,9 @@ import { isWhole } from "../../ledger/wire-format.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { inLanes, Semaphore } from "../semaphore.ts";
 
-/** So many sends of all looks together: thousands of unseen bytes must not keep the node from answering them. */
+/**
+ * The most sends at once, of all looks together: thousands of unseen bytes must not keep the node from answering them.
+ */
 const SENDS_AT_ONCE = 32;
 /** Bytes live for a minute or two: a signature that was not looked at for so long is no longer followed here. */
 const FORGET_AFTER_MS = 10 * 60_000;

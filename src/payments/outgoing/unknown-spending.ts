@@ -123,7 +123,7 @@ export function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite 
   return { table: "deposits", id, set: { checkedTo } };
 }
 
-/** Those of an address's transactions that moved something and were not signed here, vouched for by an operator or not. */
+/** Transactions of an address that moved money and were not signed here, vouched for by an operator or not. */
 interface OtherCopySpending {
   readonly unknown: readonly string[];
   readonly explained: readonly string[];
@@ -161,7 +161,7 @@ export function explanationOf(signature: string): string {
 /** Why an address may have paid without us, as far as this process knows; null where nothing hints at it. */
 export type SpendingCheck = (address: string) => Promise<SpendingReason | null>;
 
-/** So many are remembered; asking again about a forgotten one costs a call and nothing else. */
+/** The most remembered signatures; asking again about a forgotten signature costs only a call. */
 const MAX_REMEMBERED = 10_000;
 
 /**

@@ -17,10 +17,10 @@ interface AttemptWatchParts {
   readonly intervalMs: number;
 }
 
-/** What one call for statuses takes. */
+/** The most signatures in one call for statuses. */
 const SIGNATURES_A_LOOK = 256;
 
-/** What is reported of an attempt. The payment's marker decides. */
+/** A report about an attempt. The payment's marker decides. */
 type Report = Extract<PaymentEvent, { readonly about: string }>;
 
 /**

@@ -57,7 +57,7 @@ export class GuardedPriceSource implements PriceSource {
   readonly #source: PriceSource;
   readonly #bounds: CheckedPriceBounds;
   readonly #clock: Clock;
-  /** By the two mints in alphabetical order: a price and its inverse are one. */
+  /** Accepted prices by the two mints in alphabetical order: a price and its inverse are one entry. */
   readonly #accepted = new Map<string, Accepted>();
 
   constructor(source: PriceSource, bounds: CheckedPriceBounds, clock: Clock) {

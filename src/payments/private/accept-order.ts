@@ -53,7 +53,7 @@ export const QUIET_MS = 24 * 3_600_000;
 export const SLOW_MS = 60 * 24 * 3_600_000;
 /** At most one refund per address in this time. */
 export const REFUND_PAUSE_MS = 10 * 60_000;
-/** What ROUTING_UNAVAILABLE advises. */
+/** The retry that ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
 
 /** Dependencies of taking orders, besides the context. */
@@ -145,7 +145,7 @@ export class OrderAcceptance {
     if (!isCovered) throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "price_moved" });
   }
 
-  /** What the order may cost the sponsor, in lamports. */
+  /** The highest cost of the order for the sponsor, in lamports. */
   async #costOf({ quote, declared }: CheckedRequest): Promise<RoutingCost> {
     const { ledger, assets, routing, swapper } = this.#with;
     const { inputMint, outputMint, pricedAccounts } = quote;

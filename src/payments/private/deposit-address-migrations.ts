@@ -4,7 +4,7 @@ import type { PreviousInstance, MigratedInstance } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import type { PaymentTables } from "../tables.ts";
 
-/** In the first version an operator's word stood in the context for good, and served whoever paid in later. */
+/** The context of the first version, in which an operator's word stayed for good, and served later payers too. */
 interface FirstContext extends DepositAddressContext {
   readonly isReleased: boolean;
   readonly refundTo: Address | null;

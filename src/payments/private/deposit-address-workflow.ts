@@ -20,9 +20,9 @@ import { releaseShare } from "../purses/sponsor-share.ts";
 /** The registered chart of deposit addresses. */
 export type DepositAddressWorkflow = Workflow<typeof depositAddress, PaymentTables>;
 
-/** Where an address still waits for its deposit. */
+/** States of an address that still waits for its deposit. */
 const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
-/** Where an operator has to look. */
+/** States of an address that an operator has to look at. */
 const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
 /** Effects of a deposit address. */
@@ -100,7 +100,7 @@ interface ContextChange {
   readonly after: DepositAddressContext;
 }
 
-/** What a step adds to the ledger of its address. */
+/** Entries that a step adds to the ledger of its address. */
 function ledgerLines(
   { address, at }: Pick<EntryRecord, "address" | "at">,
   { before, after }: ContextChange,

@@ -12,9 +12,9 @@ export interface WatchedAddress {
   readonly endsAt: number;
   /** The asset in which the order expects its money, by its place among the assets. */
   readonly expected: number;
-  /** Where each asset is kept, as far as it was looked at: nothing is derived twice. */
+  /** Known accounts by asset: nothing is derived twice. */
   readonly accounts: (Address | undefined)[];
-  /** So many looks so far. */
+  /** The number of looks so far. */
   looks: number;
   /** An account held something else than was last said, and what it is has not been read yet. */
   hasChanged: boolean;

@@ -34,8 +34,8 @@ export interface OrderedReturn {
   readonly to: string;
   readonly amount: string;
   /**
-   * What stays for another word: in frozen accounts, in more accounts than one transaction empties, or beyond what another
-   * person has asked for.
+   * The rest that needs a further order: tokens in frozen accounts, in more accounts than one transaction empties, or
+   * beyond the amount that another person has asked for.
    */
   readonly left: string;
 }
@@ -66,7 +66,7 @@ interface Shared {
   readonly sponsor: Address;
 }
 
-/** What is checked before tokens go to another owner than the sender. */
+/** Checks before tokens go to an owner other than the sender. */
 interface Redirecting {
   /** Null when the host does not screen. */
   readonly screen: ScreenAddress | null;
@@ -76,7 +76,7 @@ interface Redirecting {
   readonly ownAddresses: readonly Address[];
 }
 
-/** What ordering a return needs. */
+/** Dependencies of ordering a return. */
 interface Returning extends Shared, Redirecting {
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;

@@ -12,9 +12,9 @@ import { allStrayDeposits } from "./collect-strays.ts";
 /** Money received, in base units, in the order of the assets. */
 export interface ReceivedFunds {
   readonly amounts: readonly bigint[];
-  /** What of it is there now. */
+  /** The part of the money that is there now. */
   readonly there: readonly bigint[];
-  /** What of it was written down as deposits before. */
+  /** The part of the money that was recorded as deposits before. */
   readonly written: readonly bigint[];
   /** Payments out of the address that landed later may not show in what is there. */
   readonly slot: number;

@@ -38,7 +38,7 @@ export interface ReleasedDeposit {
   readonly vouchedFor: {
     /** The transactions that brought the money, as far as nodes list them. */
     readonly signatures: readonly string[];
-    /** In whole units, by mint. */
+    /** Amounts in whole units, by mint. */
     readonly amounts: Readonly<Record<string, string>>;
   };
   /**
@@ -146,7 +146,7 @@ function explanation(signature: string, transactionId: string): PaymentWrite {
   return { table: "facts", insert: { id: explanationOf(signature), value: transactionId } };
 }
 
-/** What an operator has decided about an address, and what belongs into the commit of its step. */
+/** An operator's decision about an address, and further writes of its commit. */
 interface Decided {
   readonly type: "RELEASE" | "REDIRECT";
   readonly writes: readonly PaymentWrite[];
@@ -177,7 +177,7 @@ async function sentenceOf(
   return isDecided ? `somebody else has just decided about deposit address ${address}` : atWork(address);
 }
 
-/** What an order of release covers, of this money. */
+/** The part of this money that a release covers. */
 function coveredBy(
   { refundTo }: ReleaseRequest,
   { slot, signatures, came, there }: VouchingEvidence,

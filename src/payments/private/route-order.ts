@@ -128,7 +128,7 @@ export class PayoutRouting implements OrderRouting {
     return this.#replace(view, await termsOf(this.#with, row.address), replaced);
   }
 
-  /** The same under the same words, with the loan that the address needs by now. */
+  /** Pays again under the same words, with the loan that the address needs by now. */
   async #payAgain(
     view: TransactionView,
     plan: StoredPlan,
@@ -213,7 +213,7 @@ export class PayoutRouting implements OrderRouting {
   }
 }
 
-/** So many recipients cannot be paid. */
+/** The event for recipients who cannot be paid. */
 function given(unpaid: number): RoutingOutcome {
   return { event: { type: "ROUTED", payouts: 0, unpaid } };
 }

@@ -177,7 +177,7 @@ function inflowsOf(asset: Token, inflows: Evidence<readonly Inflow[]>): Evidence
   return inflows.filter(({ mint }) => mint === ledgerMint(asset));
 }
 
-/** So many addresses are remembered; one that is forgotten is waited for once more. */
+/** The most remembered addresses; a forgotten address only makes the wait begin again. */
 const MAX_REMEMBERED = 10_000;
 
 /** For how long this process has seen money at an address that no listed transaction brought. */

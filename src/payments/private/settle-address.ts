@@ -269,7 +269,10 @@ export class SettlementEffects implements AddressSettlement {
     };
   }
 
-  /** What may still be paid to recipients: what another copy has paid, by an operator's word, is open no more. */
+  /**
+   * Payments to recipients that may still be made: a payment that another copy has made, by an operator's word, is no
+   * longer open.
+   */
   async #openPayments(
     { deposit, view }: AddressInHand,
     standing: readonly StandingMarker[],
@@ -358,7 +361,7 @@ interface HeldAsset {
   readonly asset: Token;
   readonly balance: bigint;
   readonly fee: string;
-  /** Who gets refunds. */
+  /** The receiver of refunds. */
   readonly receiver: Address;
   readonly isSwept: boolean;
   readonly redirected: Redirected | null;
@@ -368,7 +371,10 @@ interface HeldAsset {
 interface Redirected {
   readonly word: string;
   readonly to: Address;
-  /** Of the rest of a mint, with so much there; what came since the operator's word is no part of it. */
+  /**
+   * The most of a mint's rest that may go to the new receiver, at this balance; money received after the operator's
+   * word is excluded.
+   */
   readonly mostOf: (mint: string, balance: bigint, rest: bigint) => bigint;
 }
 

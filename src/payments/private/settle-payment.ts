@@ -21,9 +21,9 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 export interface SettledPayment {
   readonly transactionId: string;
   readonly signature: string;
-  /** What the payment was planned as. */
+  /** The kind of the planned payment. */
   readonly kind: PaymentRecord["kind"];
-  /** What the transaction has paid by the chain, in whole units; empty where only the payment's place is taken. */
+  /** The transaction's payments by the chain, in whole units; empty where only the payment's place is taken. */
   readonly paid: readonly { readonly address: string; readonly mint: string; readonly amount: string }[];
 }
 
@@ -121,7 +121,7 @@ async function madeBy(
   return made;
 }
 
-/** By the same reading that concludes the payment later, as if the operator's word were stored already. */
+/** Settles by the reading that also concludes the payment later, as if the operator's word were stored already. */
 async function settledAs(
   parts: SettlingParts,
   waiting: WaitingPayment,

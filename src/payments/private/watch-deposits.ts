@@ -32,7 +32,7 @@ interface DepositWatchParts extends Pick<
   readonly spendingCheck: SpendingCheck;
 }
 
-/** What a full reading showed of an address. */
+/** A full reading of an address. */
 interface Shown {
   readonly watched: WatchedAddress;
   readonly amounts: readonly bigint[];
@@ -83,7 +83,7 @@ export class DepositWatch implements Watcher {
     return [];
   }
 
-  /** What is remembered of these, in their order; begun for those that were not watched a moment ago. */
+  /** The memory of these addresses, in order; begun for addresses that were not watched a moment ago. */
   async #rememberedOf(keys: readonly string[]): Promise<readonly WatchedAddress[]> {
     const { storage, clock, assets } = this.#with;
     const memory = this.#memory;
@@ -94,7 +94,7 @@ export class DepositWatch implements Watcher {
     return keys.map((key) => memory.of(key)).filter((watched) => watched !== undefined);
   }
 
-  /** Those of them that are not held. */
+  /** Filters addresses that are not held. */
   async #free(due: readonly WatchedAddress[]): Promise<readonly WatchedAddress[]> {
     const { storage } = this.#with;
     const rows = due.length === 0 ? [] : await storage.deposits(due.map(({ address }) => address));
@@ -213,13 +213,15 @@ class AddressMemory {
   }
 }
 
-/** What is not known of one address keeps nothing from the others. */
+/** Silence about one address must not stop the look at other addresses. */
 function unlessSilent(error: unknown): null {
   if (error instanceof LedgerUnavailable) return null;
   throw error;
 }
 
-/** By our own clock, which only says when to ask the chain's. */
+/**
+ * Whether an address is due for a full reading, by our own clock, which only decides when to ask the chain's clock.
+ */
 function isToBeRead(watched: WatchedAddress, now: number): boolean {
   return watched.hasChanged || (now > watched.endsAt && !watched.isSaidOver) || isToBeSaidAgain(watched);
 }

@@ -14,7 +14,7 @@ const PAUSE_MS = 2 * 60_000;
 /** An address that the watch of deposits was not given for so long is watched no more. */
 const FORGET_AFTER_MS = 60_000;
 
-/** What looking beside the associated accounts takes. */
+/** Dependencies of looking for stray deposits. */
 type StrayWatchParts = Pick<ServiceContext, "storage" | "ledger" | "clock" | "assets">;
 
 /** An address that waits, in the memory of this watch. */
@@ -34,7 +34,7 @@ export class StrayWatch implements Watcher {
   readonly batchSize?: number;
   readonly #deposits: Watcher;
   readonly #with: StrayWatchParts;
-  /** By address, the one looked at longest ago first. */
+  /** Waiting addresses, the longest unseen first. */
   readonly #waiting = new Map<string, Waiting>();
   #nextAt = 0;
 
@@ -90,7 +90,7 @@ export class StrayWatch implements Watcher {
   }
 }
 
-/** What the other watch has found out is not lost over this. */
+/** Silence must not lose the findings of the other watch. */
 function unlessSilent(error: unknown): false {
   if (error instanceof LedgerUnavailable) return false;
   throw error;

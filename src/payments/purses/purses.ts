@@ -24,7 +24,7 @@ export interface PurseBody {
   readonly balance: string;
   /** Promised to open orders, quotes and swaps under way. */
   readonly reserved: string;
-  /** What it has signed for within the last 24 hours: of the sponsor fees and rent, of the desk what it has given. */
+  /** Spendings signed within the last 24 hours: fees and rent of the sponsor, payments of the desk. */
   readonly spentInADay: string;
   /**
    * When what is neither spent nor reserved is used up, ISO 8601, should spending go on as in the last 24 hours. Null when
@@ -64,7 +64,7 @@ export interface PurseParts {
   readonly purses: PurseOptions;
 }
 
-/** One asset of one purse in base units. */
+/** A purse's balance of one asset, in base units. */
 interface Purse {
   readonly name: PurseName;
   readonly address: Address;
@@ -174,7 +174,7 @@ export class PurseWatch {
     this.#deps = deps;
   }
 
-  /** As they are now. Throws `LedgerUnavailable`. */
+  /** Reads the present balances. Throws `LedgerUnavailable`. */
   async read(): Promise<readonly PurseBody[]> {
     const now = this.#deps.clock.now();
     this.#askedAt = now;
@@ -187,7 +187,7 @@ export class PurseWatch {
     return bodies;
   }
 
-  /** Those that are low, as read five minutes ago at most; while the chain cannot be read, as they were last. */
+  /** Low purses, as read at most five minutes ago; while the chain cannot be read, the last reading counts. */
   async low(): Promise<readonly LowPurse[]> {
     if (Math.abs(this.#deps.clock.now() - this.#askedAt) >= MAX_READING_AGE_MS) {
       await this.read().catch((error: unknown) => {

@@ -134,7 +134,7 @@ export function spentBy({ costs = [], rent = "0" }: Pick<StoredPlan, "costs" | "
   return costs.reduce((sum, cost) => sum + BigInt(cost), BigInt(rent));
 }
 
-/** What a payment's attempts cost. */
+/** The costs of a payment's attempts. */
 type AttemptCosts = Required<Pick<StoredPlan, "costs" | "rent" | "presumed">>;
 
 /** The costs of a payment with one more attempt. */

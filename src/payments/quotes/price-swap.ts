@@ -47,7 +47,7 @@ interface SwapPriceRequest extends SwapPair {
   readonly now: number;
 }
 
-/** What a private swap costs, in base units of what is given. */
+/** The fees of a private swap, in base units of the given asset. */
 type PrivateSwapFees = OrderFees & Pick<QuoteRecord, "pricedAccounts">;
 
 /** Prices quotes of two different assets. */
@@ -160,7 +160,7 @@ export class SwapPricing {
   }
 }
 
-/** What the offer takes up is set aside until the quote ends, and no longer than `MAX_HOLD_MS` in all. */
+/** Holds the offer's reservations until the quote ends, and no longer than `MAX_HOLD_MS` in all. */
 function holdFor(
   { id, version, createdAt, expiresAt }: QuoteInput,
   reservations: readonly WantedReservation[],
@@ -185,7 +185,7 @@ function refuseTooSmall(
   throw tooSmall(give, minimum > smallest ? minimum : smallest);
 }
 
-/** In base64, each signature still missing. */
+/** The unsigned transaction in base64, with blank signatures. */
 function unsignedText({ message, signers }: UnsignedTransaction): string {
   const unsigned = joinTransaction(
     message,

@@ -93,7 +93,10 @@ export async function dearestRateOfSol(
   return mint === SOL_MINT ? rate : dearestWithin(rate, maxPriceMoveBps);
 }
 
-/** What an order pays at least for what it binds of the sponsor for a while, in hundredths of a percent of that. */
+/**
+ * The least fee of an order for the sponsor's money that it binds for a while, in hundredths of a percent of that
+ * money.
+ */
 const BINDING_BPS = 25n;
 
 /** The fees of an order in base units of what is deposited, and the smallest amount whose fee covers what it binds. */
@@ -101,7 +104,7 @@ export interface OrderFees {
   readonly networkFee: bigint;
   readonly rent: bigint;
   readonly routingFee: bigint;
-  /** Nothing where any amount does, and where the operator takes no routing fee. */
+  /** The smallest amount; zero when any amount is accepted, and when the operator takes no routing fee. */
   readonly smallest: bigint;
 }
 

@@ -6,7 +6,7 @@ import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
 /** The swap of the newest version of a quote, and its reservations. */
 export interface QuotedSwap extends BuiltSwap {
-  /** Nothing any more for a quote that was refreshed for too long. */
+  /** Reservations; empty for a quote that was refreshed for too long. */
   readonly reservations: readonly ReservationName[];
 }
 

@@ -21,7 +21,7 @@ export type ScreenAddress = (
 /** Why an address is held when a party is refused, or when it is not known who all paid in. */
 export const SCREENING = "screening";
 
-/** What ROUTING_UNAVAILABLE advises. */
+/** The retry that ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
 /** A payroll has hundreds of recipients, and each answer may take a call to another service. */
 const ASKED_AT_ONCE = 8;

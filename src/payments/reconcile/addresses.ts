@@ -49,7 +49,10 @@ export function noAddresses(assets: Assets): AddressReconciliation {
 }
 
 const PAGE = 100;
-/** Each address takes several calls to the chain; the ledger itself keeps to the rate of its endpoints. */
+/**
+ * The number of addresses examined at once: an address takes several calls to the chain; the ledger itself keeps to the
+ * rate of its endpoints.
+ */
 const ADDRESSES_AT_ONCE = 8;
 /** Payments go on meanwhile: what cannot be explained is looked at again before it is reported. */
 const MAX_LOOKS = 3;

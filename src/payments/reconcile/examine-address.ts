@@ -32,9 +32,9 @@ interface AddressFacts {
   readonly orderStatus: string;
   readonly payments: readonly PaymentRecord[];
   readonly entries: readonly EntryRecord[];
-  /** Where its machine is, such as `resting`; null when it has none. */
+  /** The state of its machine, such as `resting`; null without a machine. */
   readonly state: string | null;
-  /** What a reading from before this slot shows is less than what is recorded. */
+  /** The slot from which on a reading shows all recorded payments. */
   readonly settledSlot: number;
 }
 
@@ -49,7 +49,7 @@ interface Contradiction {
 export interface ExaminedAddress {
   readonly facts: AddressFacts;
   readonly tallies: readonly { readonly asset: Token; readonly tally: AddressTally }[];
-  /** What is on record of mints that are none of the service's assets, in raw units. */
+  /** Recorded tokens of foreign mints, in raw units. */
   readonly otherMints: readonly { readonly mint: string; readonly units: bigint }[];
   /** Signatures of the address that landed and that this database does not know. */
   readonly unknownSignatures: readonly string[];
@@ -162,7 +162,7 @@ function isClosedAndEmpty(assets: Assets, { state, deposit, payments, entries }:
   );
 }
 
-/** What the chain shows of an address. */
+/** The chain's view of an address. */
 interface AddressOnChain {
   readonly held: Funds;
   /** The address's own transactions that `held` includes. */
@@ -188,7 +188,7 @@ function talliesOf(
   });
 }
 
-/** By the lines alone: the maker of a mint decides what the chain shows of it. */
+/** Foreign tokens by the entries alone: the maker of a mint controls its balances on the chain. */
 function otherMintsOf(assets: Assets, { entries }: AddressFacts): ExaminedAddress["otherMints"] {
   const mints = new Set(entries.map(({ mint }) => mint).filter((mint) => assets.ofMint(mint) === null));
   return [...mints]
@@ -231,7 +231,7 @@ function mintsOf(assets: Assets): readonly Address[] {
   return assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
 }
 
-/** In the order of the token list, SOL first. */
+/** Units in the order of the token list, SOL first. */
 function unitsOf({ lamports, tokens }: Funds): readonly bigint[] {
   return [lamports, ...tokens];
 }

@@ -22,9 +22,9 @@ export type Finding =
       readonly recorded: string;
       readonly onChain: "landed" | "landed_with_error";
     }
-  /** Nothing more will be spent on the order, and the sponsor's lamports for it are still promised. */
+  /** The order will spend nothing more, but lamports of the sponsor are still reserved. */
   | { readonly finding: "open_reservation"; readonly lamports: string }
-  /** Nothing is signed for the address before an operator has looked. Explained, but it waits. */
+  /** The address waits for an operator, and signs nothing before. Explained, but it waits. */
   | { readonly finding: "held"; readonly reason: string }
   /** Tokens that are none of the service's assets: they wait for an operator to say where they go. Explained. */
   | { readonly finding: "other_mint"; readonly mint: string; /** Raw units. */ readonly units: string }

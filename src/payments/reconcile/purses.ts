@@ -16,8 +16,8 @@ export interface PurseReconciliation {
   /** False when it has signed more than were looked through: then older ones were not. */
   readonly isWhole: boolean;
   /**
-   * Those that are on no record here and that no operator has vouched for: the database is an old copy, another
-   * database signs with the same key, or the key is stolen.
+   * Signatures that are not recorded here and that no operator has vouched for: the database is an old copy, a
+   * different database signs with the same key, or the key is stolen.
    */
   readonly unknownSignatures: readonly string[];
 }

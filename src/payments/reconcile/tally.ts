@@ -25,7 +25,7 @@ export interface AddressTally {
   readonly vouched: bigint;
   /** Gone, and nothing explains where: the only sum that must be 0. */
   readonly missing: bigint;
-  /** What the chain shows. */
+  /** The amount that the chain shows. */
   readonly held: bigint;
 }
 

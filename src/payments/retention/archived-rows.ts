@@ -4,7 +4,7 @@ import type { PaymentTables, TableName } from "../tables.ts";
 
 /** A row that is about to be removed. Amounts are decimal digits in base units, bytes are base64. */
 export interface ArchivedRow {
-  /** One of the service's tables, or of the engine's two. */
+  /** A table of the service, or one of the engine's two. */
   readonly table: TableName | "instances" | "history";
   readonly row: Readonly<Record<string, unknown>>;
 }

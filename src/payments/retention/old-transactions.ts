@@ -50,14 +50,14 @@ function isProof({ mode, type, sender }: TransactionRecord, ownAddresses: readon
 }
 
 /**
- * One that was given up as expired may be settled by its signature later: few ever are. Were each of them asked for again,
- * every pass would go through all that is younger than the first of them.
+ * Whether the transaction was given up as expired, and may be settled by its signature later, which is rare. If each
+ * such transaction were judged again, every pass would go through all younger rows.
  */
 function isGivenUp({ status, reason, landedAfterCancel }: TransactionRecord): boolean {
   return status === "failed" && reason === "expired" && !landedAfterCancel;
 }
 
-/** One that waits for an operator is open. */
+/** Whether the transaction may be removed; a transaction that waits for an operator is open. */
 function canGo({ status, attention }: TransactionRecord): boolean {
   return attention === null && (status === "completed" || status === "failed" || status === "cancelled");
 }
@@ -74,8 +74,9 @@ async function areNoticesGone(
 }
 
 /**
- * What is left of signed bytes: their signature and the hash of their message, which are unique. By these the database
- * refuses them for good; that they have expired is the word of a node, and the payment of one order must not count for two.
+ * The empty bytes that replace signed bytes: only the signature and the hash of the message stay, which are unique.
+ * With both the database refuses the same bytes for good; only a node says that the bytes have expired, and the payment
+ * of one order must not count for two.
  */
 const NOTHING = new Uint8Array();
 

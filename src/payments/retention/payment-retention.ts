@@ -35,7 +35,7 @@ export interface PaymentRetentionStatus extends RemovalStatus {
   readonly bytes: number | null;
   /** How long ago the oldest transaction was taken, in milliseconds; null where there is none. */
   readonly oldestTransactionMs: number | null;
-  /** What is never removed, of that for which the host may set a time. */
+  /** Kinds that are never removed, although the host may set a duration for them. */
   readonly keptForGood: readonly (keyof CheckedKeepOptions)[];
 }
 

@@ -31,7 +31,7 @@ export async function deskInventory(
 /** The least inventory, as a number of smallest swaps: each account may have a tenth of it. */
 export const SMALLEST_SWAPS = 10n;
 
-/** What warning takes. */
+/** Dependencies of the warning. */
 interface WarningParts {
   readonly ledger: RoutingLedger;
   readonly log: Logger;

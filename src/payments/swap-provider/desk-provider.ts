@@ -22,9 +22,9 @@ export interface DeskOptions {
    * local chains and refused on mainnet: a customer could move the price and then trade at it.
    */
   readonly prices?: PriceSource;
-  /** Which prices are believed; see `PriceBounds`. Needs `prices`. */
+  /** Bounds on believable prices; see `PriceBounds`. Needs `prices`. */
   readonly priceBounds?: PriceBounds;
-  /** What the desk keeps of each swap, in hundredths of a percent, 0 to 1,000. Default 30. */
+  /** The part of each swap that the desk keeps, in hundredths of a percent, 0 to 1,000. Default 30. */
   readonly spreadBps?: number;
   /**
    * How far the price may have moved against the desk since a swap was quoted, in hundredths of a percent, 0 to 1,000.

@@ -17,7 +17,7 @@ import type { Token } from "../assets/assets.ts";
  * proved dead.
  */
 export interface SwapProvider {
-  /** In log lines. */
+  /** The name in log lines. */
   readonly name: string;
   /** Called once, when the service is made. Opens no connection. */
   connect(surroundings: ProviderContext): Swapper;
@@ -113,7 +113,7 @@ export interface DirectSwap extends OfferedSwap {
   readonly from: Address;
   /** The payee that gets. */
   readonly to: Address;
-  /** Who pays for the payee's token account. */
+  /** The payer of the payee's token account. */
   readonly accountPayer: Address;
 }
 

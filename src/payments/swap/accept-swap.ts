@@ -33,7 +33,7 @@ interface SignedSwap extends SenderSignedSwap {
   readonly verified: VerifiedPayment;
 }
 
-/** What a swap has set aside of the provider's inventory, and the writes that keep it. */
+/** A swap's reservations of the provider's inventory, and the writes that keep them. */
 interface KeptReservations {
   readonly reservations: readonly string[];
   readonly writes: readonly PaymentWrite[];
@@ -74,7 +74,9 @@ export class SwapAcceptance {
     if (!(await isStillGood(swapper, this.#offered(quote)).catch(unasked))) throw priceMoved(quote);
   }
 
-  /** What the quote has set aside is kept. Where nothing is, the quote promised nothing: the price must still be had. */
+  /**
+   * Keeps the quote's reservations. A quote without reservations promised nothing: the price must still be available.
+   */
   async #keep(quote: QuoteRecord, { reservations }: QuotedSwap): Promise<KeptReservations> {
     const { storage, clock, swapper } = this.#with;
     const previous = reservations.map(({ id }) => id);

@@ -35,7 +35,7 @@ interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
   readonly swapper: Swapper | null;
 }
 
-/** What is swapped for what, without the fees. */
+/** The assets and amounts of a swap, without fees. */
 interface SwapLegs {
   readonly give: Token;
   readonly get: Token;
@@ -175,7 +175,7 @@ export class SwapRouting implements OrderRouting {
   }
 }
 
-/** Nothing was swapped and nothing will be: the address gives everything back. */
+/** Gives the swap up: the address returns everything. */
 function giveUp(reason: Obstacle | null): RoutingOutcome {
   return { event: { type: "ROUTED", payouts: 0, unpaid: 1, ...(reason === null ? {} : { reason }) } };
 }

@@ -44,7 +44,7 @@ export async function swapRefusal(
   return tooLittle(sol, "rent", { required, available: lamports });
 }
 
-/** In base units of the asset. */
+/** Amounts in base units of the asset. */
 interface Shortfall {
   readonly required: bigint;
   readonly available: bigint;

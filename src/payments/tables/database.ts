@@ -17,7 +17,7 @@ export interface FactRecord extends Row<typeof facts> {}
 export const lives = defineTable("lives", {
   columns: {
     id: "text",
-    /** Of several processes one notes a sign. */
+    /** The version, so that only one of several processes notes a sign. */
     version: "integer",
     since: "integer",
     /** The last sign of life in it. */

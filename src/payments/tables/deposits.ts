@@ -10,7 +10,7 @@ import { type TableReader, rowsOf } from "./read.ts";
 export const deposits = defineTable("deposits", {
   columns: {
     id: column<Address>("text"),
-    /** One address per transaction. */
+    /** The order of the address: one address for each transaction. */
     transactionId: "text",
     accountId: "text",
     masterVersion: "integer",
@@ -79,7 +79,7 @@ export const vouchings = defineTable("vouchings", {
     signatures: column<readonly string[]>("json"),
     /** Base units of all that had ever come in, as decimal strings, by mint. */
     came: column<Readonly<Record<string, string>>>("json"),
-    /** Where what was there goes, null for the sender. */
+    /** The receiver of the money; null for the sender. */
     refundTo: column<Address | null>("text?"),
     /** Base units that may go there, network costs included, as decimal strings, by mint; null for the sender. */
     allowed: column<Readonly<Record<string, string>> | null>("json?"),
@@ -107,7 +107,7 @@ export const depositReads = (read: TableReader) => ({
   /** The ledgers of several deposit addresses, the lines of each oldest first. */
   entriesOf: (addresses: readonly string[]) =>
     read.find({ table: entries, index: "ofAddress", anyOf: ["address", addresses] }),
-  /** What operators have vouched for at a deposit address, the oldest word first. */
+  /** Money that operators have vouched for at a deposit address, oldest word first. */
   vouchings: (address: string) => read.find({ table: vouchings, index: "ofAddress", equals: { address } }),
   /** Every transaction of an address that this database did not know of when a node listed it. */
   async unknownSignatures(address: string): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ export const reservations = defineTable("reservations", {
     id: "text",
     /** Guards that what has lapsed is not kept, and what was kept does not lapse. */
     version: "integer",
-    /** What is limited, such as `sponsor <address>`. */
+    /** The limited resource, such as `sponsor <address>`. */
     resource: "text",
     amount: "amount",
     createdAt: "integer",
@@ -67,7 +67,7 @@ export interface GateRecord extends Row<typeof gates> {}
 export const volumes = defineTable("volumes", {
   columns: {
     id: "text",
-    /** Whose amount, of which asset, and whether it is given or got. */
+    /** The account, asset and direction of the amount. */
     scope: "text",
     at: "integer",
     amount: "amount",
@@ -88,15 +88,15 @@ export const limitReads = (read: TableReader) => ({
     const ofScope = { table: volumes, index: "ofScope", equals: { scope }, after: [since] } as const;
     return (await read.tally({ ...ofScope, sum: "amount" })).total;
   },
-  /** What is promised of a resource and not released, oldest first. */
+  /** Unreleased reservations of a resource, oldest first. */
   reservations: (resource: string) =>
     read.find({ table: reservations, index: "ofResource", equals: { resource, releasedAt: null } }),
-  /** One reservation, released or not. */
+  /** A reservation, released or not. */
   reservation: (id: string) => read.get(reservations, id),
   /** Up to `limit` of those that lapse by themselves and are not released, the first one to lapse first. */
   lapsing: (resource: string, limit: number) =>
     read.find({ table: reservations, index: "lapsing", equals: { resource }, limit }),
-  /** What a purse has spent after `since`, oldest first. */
+  /** Spendings of a purse after `since`, oldest first. */
   spendings: (purse: string, since: number) =>
     read.find({ table: spendings, index: "ofPurse", equals: { purse }, after: [since] }),
   /** Gates by their ids, in any order; absent ones are left out. */

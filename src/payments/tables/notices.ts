@@ -15,7 +15,7 @@ export const notices = defineTable("notices", {
     blockTime: "integer?",
     /** Base units of the fee's asset. */
     fee: "amount?",
-    /** What is sent, byte for byte, on every attempt; null until it was serialised, once. */
+    /** The body, sent byte for byte on every attempt; null until it was serialised, once. */
     body: "text?",
     /** The webhooks that are told, by id: chosen with the body. Null until then, and in rows of before the field. */
     webhooks: column<readonly string[] | null>("json?"),

@@ -46,12 +46,12 @@ export const audit = defineTable("audit", {
   columns: {
     id: "text",
     at: "integer",
-    /** Who acted, and why, in the operator's own words. */
+    /** The acting person, and the reason in the operator's own words. */
     actor: "text",
     reason: "text",
-    /** Which act it was, such as `pause`. */
+    /** The kind of act, such as `pause`. */
     act: "text",
-    /** What exactly was done, as JSON text. Holds no secret. */
+    /** The details of the act, as JSON text. Holds no secret. */
     what: "text",
   },
   appendOnly: true,
@@ -71,7 +71,7 @@ export const operatorReads = (read: TableReader) => ({
     const oldestFirst = open.flat().toSorted((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1));
     return oldestFirst.slice(0, limit);
   },
-  /** What operators have decided about a matter; null while nothing was. */
+  /** The operators' decision about a matter; null without a decision. */
   decision: (id: string) => read.get(decisions, id),
   /**
    * The operators' acts in the order in which they were committed: up to `limit`, from the one that follows the row with

@@ -31,7 +31,7 @@ export const quotes = defineTable("quotes", {
     /** Private mode: how many token accounts of recipients the price includes. */
     pricedAccounts: "integer",
     slippageBps: "integer",
-    /** In percent, as decimal text. */
+    /** The price impact in percent, as decimal text. */
     priceImpact: "text",
     sender: column<Address | null>("text?"),
     /** Bound recipients, null when the quote left them open. */
@@ -67,7 +67,7 @@ export const transactions = defineTable("transactions", {
     feeMint: "text",
     /** Private mode: where the caller sends the money; its row in `deposits`. */
     depositAddress: column<Address | null>("text?"),
-    /** What its owner calls it; not unique. */
+    /** The owner's name for the transaction; not unique. */
     reference: "text?",
     /** SHA-256 of the request that created it, hex: the same request again is answered with the same transaction. */
     requestHash: "text",
@@ -78,11 +78,11 @@ export const transactions = defineTable("transactions", {
     blockTime: "integer?",
     /** Base units of the fee's asset, once final. */
     fee: "amount?",
-    /** It landed although it had been cancelled, or judged to be past landing. */
+    /** True for a landing although the transaction had been cancelled, or judged to be past landing. */
     landedAfterCancel: "boolean",
     /** Why it needs an operator, null while it does not. */
     attention: column<TransactionAttention | null>("text?"),
-    /** Where its sender signed the same message again: the signature under which that landed. */
+    /** The signature under which the message landed, when its sender signed the same message again. */
     landedSignature: "text?",
     /** When the point of no return was passed: "broadcast started" was committed before the first byte left. */
     broadcastAt: "integer?",
@@ -130,7 +130,7 @@ export interface TransactionView {
   readonly transaction: TransactionRecord;
   /** Ordered by index. */
   readonly recipients: readonly RecipientRecord[];
-  /** What the service itself signed for it, oldest first. */
+  /** Payments that the service itself signed for the order, oldest first. */
   readonly payments: readonly PaymentRecord[];
 }
 
@@ -140,7 +140,7 @@ export type TransactionLookup =
   | { readonly type: TransactionRecord["type"] }
   | { readonly mode: TransactionRecord["mode"] }
   | { readonly reference: string }
-  /** One of the recipients' addresses. */
+  /** The address of a recipient. */
   | { readonly recipient: Address };
 
 export const orderReads = (read: TableReader) => ({

@@ -23,7 +23,9 @@ export const payments = defineTable("payments", {
     mark: "text",
     mint: "text",
     legs: column<readonly RecipientShare[]>("json"),
-    /** What the transaction does, as JSON text: rebuilt over a new blockhash for each attempt, otherwise unchanged. */
+    /**
+     * The moves of the transaction, as JSON text: rebuilt over a new blockhash for each attempt, otherwise unchanged.
+     */
     plan: "text",
     /** The signature of the newest attempt. */
     signature: "text?",

@@ -98,7 +98,7 @@ export interface AbandonedDeliveries {
 }
 
 export const webhookReads = (read: TableReader) => ({
-  /** One webhook, deleted ones included. */
+  /** A webhook, deleted ones included. */
   webhook: (id: string) => read.get(webhooks, id),
   /** An account's webhooks that are not deleted, oldest first. */
   webhooks: (accountId: string) => read.find({ table: webhooks, index: "ofAccount", equals: { accountId } }),

@@ -5,7 +5,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
 
-/** What other processes on the same database change is seen this late. */
+/** Changes by other processes on the same database are seen after this time at the latest. */
 const LOOK_AGAIN_MS = 1_000;
 
 /** The awaited status, and the longest wait. */

@@ -128,7 +128,7 @@ export class TransactionAcceptance {
     return this.#with.intake.admit(caller, { mode, type, mints });
   }
 
-  /** The same decision, counted against the day, and kept only while the rules hold that it was let in by. */
+  /** The decision, counted against the day, and kept only while the rules that admitted it hold. */
   #underRules(
     admission: IntakeResult,
     quote: QuoteRecord,

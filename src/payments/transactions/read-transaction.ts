@@ -49,7 +49,7 @@ export interface TransactionBody extends Partial<DepositBody & ReceivedMoneyBody
   readonly refunds: readonly RefundBody[];
   readonly createdAt: string;
   readonly cancelledAt: string | null;
-  /** What its owner calls it. */
+  /** The owner's name for the transaction. */
   readonly reference: string | null;
   /** Only there when it landed although it was cancelled, or judged to be past landing. */
   readonly landedAfterCancel?: true;

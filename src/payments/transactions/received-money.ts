@@ -10,7 +10,7 @@ export interface ReceivedBody {
   readonly asset: string;
   /** SOL's is that of wrapped SOL. */
   readonly mint: string;
-  /** In whole units; of what is none of the service's assets, in raw units. */
+  /** The amount in whole units; for foreign tokens in raw units. */
   readonly amount: string;
   /** Null: deposits are seen from balances, which do not say which transaction changed them. */
   readonly signature: string | null;
@@ -21,7 +21,7 @@ export interface ReceivedBody {
 /** The shown money received. */
 export interface ReceivedMoneyBody {
   readonly received: readonly ReceivedBody[];
-  /** What is still to be deposited, in whole units of the expected asset; "0" when all of it is there. */
+  /** The missing rest, in whole units of the expected asset; "0" when nothing is missing. */
   readonly remainingAmount: string;
 }
 
@@ -53,7 +53,9 @@ export function receivedMoney(
   };
 }
 
-/** What came to a cancelled order, or after its address had stopped waiting, goes back to the sender. */
+/**
+ * Money for a cancelled order, or after its address had stopped waiting, goes back to the sender and does not count.
+ */
 function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): boolean {
   const { mint, waitEndedAt } = deposit;
   const isInTime = waitEndedAt === null || entry.at <= waitEndedAt;

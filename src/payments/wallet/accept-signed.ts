@@ -94,7 +94,7 @@ export function createdTransferBody({ id, signature, createdAt }: TransactionRec
   };
 }
 
-/** Of a swap the provider's signature is still to come. */
+/** The attempt; for a swap the provider's signature is still missing. */
 function attemptOf(
   { id: transactionId, createdAt }: TransactionRecord,
   { verified, reference }: ExaminedTransaction,

@@ -1,7 +1,7 @@
 /** Remembers what is known of signatures that have landed, so that no answer is asked for twice. */
 import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
 
-/** What is known of one. */
+/** The known state of a signature. */
 type Known =
   /** Landed; the receipt was not asked for yet. */
   | { readonly is: "landed" }
@@ -36,14 +36,14 @@ export class LandedSignatureCache {
     return known?.is !== "without receipt" || known.askAt <= now;
   }
 
-  /** It has landed; its receipt will be asked for. */
+  /** Notes a landing; its receipt will be asked for. */
   landed(signature: string): void {
     if (this.#known.get(signature)?.is !== "without receipt") this.#remember(signature, { is: "landed" });
   }
 
   /**
-   * Its receipt was asked for and is not there. It is asked for again after a pause that doubles from 2 to 8 s, and its
-   * status meanwhile: one that has not landed after all must not be waited for.
+   * Notes a missing receipt, which is asked for again after a pause that doubles from 2 to 8 s. Meanwhile the status is
+   * asked for: a signature that has not landed after all must not be waited for.
    */
   withoutReceipt(signature: string, now: number): void {
     const known = this.#known.get(signature);
@@ -52,12 +52,12 @@ export class LandedSignatureCache {
     this.#remember(signature, { is: "without receipt", askAt: now + pause, times });
   }
 
-  /** Its receipt was read. */
+  /** Notes a receipt that was read. */
   read(signature: string, event: SignatureEvent): void {
     this.#remember(signature, { is: "read", event });
   }
 
-  /** Nothing more will be asked about it. */
+  /** Forgets a signature, about which nothing more is asked. */
   forget(signature: string): void {
     this.#known.delete(signature);
   }

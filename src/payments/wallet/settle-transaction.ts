@@ -28,7 +28,7 @@ export interface NamedLanding {
 /** A settled transaction. */
 export interface SettledTransaction {
   readonly transactionId: string;
-  /** What it is shown as from now on. */
+  /** The status shown from now on. */
   readonly status: TransactionStatus;
   /** The landing that was read from the chain. */
   readonly landing: Landing;

@@ -95,7 +95,7 @@ function isOver(status: TransferMeta["status"]): boolean {
 interface TransferStart {
   /** How long it can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;
-  /** What is set aside for it, by id; see `SignedTransactionAcceptance`. */
+  /** Reservations for the transaction, by id; see `SignedTransactionAcceptance`. */
   readonly reservations: readonly string[];
 }
 

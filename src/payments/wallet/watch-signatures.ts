@@ -150,7 +150,7 @@ class FollowedSignatures {
     return { standings: await this.#agreed(told), attempts };
   }
 
-  /** One endpoint's word is a hint: confirmed is what enough endpoints show as confirmed. */
+  /** Confirms hints: one endpoint's `confirmed` is only a hint, which enough endpoints must share. */
   async #agreed(told: ReadonlyMap<string, SignatureState>): Promise<ReadonlyMap<string, SignatureState>> {
     const hinted = [...told]
       .filter(([, standing]) => standing === "confirmed")

@@ -175,7 +175,7 @@ function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
   return { table: "notices", id, set: { body, webhooks } };
 }
 
-/** Of two who announce a notice at once the second is refused. */
+/** Writes that announce notices: of two commits that announce a notice at once, the second is refused. */
 function announcements(
   { clock }: AnnounceParts,
   notices: readonly NoticeRecord[],
@@ -185,7 +185,7 @@ function announcements(
   return notices.map(({ id }) => ({ table: "announcements", insert: { id, accountId, at } }));
 }
 
-/** One that is disabled is told nothing. */
+/** A disabled webhook gets no notice. */
 function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRecord): boolean {
   return disabledAt === null && events.includes(event);
 }
@@ -206,7 +206,7 @@ function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
   return notices.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** What a notice needs of its transaction. */
+/** The part of a transaction that a notice needs. */
 type NoticedTransaction = Pick<TransactionView, "transaction" | "recipients">;
 
 /** A stored notice with the facts of its transaction that never change. */
@@ -238,7 +238,7 @@ export function noticeOf(
   };
 }
 
-/** Of a private payroll, whether this payee was paid: "unpaid" until the payroll has ended. Empty for all others. */
+/** The payee's status in a private payroll: "unpaid" until the payroll has ended. Empty for all other transactions. */
 function paidStatus(
   share: RecipientRecord,
   { event }: NoticeRecord,

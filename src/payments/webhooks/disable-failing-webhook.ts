@@ -7,7 +7,7 @@ import { webhookListChange } from "./webhook-list.ts";
 export interface DisableRule {
   /** This many deliveries were abandoned since the last one that was delivered. */
   readonly abandoned: number;
-  /** None was delivered for this many milliseconds. */
+  /** No delivery succeeded for this many milliseconds. */
   readonly undeliveredMs: number;
 }
 

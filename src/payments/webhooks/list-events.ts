@@ -10,12 +10,12 @@ import { eventsQuery, parseRequest, type EventsQuery } from "../requests.ts";
 
 /** A notice. */
 export interface EventBody {
-  /** The same as `webhook-id` of its deliveries. */
+  /** The id, equal to `webhook-id` of the deliveries. */
   readonly eventId: string;
   readonly event: Notice["event"];
   readonly transactionId: string;
   readonly createdAt: string;
-  /** As webhooks have it. */
+  /** The data, as in webhooks. */
   readonly data: Notice["data"];
 }
 

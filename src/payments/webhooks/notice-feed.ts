@@ -50,7 +50,7 @@ interface Subscriber {
 export class NoticeFeed {
   readonly #parts: NoticeFeedParts;
   readonly #subscribers = new Set<Subscriber>();
-  /** What this process has committed and not told yet. */
+  /** Notices that this process has committed and not told yet. */
   #own: NoticeRecord[] = [];
   /** Everything up to this row was looked at, for long enough; null before the first row of the table. */
   #anchor: NoticeRecord | null = null;
@@ -199,7 +199,10 @@ export class NoticeFeed {
     this.#forget(seen, rows);
   }
 
-  /** It was old enough to be removed, and no row can be found behind it: the newest are looked through instead. */
+  /**
+   * Whether the anchor was removed as old, so that no row can be found behind it: then the newest rows are examined
+   * instead.
+   */
   async #isAnchorGone(): Promise<boolean> {
     const anchor = this.#anchor;
     if (anchor === null || (await this.#parts.storage.notice(anchor.id)) !== null) return false;

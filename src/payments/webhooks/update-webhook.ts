@@ -54,7 +54,7 @@ export async function updateWebhook(
   }
 }
 
-/** Nothing changes where the request names no secret. */
+/** The changed fields of the secret; none when the request names no secret. */
 function secretFields(
   { sealing, clock, secretOverlapMs }: WebhookContext,
   webhook: WebhookRecord,

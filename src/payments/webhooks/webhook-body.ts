@@ -15,7 +15,7 @@ export interface WebhookBody {
 
 /** A webhook, as all other endpoints show it. */
 export interface WholeWebhookBody extends WebhookBody {
-  /** Nothing is delivered to a webhook that is not enabled. */
+  /** Whether the webhook is enabled; a disabled webhook gets no deliveries. */
   readonly enabled: boolean;
   /** Why it is not enabled, `disabled_by_owner` or `disabled_after_failures`; null while it is. */
   readonly disabledReason: string | null;

@@ -13,7 +13,7 @@ export const NO_SECRET: SecretFields = {
   previousUntil: null,
 };
 
-/** Which webhook a secret belongs to. */
+/** The owner of a secret. */
 type Owned = Pick<WebhookRecord, "id" | "accountId">;
 
 function placeOf({ id, accountId }: Owned): SealScope {

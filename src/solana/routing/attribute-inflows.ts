@@ -30,7 +30,7 @@ export interface TransactionChange {
   readonly tokens: readonly TokenChange[];
 }
 
-/** By how much the balance of one holder changed, and whether that holder is known by name. */
+/** The change of a holder's balance, and whether the holder is known by name. */
 interface HolderChange {
   readonly holder: Address;
   readonly isNamed: boolean;
@@ -59,8 +59,8 @@ export function inflowsIn(
 }
 
 /**
- * Where several gave and several got, the balances do not tell who paid whom, so each payer counts with as much as it can
- * have given, and what has no name counts first.
+ * With several payers and several receivers, balances do not tell who paid whom: each payer counts with the most that
+ * it can have given, and payers without a name count first.
  */
 function inflowOf({ signature, signers }: TransactionChange, { mint, amount, holders }: AssetGain): Inflow {
   const givers = holders.filter(({ change }) => change < 0n);

@@ -52,7 +52,7 @@ export function compileMessage({ feePayer, blockhash, instructions }: MessagePar
 
 type Entry = readonly [string, Mentioned];
 
-/** By their bytes, in the order in which they are mentioned: the fee payer, then by instruction its program and accounts. */
+/** Mentioned accounts by their bytes, in order: the fee payer, then by instruction its program and accounts. */
 function mentionedIn(
   feePayer: PublicKey,
   instructions: readonly TransactionInstruction[],
@@ -76,7 +76,7 @@ function mentionedIn(
   return accounts;
 }
 
-/** One character a byte. */
+/** The key as text, one character for each byte. */
 function nameOf(key: PublicKey): string {
   return Buffer.from(key.toBytes()).toString("latin1");
 }

@@ -43,7 +43,7 @@ export function explain(plan: TransactionPlan, err: unknown): MoveFault | Unclea
   return explainStep(plan, failed, field(cause, "Custom") ?? cause);
 }
 
-/** What may be said while it is in doubt: nothing of one of two parties, but that a payee it is stays true. */
+/** The verdict during a doubt: neither of two parties is blamed, but a blamed payee stays blamed. */
 function unsettled(doubt: UnclearFault): MoveFault {
   return doubt.doubt === "which_end" ? { kind: "other", move: doubt.move } : { kind: "payee", move: null };
 }

@@ -64,7 +64,7 @@ export function explainStep(
     return cause === "ReadonlyLamportChange" ? { kind: "payee", move } : null;
   }
 
-  /** Who cannot pay: a payee who closed the account fails alone; a sponsor has to be topped up first. */
+  /** Finds who cannot pay: a payee who closed the account fails alone; a sponsor has to be topped up first. */
   function explainCreation({ from, accountPayer }: Transfer): MoveFault | null {
     if (cause === OTHER_OWNER || NO_SUCH_ACCOUNT.has(cause)) return { kind: "payee", move };
     if (cause !== TOO_FEW_LAMPORTS) return null;

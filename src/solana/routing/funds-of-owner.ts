@@ -31,7 +31,7 @@ function vouchedFor(told: readonly (Reading & Funds)[], witnesses: number): Read
   return { slot: oldest.slot, endpoint: oldest.endpoint, lamports, tokens };
 }
 
-/** One endpoint answers all of it; the slot is the oldest of its answers. */
+/** One endpoint answers the whole question; the slot is the slot of its oldest answer. */
 function readFundsOf({ owner, mints, commitment }: OwnerFundsQuery): EndpointCall<Reading & Funds> {
   return async (endpoint) => {
     const [wallet, ...sums] = await Promise.all([

@@ -63,7 +63,7 @@ function vouchedFor(
 
 type FundsOfAny = Omit<FundsQuery, "commitment"> & { readonly commitment: Commitment };
 
-/** One endpoint's reading. An address and its token accounts are never torn apart: they are of one batch. */
+/** One endpoint's reading. An address and its token accounts are always in the same batch. */
 function readFunds({ addresses, mints, commitment }: FundsOfAny): EndpointCall<FundsReading> {
   const accountsPerAddress = 1 + mints.length;
   return async (endpoint) => {

@@ -69,7 +69,7 @@ function agreedChanges(told: readonly ToldChanges[], needed: number): Transactio
   return isUndoubted ? (archived?.changes ?? null) : null;
 }
 
-/** The same text for the same content. Nodes may list token balances in any order. */
+/** A text that is equal for equal content: nodes may list token balances in any order. */
 function textOf({ lamports, tokens, ...rest }: TransactionChange): string {
   const ordered = [...lamports, ...tokens]
     .map((each) => JSON.stringify({ ...each, change: String(each.change) }))

@@ -14,7 +14,7 @@ export class PayerReading {
   readonly witnesses: number;
   /** The lists of each account by endpoint; the account read longest ago first. */
   readonly #lists = new Map<Address, Map<string, ListReading>>();
-  /** Of the transactions that brought something, by signature. */
+  /** Inflows of transactions, by signature. */
   readonly #inflows = new Map<string, Evidence<readonly Inflow[]>>();
 
   constructor(witnesses: number) {
@@ -68,7 +68,7 @@ export class PayerReading {
 
 /** The readings of a ledger. */
 export class PayerReadingCache {
-  /** By owner and mints, the one asked for longest ago first. */
+  /** Readings by owner and mints, the longest unused first. */
   readonly #byKey = new Map<string, PayerReading>();
 
   /** The reading to go on with. What fewer witnesses told is not believed later. */

@@ -59,7 +59,7 @@ interface Page {
   readonly listed: readonly TransactionListEntry[];
 }
 
-/** One look at the histories of an owner's accounts, which goes on where the last one stopped. */
+/** A look at the histories of an owner's accounts, which continues the look before. */
 class Look {
   reads = 0;
   readonly #nodes: NodeContext;

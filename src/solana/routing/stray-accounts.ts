@@ -49,7 +49,7 @@ function vouchedFor(
   };
 }
 
-/** One endpoint answers all of it; the slot is the oldest of its answers. */
+/** One endpoint answers the whole question; the slot is the slot of its oldest answer. */
 function readStrays({ owner, mints, commitment }: OwnerFundsQuery): EndpointCall<StrayReading> {
   return async ({ rpc, name }) => {
     const found = await Promise.all(

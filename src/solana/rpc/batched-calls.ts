@@ -86,7 +86,10 @@ function carrierOf(post: RpcBatchFetch, batching: BatchedCallParts): BatchQueue<
   });
 }
 
-/** In one request; where the answers are too many bytes for one, in a request each, so that a call fails alone. */
+/**
+ * Sends calls in one request; if the answers are too large, sends each call in a request of its own, so that a call
+ * fails alone.
+ */
 async function together(post: RpcBatchFetch, calls: readonly WrittenCall[]): Promise<readonly Outcome[]> {
   const outcomes = await post(calls);
   if (calls.length === 1 || !outcomes.some(isTooLarge)) return outcomes;

@@ -85,7 +85,7 @@ export function messageHashOf(bytes: Uint8Array): string {
 interface Participants {
   /** The fee payer first. */
   readonly signers: readonly Address[];
-  /** Those that the message names itself; what it loads from tables is in the meta. */
+  /** Accounts that the message itself names; accounts from lookup tables are in the meta. */
   readonly accounts: readonly Address[];
 }
 

@@ -9,7 +9,7 @@ export type RpcCall = (method: string, params: readonly unknown[]) => Promise<un
 /** A call as a node gets it. */
 export interface WrittenCall {
   readonly method: string;
-  /** By which its answer is known. */
+  /** The id that marks the answer. */
   readonly id: string;
   readonly text: string;
 }

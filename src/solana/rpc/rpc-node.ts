@@ -59,7 +59,7 @@ const SHAPES = {
 /** Accounts as of the end of `slot`. */
 interface AccountsReading {
   readonly slot: number;
-  /** In the order asked, null where there is none. */
+  /** Accounts in the order asked; null for an absent account. */
   readonly accounts: readonly (Account | null)[];
 }
 
@@ -232,7 +232,9 @@ export class RpcNode {
     return await this.#ask(count, "getMinimumBalanceForRentExemption", [bytes, { commitment }]);
   }
 
-  /** What recent blocks asked of those who write to these accounts, in millionths of a lamport per compute unit. */
+  /**
+   * Recent priority fees of transactions that write to these accounts, in millionths of a lamport per compute unit.
+   */
   async getRecentPrioritizationFees(accounts: readonly string[]): Promise<readonly number[]> {
     const told = await this.#ask(SHAPES.fees, "getRecentPrioritizationFees", [accounts]);
     return told.map(({ prioritizationFee }) => prioritizationFee);

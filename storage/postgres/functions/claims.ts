@@ -52,8 +52,8 @@ export const QUEUE_OF_TASK = `case when kind in ('timer', 'message') then 'steps
       when "firstKey" is not null then 'limited' else 'free' end`;
 
 /**
- * Of these tasks, those whose holder has vanished become suspects, or dead letters; suspects go to their line, or are like
- * others where their crash is long ago. Answers whether there was any.
+ * Settles tasks whose holder vanished: they become suspects, or dead letters; suspects go to their line, or become
+ * normal tasks when their crash is long ago. Returns whether any task changed.
  */
 const missHolders = `
 create or replace function paystate_miss_@(given text[], request jsonb, at bigint) returns boolean language plpgsql as $body$

@@ -8,7 +8,7 @@ import { FENCED, KEPT_PLANS, sought } from "./kept-plans.ts";
 import { noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
-/** One write to a table of the caller; false refuses it. */
+/** Applies a write to a table of the caller; false refuses the write. */
 const applyWrite = `
 create or replace function paystate_write_@(write jsonb, statements jsonb) returns boolean language plpgsql as $body$
 declare
@@ -215,7 +215,7 @@ begin
   end if;
 end $body$;`;
 
-/** What the runs of a group name, by a path into each of them. */
+/** The names in the runs of a group, by a path into each run. */
 const named = (path: string): string =>
   `jsonb_array_elements_text(jsonb_path_query_array(runs, '$[*].${path}'))`;
 

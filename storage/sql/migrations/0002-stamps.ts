@@ -7,7 +7,7 @@ import type { Column } from "../../table.ts";
 import { tables } from "./0001-engine.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
-/** What is long stands at the end: a database reads past it to find the rest. */
+/** Long columns come last: a database reads past them to find the rest. */
 const instances: Readonly<Record<string, Column>> = {
   id: "text",
   workflow: "text",

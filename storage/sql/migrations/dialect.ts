@@ -34,7 +34,7 @@ export interface FoundIndex {
 export interface SchemaDialect {
   /** The type of a column of each kind. */
   readonly types: { readonly [K in ColumnKind]: string };
-  /** What an index says of a column in which null stands before all values. */
+  /** The index clause for a column in which null comes before all values. */
   readonly nullsFirst: string;
   /** Creates a table. */
   readonly table: (name: string, parts: TableParts) => string;
@@ -53,7 +53,7 @@ export interface SchemaDialect {
   readonly tableNames: (schema?: string) => RawBuilder<{ readonly name: string }>;
   /** The columns of every table. */
   readonly columns: (schema?: string) => RawBuilder<{ readonly table: string; readonly column: string }>;
-  /** What is unique in every table: the names of the columns, with a space between them. */
+  /** The unique keys of every table: the names of their columns, separated by spaces. */
   readonly uniques: (schema?: string) => RawBuilder<{ readonly table: string; readonly columns: string }>;
   /** Every index, and whether it can be used. */
   readonly indexes: Statement<object, FoundIndex>;

@@ -21,7 +21,7 @@ const migrations = {
   "0005-delays": delays,
 };
 
-/** What a database has that holds the tables of payments beside those of the engine, as none has been released. */
+/** The migration of databases with the tables of payments beside those of the engine, none of which was released. */
 const BEFORE_TABLES = "0001-initial";
 
 /** The last that this program knows. */

@@ -71,13 +71,13 @@ function picture(flow: MoneyTally, total: bigint): string {
 
 interface Side {
   readonly height: number;
-  /** Where the bands touch the bar, and where they end. */
+  /** Where the bands begin at the bar, and where they end. */
   readonly x: number;
   readonly end: number;
   readonly flow: MoneyTally;
 }
 
-/** Each line as a band whose width at the bar is its share. */
+/** A band for each line, as wide at the bar as its share. */
 function bands(lines: readonly MoneyEntry[], total: bigint, { height, x, end, flow }: Side): string[] {
   const inner = height - 8;
   let y = 4;

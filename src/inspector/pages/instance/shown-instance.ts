@@ -21,14 +21,17 @@ export interface ShownInstance extends FoundInstance {
   readonly step: number | null;
   readonly related: readonly RelatedInstance[];
   readonly deliveries: readonly EndedAttempt[];
-  /** What its tasks in this process have asked the ledger, oldest first, and since when that is known; null where it is not. */
+  /**
+   * Ledger calls of the instance's tasks in this process, oldest first, and since when calls are recorded; null without
+   * a record.
+   */
   readonly calls: readonly LedgerCall[];
   readonly callsSince: number | null;
   /** Null where no money belongs to it. */
   readonly money: MoneyReport | null;
   /** Why it needs a person, beside its tasks; null where it does not. */
   readonly trouble: string | null;
-  /** What a viewer may do about it; empty where the inspector only shows. */
+  /** Acts of the viewer; empty when the inspector only shows. */
   readonly acts: readonly OfferedAct[];
   readonly redact: SecretFilter;
 }

@@ -117,7 +117,7 @@ function deliveryLine(
   </tr>`;
 }
 
-/** What is recorded stays as it is: a step that was shown is not cleaned of secrets once more after each commit. */
+/** Recorded events never change: a step that was shown is not cleaned of secrets once more after each commit. */
 const cleaned = new WeakMap<ReplayedStep, string>();
 
 function eventText({ event }: HistoryRecord, step: ReplayedStep | undefined, redact: SecretFilter): string {
@@ -139,7 +139,7 @@ function callLine({ number, method, task, at, durationMs, outcome }: LedgerCall)
   </tr>`;
 }
 
-/** Where an event came from, with a link to the step that it came of. */
+/** The cause of an event, with a link to its step. */
 function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
   const { id } = shown.instance;
   const type = eventType(row);
@@ -177,7 +177,7 @@ function versionOf(key: unknown): string {
   return text.slice(text.lastIndexOf("@") + 1);
 }
 
-/** One thing that a step asked for, in words; what only keeps the books is left out. */
+/** An action of a step in words; bookkeeping is left out. */
 function asked(links: Links, id: string, action: ChartAction): Html[] {
   const to = messageTarget(action);
   if (to !== null) {

@@ -4,7 +4,7 @@ import type { MatterLookup } from "./list-matters.ts";
 import { MatterReportWriter, type MatterReportWriterParts } from "./matter-report-writer.ts";
 
 const LOOK_MS = 30_000;
-/** Of each source; more follow as these are resolved. */
+/** The most matters told of each source; more follow as these are resolved. */
 const MAX_TOLD = 200;
 
 /** Sources of matters, and dependencies of reporting them. */

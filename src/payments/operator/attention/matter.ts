@@ -14,7 +14,7 @@ export type MatterKind =
   | "orphan"
   /** A wallet of the service will soon be empty. */
   | "low_purse"
-  /** What is final is believed on the word of fewer endpoints than configured, as an operator has set it for a time. */
+  /** Fewer endpoints than configured decide final facts, as an operator has set for a time. */
   | "lowered_witnesses"
   /** An operator has taken an endpoint out of service for a time. */
   | "suspended_endpoint"
@@ -41,7 +41,7 @@ export interface FoundMatter {
   readonly accountId?: string;
   /** Milliseconds since the Unix epoch; null when the source has no date, and the first look counts. */
   readonly since: number | null;
-  /** One sentence for the operator: what is wrong, and what to do. Holds no secret. */
+  /** A sentence for the operator: what is wrong, and what to do. Holds no secret. */
   readonly message: string;
   /** The actions that `resolve` accepts for the matter, the usual action first. May be empty. */
   readonly actions: readonly MatterAction[];

@@ -28,9 +28,9 @@ export interface AttentionSourceParts {
   readonly isRouting: boolean;
   readonly purses: Pick<PurseWatch, "low">;
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
-  /** What this process follows on the chain. */
+  /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
-  /** What this process sees endpoints tell differently. */
+  /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly sightings: SightingList;
 }

@@ -4,7 +4,7 @@ import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Act, WriteAct } from "../act.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../intake/rules.ts";
 
-/** Of two operators who change one gate at once one has to try again; more rounds than this are a fault. */
+/** The most rounds of a change: of two operators who change one gate at once, one has to try again. */
 const MAX_ROUNDS = 20;
 const PAGE = 500;
 

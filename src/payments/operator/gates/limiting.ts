@@ -29,7 +29,7 @@ export interface SetLimitsRequest {
 /** A limit, as it is listed. */
 export interface LimitEntry extends ActContext {
   readonly accountId?: string;
-  /** Its symbol. */
+  /** The symbol of the asset. */
   readonly asset: string;
   readonly direction: Direction;
   /** Whole units; null where there is none. */

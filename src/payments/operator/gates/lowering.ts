@@ -52,7 +52,7 @@ const wantedWitnesses = z.strictObject({
 
 /** Dependencies of lowering. */
 interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
-  /** Its clock counts, as for suspended endpoints. */
+  /** Read for the storage's clock, as for suspended endpoints. */
   readonly storage: Pick<PaymentStorage, "gates" | "time">;
   /** With its own number of witnesses, and all endpoints. */
   readonly ledger: Pick<Ledger, "restricted">;
@@ -103,7 +103,7 @@ export class WitnessCommandHandler implements WitnessCommands {
   }
 }
 
-/** As few as are needed to go on, and never fewer than can be asked: more witnesses are harder to deceive. */
+/** Requires the highest number of witnesses that still allows work: more witnesses are harder to deceive. */
 function refuseNeedless(witnesses: number, { needed, answering }: WitnessCount): void {
   if (answering >= needed) {
     throw new OperatorRefused(

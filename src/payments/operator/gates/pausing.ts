@@ -19,7 +19,7 @@ export interface PausedScope {
 /** A pause, as it is listed. */
 export interface PausedEntry extends ActContext {
   readonly mode?: "wallet" | "private";
-  /** Its symbol. */
+  /** The symbol of the asset. */
   readonly asset?: string;
   readonly type?: "send" | "swap" | "payroll";
   readonly accountId?: string;

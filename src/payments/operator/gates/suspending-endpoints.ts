@@ -12,7 +12,7 @@ import type { GateParts } from "./gate-parts.ts";
 
 /** The endpoint to suspend, and the duration. */
 export interface SuspendEndpointRequest {
-  /** As the ledger names it: its host, numbered where several endpoints share one. */
+  /** The endpoint's name in the ledger: its host, numbered when several endpoints share a host. */
   readonly endpoint: string;
   /** 1 to 1,440 (a day). */
   readonly minutes: number;

@@ -115,7 +115,7 @@ export class RecoveryService {
     );
   }
 
-  /** One address for each version of the master secret, unless the journal has recorded the version. */
+  /** Derives an address for each version of the master secret, unless the journal has recorded the version. */
   #derived(given: string | RecoveryEntry): readonly DerivedAddress[] {
     const { clock, masterVersions, routing } = this.#parts;
     const { id, createdAt } = typeof given === "string" ? { id: given, createdAt: clock.now() } : given;

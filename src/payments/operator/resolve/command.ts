@@ -17,10 +17,12 @@ export type ResolveCommand =
    * every transaction the address has signed was rightly signed, and that those who have paid in so far may be served.
    */
   | { readonly action: "release" }
-  /** As `release`, but no recipient is paid: the money goes to this address, which the host's screening has to accept. */
+  /**
+   * Like `release`, but no recipient is paid: the money goes to this address, which the host's screening has to accept.
+   */
   | { readonly action: "refundTo"; readonly address: string }
   /**
-   * Nothing moves. A deposit address stays held, is no matter any more, and frees what was reserved for its order. An
+   * Nothing moves. A deposit address stays held, its matter is over, and the reservations of its order are released. An
    * unprovable transaction fails, on the operator's word that it never landed.
    */
   | { readonly action: "writeOff" }
@@ -29,7 +31,7 @@ export type ResolveCommand =
 
 /** The receiver as the confirming person knows it: the request may have changed since. */
 export interface Approval {
-  /** Who gets the money. */
+  /** The receiver of the money. */
   readonly address: string;
 }
 

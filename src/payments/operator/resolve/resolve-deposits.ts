@@ -28,7 +28,7 @@ export interface DepositControl {
   readonly ownAddresses: readonly string[];
   /** Whether the money of an address can be sent elsewhere in the state that its instance is in now. */
   readonly canRedirect: (deposit: DepositRecord) => Promise<boolean>;
-  /** What is there now, and the same in whole units by mint; null while a payment is being written down. */
+  /** The present money, and its amounts in whole units by mint; null while a payment is being written down. */
   readonly moneyThere: (
     deposit: DepositRecord,
   ) => Promise<{ readonly money: VouchingEvidence; readonly shown: Readonly<Record<string, string>> } | null>;
@@ -102,7 +102,7 @@ export class DepositResolveHandler {
     return address;
   }
 
-  /** What is there now: what another operator is asked to agree with. */
+  /** The present money, which another operator is asked to agree with. */
   async moneyThere(
     resolving: ResolveContext,
   ): Promise<NonNullable<Awaited<ReturnType<DepositControl["moneyThere"]>>>> {

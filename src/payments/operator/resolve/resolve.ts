@@ -43,13 +43,15 @@ const MAX_MATTERS = 10_000;
 
 const matterName = z.string("id: expected the id of a matter");
 
-/** What waits for a second person. */
+/** A request that waits for a second person. */
 const proposal = z.object({
   address: z.string(),
   actor: z.string(),
-  /** What the matter was when it was asked for. */
+  /** The matter's message at the time of the request. */
   message: z.string(),
-  /** What was there then: no more goes to the address. Proposals of an earlier version have none. */
+  /**
+   * The money at the time of the request: no more goes to the address. Proposals of an earlier version lack this field.
+   */
   money: z
     .object({
       step: z.number(),
@@ -65,7 +67,7 @@ const proposal = z.object({
 interface Proposed {
   readonly address: string;
   readonly money: VouchingEvidence;
-  /** In whole units, by mint. */
+  /** Allowed amounts in whole units, by mint. */
   readonly allowed: Readonly<Record<string, string>>;
   /** The decision that was read first: one that was committed meanwhile is not overwritten. */
   readonly before: DecisionRecord | null;

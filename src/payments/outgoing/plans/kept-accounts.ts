@@ -11,7 +11,7 @@ import type { DepositKeys } from "../../secrets/deposit-keys.ts";
 import { readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
-/** What computes the addresses of markers. */
+/** Computes the addresses of markers. */
 interface MarkerAddresses {
   readonly ledger: Pick<RoutingLedger, "markerAddress" | "tokenAccountOf">;
   readonly keys: Pick<DepositKeys, "seed">;

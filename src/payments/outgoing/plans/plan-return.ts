@@ -28,7 +28,7 @@ interface PlannedReturn {
 /** The result of a search: a plan, nothing to send, or the fault in the way. */
 type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 
-/** One token account of the address; the associated one has no `fromAccount`. */
+/** A token account of the address; the associated one has no `fromAccount`. */
 interface Source {
   readonly fromAccount?: Address;
   /** Raw units taken out of the account; `isEmptied` tells whether nothing stays behind. */
@@ -43,14 +43,14 @@ export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(MARK);
 }
 
-/** What looking for a return needs. */
+/** Dependencies of looking for a return. */
 interface Returning {
   readonly ledger: Ledger;
   readonly keys: DepositKeys;
   readonly sponsor: Address;
 }
 
-/** What is to go from where to whom. */
+/** The wanted return: mint, address and receiver. */
 interface SoughtReturn {
   readonly deposit: DepositRecord;
   readonly payments: readonly PaymentRecord[];
@@ -110,7 +110,7 @@ export async function findReturn(
   return fault ?? "nothing";
 }
 
-/** So many markers are looked at in one call. */
+/** The number of markers examined in one call. */
 const MARKS_AT_ONCE = 8;
 
 /**

@@ -18,11 +18,11 @@ export interface Holding {
   /** Part of the balance that the sponsor has lent: lamports only. */
   readonly lent: bigint;
   /**
-   * What of the rest may go to another address than the sender's, by an operator's word, the refund's cost included. Left out
-   * where the rest goes to the sender.
+   * The part of the rest that may go to an address other than the sender's, by an operator's word, the refund's cost
+   * included. Absent when the rest goes to the sender.
    */
   readonly elsewhere?: bigint;
-  /** What a refund of this asset would cost its receiver, and whether an account for it is part of that. */
+  /** The cost of a refund of this asset for its receiver, and whether the cost includes an account. */
   readonly refundCost: bigint;
   readonly isAccountPriced: boolean;
   /** Whether the address has a token account for it, empty or not. */
@@ -31,7 +31,7 @@ export interface Holding {
 
 /** A payment to recipients that may still be made. */
 export interface OpenPayment extends OpenMarker {
-  /** What it would pay, in base units of the order's asset. */
+  /** The amount that the payment would pay, in base units of the order's asset. */
   readonly amount: bigint;
   /** Whether the marker exists already: if so, the payment was made, and the database has not concluded it yet. */
   readonly isMade: boolean;
@@ -102,12 +102,12 @@ export function nextSettlementStep(facts: Settlement): SettlementStep {
   return facts.markers.length === 0 || !facts.mayClose ? { do: "rest" } : sweep(facts);
 }
 
-/** What is neither fee nor loan. */
+/** The balance without fee and loan. */
 function restOf({ balance, kept, lent }: Holding): bigint {
   return balance - kept - lent;
 }
 
-/** What may go back without another decision. */
+/** The amount that may go back without another decision. */
 function payable(holding: Holding): bigint {
   return holding.elsewhere ?? restOf(holding);
 }
@@ -171,8 +171,8 @@ function refund(facts: Settlement, holding: Holding): SettlementStep {
 }
 
 /**
- * What may still be paid to recipients is replaced by the refund, one at a time, each by what it stands for and the last
- * by all that is left. After that what is left is excess.
+ * Refunds replace open payments to recipients one at a time, each with its own amount, and the last with the whole
+ * rest. Later money is excess.
  */
 function termsOfRefund(
   { terms, receiver, open, paidIn, excesses, planned }: Settlement,

@@ -6,7 +6,7 @@ import { worthAtMost, type PriceSource } from "../../prices/prices.ts";
 
 /** The amount that a refund holds back. */
 export interface RefundFees {
-  /** What it costs its receiver, in base units of the refunded asset. */
+  /** The cost of a refund for its receiver, in base units of the refunded asset. */
   readonly refundCost: bigint;
   /** Whether that includes a token account of the receiver. */
   readonly isAccountPriced: boolean;

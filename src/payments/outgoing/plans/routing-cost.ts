@@ -95,7 +95,10 @@ export async function standingCost(
   return tokenRent * BigInt(markers) + fee * BigInt(sweeps) + costOfRefund(units, asset) * BigInt(refunds);
 }
 
-/** Its markers, itself and its share of the sweep, its receiver's account, and in SOL the loan. */
+/**
+ * The cost of a refund: its markers, its transaction and share of the sweep, the receiver's account, and in SOL the
+ * loan.
+ */
 function costOfRefund({ fee, emptyRent, tokenRent }: UnitCosts, asset: Token): bigint {
   const loan = ledgerMint(asset) === null ? emptyRent : 0n;
   return tokenRent * BigInt(MARKERS_PER_REPLACEMENT) + fee * 2n + tokenRent + loan;

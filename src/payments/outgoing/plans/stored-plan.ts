@@ -30,9 +30,9 @@ export interface StoredPlan {
   readonly moves: readonly StoredMove[];
   /** Entries that the landing adds to the ledger of the address. */
   readonly movements: readonly Movement[];
-  /** Which recipients of the order it pays. */
+  /** Indexes of the recipients that the payment pays. */
   readonly indexes: readonly number[];
-  /** What a refund holds back for its own cost, which the sweep takes along as a fee. */
+  /** The amount that a refund holds back for its own cost; the sweep takes it as a fee. */
   readonly withheld: string;
   /** The operator's word by which a refund goes to another address than the sender's. */
   readonly word?: string;

@@ -4,7 +4,7 @@ import { ExcerptReader } from "./excerpt-reader.ts";
 
 /** Most of interim (1xx) answers before the real one: an endless row of them would keep the event loop busy. */
 const MAX_INTERIM_BYTES = 64 * 1024;
-/** What an interim answer takes besides its headers: its status line and the empty line. */
+/** The size of an interim answer without its headers: the status line and the empty line. */
 const INTERIM_LINE_BYTES = 32;
 
 /** Thrown when a receiver sends more interim answers than {@link MAX_INTERIM_BYTES}. */

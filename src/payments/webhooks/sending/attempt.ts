@@ -14,7 +14,7 @@ import { dnsLookup, type Lookup } from "./resolve-host.ts";
 /** From the look-up of the name to the status line, in milliseconds. */
 export const DELIVERY_DEADLINE_MS = 10_000;
 
-/** The same for the reachability check at registration, while a caller waits. */
+/** The deadline of the reachability check at registration, while a caller waits. */
 const REACH_DEADLINE_MS = 5_000;
 
 /**

@@ -21,8 +21,8 @@ export class ExcerptReader {
   }
 
   /**
-   * As text, or null when nothing has come. Bytes that are no UTF-8 become U+FFFD; so does NUL, which PostgreSQL does not
-   * store.
+   * The excerpt as text; null when no byte was received. Bytes that are no UTF-8 become U+FFFD; so does NUL, which
+   * PostgreSQL does not store.
    */
   text(): string | null {
     if (this.#read === 0) return null;

@@ -41,7 +41,7 @@ export interface Notice {
     readonly recipients: readonly NoticeRecipient[];
     /** Why a transaction failed; null otherwise. */
     readonly reason: string | null;
-    /** What the transaction's owner calls it; null when it has no name. */
+    /** The owner's name for the transaction; null without a name. */
     readonly reference: string | null;
   };
 }

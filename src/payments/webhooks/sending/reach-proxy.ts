@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Clock } from "../../../runtime.ts";
 import { withDeadline } from "./deadline.ts";
 
-/** As long as an attempt waits for the proxy. */
+/** The time that an attempt waits for the proxy. */
 const MAX_CONNECT_MS = 5_000;
 
 /** Null when it takes connections, else why not, in a few words and without the proxy's credentials. */

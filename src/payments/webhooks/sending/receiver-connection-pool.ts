@@ -9,9 +9,9 @@ import {
 import { ReceiverConnectError, type SocketOptions } from "./receiver-socket.ts";
 import { parseReceiverUrl } from "./receiver-url.ts";
 
-/** As many of one webhook as may be in flight at once. */
+/** The most idle connections for a URL: as many as one webhook may have in flight at once. */
 const MAX_IDLE_PER_URL = 4;
-/** In all: beyond, the one that has been idle longest is ended. */
+/** The most idle connections in total: beyond this, the connection idle for longest is ended. */
 const MAX_IDLE = 256;
 
 /** A call, and its time limit. */
@@ -32,7 +32,7 @@ interface CallAnswer extends Answer {
  */
 export class ReceiverConnectionPool {
   readonly #options: SocketOptions;
-  /** Those of a URL that has been used last come last. */
+  /** Idle connections by URL; the URL used last comes last. */
   readonly #idle = new Map<string, ReceiverConnection[]>();
 
   constructor(options: SocketOptions) {
@@ -60,7 +60,7 @@ export class ReceiverConnectionPool {
     return { ...(await this.#ask(made, url, call)), opening: made.opening };
   }
 
-  /** As `call`, on a connection that is judged now and ended afterwards. */
+  /** Like `call`, on a fresh connection that is judged now and ended afterwards. */
   async callAlone({ text, request, ...reading }: Call): Promise<Answer> {
     const url = this.#acceptedUrl(text);
     const made = await ReceiverConnection.open(url, this.#options, reading.signal);

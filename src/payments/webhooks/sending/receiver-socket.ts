@@ -27,10 +27,10 @@ export interface SocketOptions {
   readonly lookup: Lookup;
   readonly allowAddress: AllowAddress | undefined;
   readonly deny: DenyList | undefined;
-  /** Whom certificates are verified against; one context serves all connections. */
+  /** The certificates to verify against; one context serves all connections. */
   readonly secureContext: SecureContext;
   readonly clock: Clock;
-  /** Where all connections go through; undefined for none. */
+  /** The proxy of all connections; undefined without a proxy. */
   readonly proxy: URL | undefined;
 }
 
@@ -95,7 +95,7 @@ export async function openReceiverSocket(
   return { socket, opening: { dns, connect, tls: tlsMs } };
 }
 
-/** Which addresses may be connected to. */
+/** Addresses of a name, and the rules that judge them. */
 interface JudgedAddresses extends Pick<SocketOptions, "allowAddress" | "deny"> {
   readonly addresses: readonly string[];
 }
