@@ -1,16 +1,14 @@
 /** The examples of charts, run as a reader would run them, and killed where they say that they survive it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { ROOT } from "../readme/page.ts";
 import { endPrograms, startProgram, type RunningProgram } from "../readme/programs.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
+eachInFolder((made) => {
+  folder = made;
 });
-afterEach(() => rm(folder, { recursive: true }));
 afterAll(endPrograms);
 
 function example(name: string, env: Readonly<Record<string, string>> = {}): RunningProgram {

@@ -1,21 +1,19 @@
 /** The example of a host's own table, run as a reader would run it; its file holds no table of payments. */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
 const main = fileURLToPath(new URL("../../examples/own-table/main.ts", import.meta.url));
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
+eachInFolder((made) => {
+  folder = made;
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 test("a host commits its own row with a step and reads it back, and its file has no payment table", async () => {
   const path = join(folder, "parcels.db");

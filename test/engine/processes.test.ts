@@ -1,24 +1,19 @@
 /** Several engines in several processes on one SQLite file: nothing is lost, nothing is done twice, no lock is seen. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
 import { program } from "../programs/programs.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
 const JOBS_EACH = 150;
 
-let folder: string;
 let path: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  path = join(folder, "jobs.db");
+eachInFolder((made) => {
+  path = join(made, "jobs.db");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 interface Runner {
   /** Jobs whose effect ran here, in order. */

@@ -1,25 +1,20 @@
 /** Processes killed for real with many effects in hand, on one SQLite file: only what kills its process is set aside. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createEngine } from "paystate/engine";
 import { sqliteStorage } from "../kit/storages.ts";
 import { program } from "../programs/programs.ts";
 import { job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
-let folder: string;
 let path: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  path = join(folder, "jobs.db");
+eachInFolder((made) => {
+  path = join(made, "jobs.db");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 /** The ids of the effects that began in one life, which is killed after so many of them if it has not ended before. */
 async function life(does: string, count: number, killAfter = Infinity): Promise<string[]> {

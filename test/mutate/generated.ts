@@ -15,17 +15,19 @@ const COMMITS = 60;
 const NEAREST = 3;
 const MOST_TESTS = 10;
 
-/** How many places are broken, and how long that may take. */
+/** How many places are broken, how long that may take, and which words the names of their files hold. */
 export interface Draw {
   readonly count: number;
   readonly seconds: number;
+  readonly words: readonly string[];
 }
 
 /** Breaks up to so many places, one after the other, and reports. What is not judged in time is not counted. */
-export async function breakGenerated(copy: ProjectCopy, { count, seconds }: Draw): Promise<void> {
+export async function breakGenerated(copy: ProjectCopy, { count, seconds, words }: Draw): Promise<void> {
   const until = performance.now() + seconds * 1_000;
   const seed = chooseSeed();
-  const drawn = drawnBy(seed, recentFiles().flatMap(placesOf)).slice(0, count);
+  const files = recentFiles().filter((file) => words.every((word) => file.includes(word)));
+  const drawn = drawnBy(seed, files.flatMap(placesOf)).slice(0, count);
   const survivors: Place[] = [];
   let judged = 0;
   for (const place of drawn) {

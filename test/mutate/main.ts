@@ -65,7 +65,7 @@ async function mutate(copy: ProjectCopy): Promise<boolean> {
 const copy = await ProjectCopy.make();
 try {
   if (generated === undefined) process.exitCode = (await mutate(copy)) ? 0 : 1;
-  else await breakGenerated(copy, { count: Number(generated), seconds: Number(seconds) });
+  else await breakGenerated(copy, { count: Number(generated), seconds: Number(seconds), words });
 } finally {
   await copy.remove();
 }

@@ -1,6 +1,4 @@
 /** The indexes of a caller's table follow its description: built beside all work where the database can, and guarded all the time. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
@@ -12,6 +10,7 @@ import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
 import { HAS_PGBOUNCER, startPgbouncer } from "../kit/pgbouncer.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
 const columns = { id: "text", shop: "text?", at: "integer", bill: "integer" } as const;
 
@@ -54,15 +53,10 @@ const plain = (names: readonly string[]): string[] =>
 const AFTER = ["visits_by_inTime", "visits_by_ofBill", "visits_by_ofShop", "visits_unique_bill"];
 
 describe("on SQLite", () => {
-  let folder: string;
   let path: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "paystate-"));
-    path = join(folder, "visits.db");
+  eachInFolder((made) => {
+    path = join(made, "visits.db");
   });
-
-  afterEach(() => rm(folder, { recursive: true }));
 
   const indexes = (): Record<string, string> => {
     const database = new Database(path);

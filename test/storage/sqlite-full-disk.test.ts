@@ -1,24 +1,19 @@
 /** SQLite on a disk that takes no more in the middle of a group: every item is there or not as it was answered. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
 import type { PaymentCommit } from "../contracts/storage/samples.ts";
 import { program } from "../programs/programs.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
-let folder: string;
 let path: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  path = join(folder, "test.db");
+eachInFolder((made) => {
+  path = join(made, "test.db");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 /** One group: what each of its facts was answered, and whether its process then saw it. */
 interface Group {

@@ -1,24 +1,18 @@
 /** SQLite under several processes: what resolved survives a kill, and nobody's lock reaches a caller. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
 import { range } from "../contracts/storage/samples.ts";
 import { program } from "../programs/programs.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
-let folder: string;
 let path: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  path = join(folder, "test.db");
+eachInFolder((made) => {
+  path = join(made, "test.db");
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 function startWriter(prefix: string, count: number) {
   const child = spawn(process.execPath, [...program("writer"), path, prefix, String(count)], {

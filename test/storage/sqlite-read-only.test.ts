@@ -1,24 +1,21 @@
 /** A database file opened for reading alone: what it shows, what it refuses, and that nothing beside it changes. */
-import { copyFile, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import type { AnyCommit } from "../../storage/storage.ts";
 import { refusal } from "./refusal.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
 let folder: string;
 let path: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  path = join(folder, "test.db");
+eachInFolder((made) => {
+  folder = made;
+  path = join(made, "test.db");
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const starting = (id: string): AnyCommit => ({
   starts: [

@@ -1,10 +1,9 @@
 /** What SQLite refuses, it refuses with a sentence that says what to do. */
 import { readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { readOnlySqlite, StorageUnusable } from "../../storage/sqlite.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { assertLoadable } from "../../storage/sqlite/driver.ts";
@@ -12,16 +11,14 @@ import { explained } from "../../storage/sqlite/explain.ts";
 import { MOVES } from "../../storage/sqlite/moved.ts";
 import { ok, startOf, taskOf } from "../contracts/storage/samples.ts";
 import { refusal } from "./refusal.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
 
 let folder: string;
 let path: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  path = join(folder, "test.db");
+eachInFolder((made) => {
+  folder = made;
+  path = join(made, "test.db");
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 test("a database of a newer paystate is left alone", async () => {
   await (await sqliteStorage(path)).close();

@@ -137,7 +137,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     tests: ["payments/private/other-mints.test.ts"],
   },
   {
-    property: "attempts that are signed at once do not pass together what their order may cost",
+    property: "R7: attempts that are signed at once do not pass together what their order may cost",
     file: "src/payments/purses/sponsor-allowance.ts",
     text: "{ atMost: { total: left + taken } }",
     replacement: "{}",
@@ -158,7 +158,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     tests: ["payments/private/sponsor-cap.test.ts"],
   },
   {
-    property: "an open order is released only where each unknown transaction is recognised",
+    property: "R5: an open order is released only where each unknown transaction is recognised",
     file: "src/payments/private/release-deposit.ts",
     text: "if (doubtful.length === 0) return;",
     replacement: "if (doubtful.length < unknown.length) return;",

@@ -57,7 +57,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/screening.test.ts"],
   },
   {
-    property: "tokens of an address that has paid without us are not ordered to be returned",
+    property: "R4: tokens of an address that has paid without us are not ordered to be returned",
     file: "src/payments/private/order-return.ts",
     text: "heldReason ?? (await spendingReason({ storage, ledger }, deposit))",
     replacement: "heldReason",
@@ -652,14 +652,14 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/bound-shares.test.ts"],
   },
   {
-    property: "a write-off frees what an order counts against its account",
+    property: "R11: a write-off frees what an order counts against its account",
     file: "src/payments/operator/resolve/resolve-deposits.ts",
     text: "      ...(await releaseBound(this.#parts.storage, transactionId, now)),\n",
     replacement: "",
     tests: ["payments/private/bound-shares.test.ts"],
   },
   {
-    property: "a write-off frees the day's share",
+    property: "R11: a write-off frees the day's share",
     file: "src/payments/operator/resolve/resolve-deposits.ts",
     text: "      releaseShareOfDay(transactionId, now),\n",
     replacement: "",

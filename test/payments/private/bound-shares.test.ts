@@ -122,6 +122,18 @@ describe.each(sampled(adapters, "bound shares"))("on $name", (adapter) => {
     },
   );
 
+  test("M24: an order whose deposit goes back before anybody was paid counts until two hours after that", async () => {
+    await openWorld(adapter);
+    const order = await send();
+    await world.deposit(order.address, { usdc: order.due - 1n });
+    await world.passAndSettle(31 * MINUTE, 4);
+    expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "INCOMPLETE_DEPOSIT" });
+    const { releasedAt, lapsesAt } = await boundRow(order);
+    expect(releasedAt).toBeNull();
+    expect(lapsesAt).toBeGreaterThan(world.clock.now() + HOUR);
+    await world.judge();
+  });
+
   test("M24: what an order reserves of the sponsor is the rent of its markers once it has paid, and nothing when they are gone", async () => {
     await openWorld(adapter);
     const order = await send();

@@ -62,6 +62,7 @@ const test = serviceTest.extend("scene", async ({ world }) => {
         tasks: step?.arms?.filter(({ task }) => task.name === "announce").length,
       };
     },
+    bodies: async () => (await world.storage.notices(transactionId)).map(({ body }) => body),
     told: async () =>
       (await world.storage.deliveries(transactionId)).map(({ webhookId }) => webhookId).toSorted(),
   };
@@ -141,4 +142,5 @@ test("H31: money does not wait for webhooks that change all the time", async ({ 
   });
   expect(scene.announced()).toEqual({ isStep: true, deliveries: 0, starts: 0, tasks: 1 });
   expect(await scene.told()).toEqual(["wh_1"]);
+  expect(await scene.bodies()).not.toContain(null);
 });
