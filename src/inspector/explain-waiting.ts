@@ -7,7 +7,7 @@ import { html, type Html } from "./html.ts";
 import { dueMoment, moment, type SecretFilter } from "./show-values.ts";
 
 /** The facts about a waiting instance. */
-interface Standing {
+interface WaitingInstance {
   readonly status: "active" | "done";
   /** The state, in words. */
   readonly state: string;
@@ -32,7 +32,7 @@ export interface AwaitedInstance {
 }
 
 /** The sentences, the most important one first. Never empty. */
-export function explainWaiting({ pending, ...standing }: Standing, redact: SecretFilter): Html[] {
+export function explainWaiting({ pending, ...standing }: WaitingInstance, redact: SecretFilter): Html[] {
   const { tasks, watches } = pending;
   const { trouble = null } = standing;
   const told = [
@@ -137,7 +137,7 @@ function timerWords(name: string): string {
   return eventWords(name, (delay) => delayWords(delay, undefined));
 }
 
-function forEvents({ events, since }: Omit<Standing, "pending">, isMore: boolean): Html[] {
+function forEvents({ events, since }: Omit<WaitingInstance, "pending">, isMore: boolean): Html[] {
   if (events === null) {
     const unknown =
       "Its chart is not registered in this process, so the events it would answer are not known.";

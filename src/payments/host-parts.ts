@@ -26,7 +26,7 @@ const TURN_MS = 2_000;
 const PAUSE_MS = 5_000;
 
 /** The status of one part. */
-interface Standing {
+interface HostPartStatus {
   open: number;
   silentSince: number | null;
   /** When its silence was last met. */
@@ -43,7 +43,7 @@ interface Standing {
 export class HostParts {
   readonly #clock: Clock;
   readonly #deadlineMs: number;
-  readonly #parts = new Map<string, Standing>();
+  readonly #parts = new Map<string, HostPartStatus>();
 
   constructor(clock: Clock, deadlineMs: number) {
     this.#clock = clock;
@@ -87,13 +87,13 @@ export class HostParts {
     }
   };
 
-  #answered(standing: Standing, begunAt: number): void {
+  #answered(standing: HostPartStatus, begunAt: number): void {
     standing.answeredAt = Math.max(standing.answeredAt ?? begunAt, begunAt);
     standing.silentSince = null;
   }
 
   /** Opens a call where one more may be open. */
-  #takesTurn(standing: Standing): boolean {
+  #takesTurn(standing: HostPartStatus): boolean {
     const { open, silentSince, metAt } = standing;
     const mayAsk =
       silentSince === null ? open < MOST_OPEN : open === 0 && elapsed(this.#clock) - metAt >= PAUSE_MS;
@@ -102,7 +102,7 @@ export class HostParts {
   }
 
   /** Waits for one of the open calls to end. Where none is open of a silent part, it is the pause that lasts. */
-  async #turn(part: string, standing: Standing): Promise<void> {
+  async #turn(part: string, standing: HostPartStatus): Promise<void> {
     const until = elapsed(this.#clock) + TURN_MS;
     while (!this.#takesTurn(standing)) {
       const left = until - elapsed(this.#clock);
@@ -115,10 +115,10 @@ export class HostParts {
     }
   }
 
-  #standingOf(part: string): Standing {
+  #standingOf(part: string): HostPartStatus {
     const known = this.#parts.get(part);
     if (known !== undefined) return known;
-    const made: Standing = { open: 0, silentSince: null, metAt: 0, answeredAt: null, turns: new Set() };
+    const made: HostPartStatus = { open: 0, silentSince: null, metAt: 0, answeredAt: null, turns: new Set() };
     this.#parts.set(part, made);
     return made;
   }

@@ -6,7 +6,7 @@ import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { elapsed, type Clock, type Random } from "../runtime.ts";
 
 /** `ok`, or what keeps the database from taking commits. */
-type Standing = "ok" | StorageUnusableCode;
+type CommitStatus = "ok" | StorageUnusableCode;
 
 /** A write of so many characters needs pages of its own: a disk that is full may have room for a short one. */
 const PROBE_CHARACTERS = 32_768;
@@ -15,7 +15,7 @@ const PROBE_CHARACTERS = 32_768;
 const PROMOTED_WITHIN_MS = 300_000;
 
 export class CommitHealth {
-  #standing: Standing = "ok";
+  #standing: CommitStatus = "ok";
   /** Since when it is that, by `elapsed`. */
   #since = 0;
   /** Whether a lock kept a commit back: another session has locked a row, or the whole database. */
@@ -30,7 +30,7 @@ export class CommitHealth {
     this.#clock = clock;
   }
 
-  get standing(): Standing {
+  get standing(): CommitStatus {
     const isNew = elapsed(this.#clock) - this.#since < PROMOTED_WITHIN_MS;
     return this.#standing === "replica" && isNew ? "unavailable" : this.#standing;
   }
@@ -53,7 +53,7 @@ export class CommitHealth {
   }
 
   /** Finds out by a write that means nothing, and only after a commit that failed: an idle process writes nothing. */
-  async look(storage: PaymentStorage): Promise<Standing> {
+  async look(storage: PaymentStorage): Promise<CommitStatus> {
     if (this.#standing === "ok" && !this.#isDoubtful) return "ok";
     this.#isDoubtful = false;
     const id = (this.#probe ??= `probe/${Buffer.from(this.#random.bytes(8)).toString("hex")}`);
@@ -87,7 +87,7 @@ export class CommitHealth {
     } else if (conflict === "unknown") this.#is("unavailable");
   }
 
-  #is(standing: Standing): void {
+  #is(standing: CommitStatus): void {
     if (standing !== this.#standing) this.#since = elapsed(this.#clock);
     this.#standing = standing;
   }

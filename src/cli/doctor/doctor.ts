@@ -19,12 +19,12 @@ import { checkWork } from "./check-work.ts";
 import { wrong, type Finding } from "./finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */
-interface DoctorWanted extends DatabaseOptions, ServiceOptions {
+interface DoctorOptions extends DatabaseOptions, ServiceOptions {
   readonly json: boolean;
 }
 
 /** Prints a line for each check, and resolves with whether none is wrong. */
-export async function doctor(wanted: DoctorWanted, print: Print): Promise<boolean> {
+export async function doctor(wanted: DoctorOptions, print: Print): Promise<boolean> {
   const findings = [
     ...(await examineMachine(isDatabaseNamed(wanted))),
     ...(isDatabaseNamed(wanted) ? await examineFile(wanted) : []),
@@ -36,11 +36,11 @@ export async function doctor(wanted: DoctorWanted, print: Print): Promise<boolea
 }
 
 /** A folder of `paystate dev` holds both. */
-function isDatabaseNamed({ data, database }: DoctorWanted): boolean {
+function isDatabaseNamed({ data, database }: DoctorOptions): boolean {
   return data !== undefined || database !== undefined;
 }
 
-function isServiceNamed({ data, service }: DoctorWanted): boolean {
+function isServiceNamed({ data, service }: DoctorOptions): boolean {
   return data !== undefined || service !== undefined;
 }
 
@@ -48,7 +48,7 @@ async function examineMachine(isDriverNeeded: boolean): Promise<readonly Finding
   return [checkNode(process.versions.node, neededNode()), await checkDriver(isDriverNeeded)];
 }
 
-async function examineFile(wanted: DoctorWanted): Promise<readonly Finding[]> {
+async function examineFile(wanted: DoctorOptions): Promise<readonly Finding[]> {
   return attempted("database", async () => {
     const file = databaseFile(
       wanted,

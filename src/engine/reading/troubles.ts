@@ -12,12 +12,12 @@ export interface TroubleCount {
   readonly unknownInstances: number;
 }
 
-type Asked = Pick<EngineStorage, "tasks" | "list">;
+type TroubleReads = Pick<EngineStorage, "tasks" | "list">;
 
 const MOST = 100;
 
 /** `known` are the workflows that this process has or migrates, as `name@version`. */
-export async function readTroubles(storage: Asked, known: readonly string[]): Promise<TroubleCount> {
+export async function readTroubles(storage: TroubleReads, known: readonly string[]): Promise<TroubleCount> {
   const [dead, failing, unknown] = await Promise.all([
     storage.tasks({ order: "dead", limit: MOST }),
     storage.tasks({ order: "failing", least: 1, limit: MOST }),
@@ -36,7 +36,7 @@ export async function readTroubles(storage: Asked, known: readonly string[]): Pr
 
 /** Counts active instances of each workflow that is not in `known`, up to 100 each. */
 export async function unknownInstances(
-  storage: Pick<Asked, "list">,
+  storage: Pick<TroubleReads, "list">,
   known: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const strange = (await instanceWorkflows(storage)).filter((workflow) => !known.includes(workflow));

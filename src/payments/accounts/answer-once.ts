@@ -40,7 +40,7 @@ type TakeBack = () => Promise<void>;
 const MAX_ROUNDS = 20;
 
 /** A request in the terms of its use case. */
-interface Asked {
+interface CallerRequest {
   readonly caller: Caller;
   readonly path: string;
   readonly request: unknown;
@@ -49,7 +49,7 @@ interface Asked {
   readonly count?: () => Promise<TakeBack>;
 }
 
-interface AnswerDeps {
+interface AnswerParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
 }
@@ -60,8 +60,8 @@ interface AnswerDeps {
  * are stored: what throws is evaluated again. `decide` answers null when it has to decide again.
  */
 export async function answerOnce<Body>(
-  deps: AnswerDeps,
-  asked: Asked,
+  deps: AnswerParts,
+  asked: CallerRequest,
   decide: () => Promise<Decision<Body> | Answer<Body> | null>,
 ): Promise<Answer<Body>> {
   const keyed = new KeyedRequest<Body>(deps, asked);
@@ -84,15 +84,15 @@ export async function answerOnce<Body>(
 
 /** A request, the row under which its answer is kept, and whether it was counted. */
 class KeyedRequest<Body> {
-  readonly #deps: AnswerDeps;
-  readonly #asked: Asked;
+  readonly #deps: AnswerParts;
+  readonly #asked: CallerRequest;
   /** Null without a key: then nothing is kept. */
   readonly #id: string | null;
   readonly #fingerprint: string;
   #isNew = false;
   #takeBack: TakeBack | undefined;
 
-  constructor(deps: AnswerDeps, asked: Asked) {
+  constructor(deps: AnswerParts, asked: CallerRequest) {
     this.#deps = deps;
     this.#asked = asked;
     const { caller, path, request, options } = asked;

@@ -37,7 +37,7 @@ export interface LimitStatus {
 }
 
 /** Dependencies of counting. */
-interface HitCounting {
+interface HitParts {
   readonly storage: Pick<PaymentStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
   readonly random: Random;
@@ -55,7 +55,7 @@ interface DurableHit {
  * when the window is full. No window ever holds more than its limit, however many requests and processes race.
  */
 export async function countHit(
-  { storage, clock, random }: HitCounting,
+  { storage, clock, random }: HitParts,
   { accountId, tier }: Caller,
   scope: DurableScope,
 ): Promise<DurableHit> {
@@ -84,7 +84,7 @@ export async function countHit(
 
 /** The state of an account's limit, without counting anything. */
 export async function limitStatus(
-  { storage, clock }: Pick<HitCounting, "storage" | "clock">,
+  { storage, clock }: Pick<HitParts, "storage" | "clock">,
   { accountId, tier }: Pick<Caller, "accountId" | "tier">,
   scope: DurableScope,
 ): Promise<LimitStatus> {

@@ -18,13 +18,13 @@ export interface AccountBody {
 }
 
 /** Dependencies of reading an account. */
-interface AccountReading {
+interface AccountParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
 }
 
 /** See `PaymentService.account`. */
-export async function readAccount(deps: AccountReading, caller: Caller): Promise<AccountBody> {
+export async function readAccount(deps: AccountParts, caller: Caller): Promise<AccountBody> {
   const { accountId, tier, scopes } = caller;
   const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStatus(deps, caller, scope)));
   const current = (await deps.storage.webhooks(accountId)).length;

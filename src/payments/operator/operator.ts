@@ -77,7 +77,7 @@ export interface OperatorParts {
 }
 
 /** Dependencies of the operator's commands. */
-interface OperatorDeps extends ServiceContext {
+interface OperatorCommandParts extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   /** The workflows of this process, as `name@version`. */
@@ -108,7 +108,7 @@ const refuseRecovery: RecoverCommand = async () => {
   throw privateModeIsOff();
 };
 
-export function createOperator(deps: OperatorDeps): OperatorParts {
+export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const { storage, clock, assets, control } = deps;
   const writeAct = createWriteAct(deps);
   const sightings = new SightingList({ storage, clock });

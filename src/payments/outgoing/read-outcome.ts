@@ -55,7 +55,7 @@ interface Candidate {
 /** Kinds whose words do not say the amount: which of several payments landed is known by its signature. */
 const UNPRICED: ReadonlySet<PaymentRecord["kind"]> = new Set(["swap", "refund"]);
 
-interface OutcomeReading {
+interface OutcomeParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly keys: DepositKeys;
@@ -71,7 +71,7 @@ export class PaymentOutcomeReader {
   readonly #clock: Clock;
   readonly #elsewhere: OtherCopyReader;
 
-  constructor({ storage, ledger, keys, clock, assets }: OutcomeReading) {
+  constructor({ storage, ledger, keys, clock, assets }: OutcomeParts) {
     this.#storage = storage;
     this.#ledger = ledger;
     this.#keys = keys;

@@ -20,7 +20,7 @@ interface Sent {
 }
 
 /** Dependencies of a resend. */
-interface Surroundings {
+interface ResendParts {
   readonly ledger: Pick<Ledger, "broadcast">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,13 +28,13 @@ interface Surroundings {
 
 /** Resends the bytes of one watcher. */
 export class ResendQueue {
-  readonly #around: Surroundings;
+  readonly #around: ResendParts;
   readonly #slots = new Semaphore(SENDS_AT_ONCE);
   readonly #sent = new Map<string, Sent>();
   #sends = 0;
   #forgetAt = 0;
 
-  constructor(around: Surroundings) {
+  constructor(around: ResendParts) {
     this.#around = around;
   }
 

@@ -24,7 +24,7 @@ export const MISSING_HISTORY = "missing_history";
 /** The reasons to hold an address that may have paid without this database. */
 export type SpendingReason = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
 
-interface Asked {
+interface SpendingParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
 }
@@ -35,7 +35,7 @@ interface Asked {
  * markers. When thousands of transactions name the address, the list is incomplete, and an existing marker decides.
  */
 export async function unknownSpending(
-  { storage, ledger }: Asked,
+  { storage, ledger }: SpendingParts,
   address: Address,
 ): Promise<readonly string[]> {
   const { transactions } = await ledger.signedBy(address);
@@ -74,12 +74,12 @@ export async function keepUnknown(
 }
 
 /** The doubt that lies in what nodes list alone, whether or not they have the history of every gap. */
-export async function listedDoubt(asked: Asked, address: Address): Promise<SpendingReason | null> {
+export async function listedDoubt(asked: SpendingParts, address: Address): Promise<SpendingReason | null> {
   return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
 }
 
 /** The signatures of an address, and how far they are believed. */
-interface Spending extends SpendingElsewhere {
+interface Spending extends OtherCopySpending {
   /** All transactions of the address that nodes list. */
   readonly transactions: Evidence<readonly OutgoingTransaction[]>;
   /** False after a gap in the lives of the database of which too few nodes have the history: then there may be more. */
@@ -91,7 +91,7 @@ interface Spending extends SpendingElsewhere {
  * reads need no history of that gap.
  */
 export async function spendingOf(
-  { storage, ledger }: Asked,
+  { storage, ledger }: SpendingParts,
   deposit: DepositRecord,
   lives: readonly LifeRecord[],
 ): Promise<Spending> {
@@ -109,7 +109,10 @@ export async function spendingOf(
 }
 
 /** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
-export async function spendingReason(asked: Asked, deposit: DepositRecord): Promise<SpendingReason | null> {
+export async function spendingReason(
+  asked: SpendingParts,
+  deposit: DepositRecord,
+): Promise<SpendingReason | null> {
   const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
   if (unknown.length > 0) return UNKNOWN_SPENDING;
   return isProven ? null : MISSING_HISTORY;
@@ -121,7 +124,7 @@ export function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite 
 }
 
 /** Transactions of an address that moved money and were not signed here, vouched for by an operator or not. */
-interface SpendingElsewhere {
+interface OtherCopySpending {
   readonly unknown: readonly string[];
   readonly explained: readonly string[];
 }
@@ -129,7 +132,7 @@ interface SpendingElsewhere {
 export async function spendingElsewhere(
   storage: PaymentStorage,
   transactions: Evidence<readonly OutgoingTransaction[]>,
-): Promise<SpendingElsewhere> {
+): Promise<OtherCopySpending> {
   return explainedOf(storage, carriedOut(transactions));
 }
 
@@ -140,7 +143,7 @@ function carriedOut(transactions: readonly OutgoingTransaction[]): readonly stri
 async function explainedOf(
   storage: PaymentStorage,
   signatures: readonly string[],
-): Promise<SpendingElsewhere> {
+): Promise<OtherCopySpending> {
   const known = new Set((await storage.attempts(signatures)).map(({ id }) => id));
   const elsewhere = signatures.filter((signature) => !known.has(signature));
   const facts = await Promise.all(elsewhere.map((signature) => storage.fact(explanationOf(signature))));
@@ -171,7 +174,7 @@ const MAX_REMEMBERED = 10_000;
  * checked before a payment could be made twice, or a caller could be told that no recipient was paid, and a hundred
  * thousand unused addresses do not slow the start. `reconcile` checks all addresses.
  */
-export function spendingCheck(asked: Asked): SpendingCheck {
+export function spendingCheck(asked: SpendingParts): SpendingCheck {
   const clean = new Set<string>();
   /** The payouts of a payroll are signed at once, and ask at once. */
   const underWay = new Map<string, Promise<SpendingReason | null>>();
@@ -198,14 +201,14 @@ export async function holdAddress(storage: PaymentStorage, address: string, reas
 }
 
 /** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */
-export async function refuseUnknownSpending(asked: Asked, address: Address): Promise<void> {
+export async function refuseUnknownSpending(asked: SpendingParts, address: Address): Promise<void> {
   const doubt = await spendingReason(asked, await storedDeposit(asked, address));
   if (doubt === null) return;
   await holdAddress(asked.storage, address, doubt);
   throw new Error(`deposit address ${address} is held: ${doubt}`);
 }
 
-async function storedDeposit({ storage }: Asked, address: string): Promise<DepositRecord> {
+async function storedDeposit({ storage }: SpendingParts, address: string): Promise<DepositRecord> {
   const [deposit] = await storage.deposits([address]);
   if (deposit === undefined) throw new Error(`deposit address ${address} is not stored`);
   return deposit;

@@ -8,7 +8,7 @@ import { ConfirmedSignatureCache } from "./confirmed-signature-cache.ts";
 import { deathOf } from "./signing-anew.ts";
 import { ResendQueue } from "./resend-queue.ts";
 
-interface AttemptWatching {
+interface AttemptWatchParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ type Report = Extract<PaymentEvent, { readonly about: string }>;
  * endpoints. Unseen bytes are resent, unchanged, until enough witnesses are past their last height; not at the first
  * look, which may come within one pause of the first send.
  */
-export function watchAttempts(watching: AttemptWatching): Watcher {
+export function watchAttempts(watching: AttemptWatchParts): Watcher {
   const { storage, ledger, clock, intervalMs } = watching;
   const resending = new ResendQueue(watching);
   const confirmations = new ConfirmedSignatureCache(ledger);

@@ -67,7 +67,7 @@ export interface ReleaseRequest {
 }
 
 /** Dependencies of a release. */
-interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
+interface ReleaseParts extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -82,7 +82,7 @@ interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
  * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */
 export async function releaseDeposit(
-  { clock, keys, engine, addresses, ...parts }: Releasing,
+  { clock, keys, engine, addresses, ...parts }: ReleaseParts,
   transactionId: string,
   order: ReleaseRequest,
 ): Promise<ReleasedDeposit> {
@@ -153,7 +153,7 @@ interface Decided {
 }
 
 async function giveWord(
-  { storage, engine, addresses }: Pick<Releasing, "storage" | "engine" | "addresses">,
+  { storage, engine, addresses }: Pick<ReleaseParts, "storage" | "engine" | "addresses">,
   word: VouchingRecord,
   { type, writes }: Decided,
 ): Promise<void> {
@@ -218,7 +218,7 @@ async function mayPayRecipients(
  * payment.
  */
 async function refuseUnlessRecognised(
-  { storage, ...parts }: Pick<Releasing, "storage" | "ledger" | "keys" | "assets">,
+  { storage, ...parts }: Pick<ReleaseParts, "storage" | "ledger" | "keys" | "assets">,
   paid: TransactionView & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {

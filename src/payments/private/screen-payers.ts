@@ -19,7 +19,7 @@ import { vouchedFunds, type VouchedFunds } from "./vouched-funds.ts";
 export type PayerCheck = (address: string, transactionId: string) => Promise<boolean>;
 
 /** Dependencies of screening payers. */
-interface PayersScreening {
+interface PayerCheckParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
@@ -37,7 +37,7 @@ const PATIENCE_MS = 2 * 60_000;
  * Of each asset less than the smallest deposit may remain unexplained or come from a payer who is refused: else anybody
  * could have an order held by a gift of one base unit.
  */
-export function payersScreening({ screen, ...shared }: PayersScreening, ours: readonly string[]): PayerCheck {
+export function payersScreening({ screen, ...shared }: PayerCheckParts, ours: readonly string[]): PayerCheck {
   const { storage, ledger, assets, clock } = shared;
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   const gaps = new HistoryGaps(clock);

@@ -71,7 +71,7 @@ export class DepositWatch implements Watcher {
     const now = clock.now();
     const due = await this.#free(addresses.filter((watched) => isToBeRead(watched, now)));
     const shown = await this.#readInFull(due);
-    const telling = new Telling(watches, look);
+    const telling = new DepositEventBatch(watches, look);
     await telling.tell(shown.filter(({ isOver }) => !isOver));
     const ends = shown.filter(({ isOver }) => isOver).toSorted((a, b) => a.watched.endsAt - b.watched.endsAt);
     const left = await inLanes({ lanes: ENDS_AT_ONCE, signal: look.signal }, ends, async (each) => {
@@ -156,7 +156,7 @@ export class DepositWatch implements Watcher {
 }
 
 /** Reports the events of one look, and the addresses that the look could not read. */
-class Telling {
+class DepositEventBatch {
   readonly #byAddress: ReadonlyMap<string, WatchRecord>;
   readonly #look: PollContext;
 

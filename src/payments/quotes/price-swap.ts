@@ -41,7 +41,7 @@ interface SwapPair {
 }
 
 /** A swap to be priced, at a time, with the provider that is asked. */
-interface AskedSwap extends SwapPair {
+interface SwapPriceRequest extends SwapPair {
   readonly provider: Swapper;
   readonly inputs: QuoteInput;
   readonly now: number;
@@ -70,7 +70,7 @@ export class SwapPricing {
    * Wallet mode: the transaction says exactly what is given and got, so that the least output is the output. The spread is
    * in the price; the network is paid in SOL on top. Without a sender it is an indication, and nothing is set aside.
    */
-  async #priceWallet({ provider, give, get, inputs, now }: AskedSwap): Promise<PricedQuote> {
+  async #priceWallet({ provider, give, get, inputs, now }: SwapPriceRequest): Promise<PricedQuote> {
     const { id, version, amount, sender, accountId } = inputs;
     const previous = readSwap(inputs)?.reservations.map((each) => each.id) ?? [];
     const promises = promisesAt(this.#with.storage, agingTime(this.#with.clock, now), previous);
@@ -112,7 +112,7 @@ export class SwapPricing {
    * Private mode: what is deposited pays the fee first, and the rest is swapped at the price of that moment. Nothing is
    * set aside before the deposit.
    */
-  async #pricePrivate(asked: AskedSwap): Promise<PricedQuote> {
+  async #pricePrivate(asked: SwapPriceRequest): Promise<PricedQuote> {
     const { provider, give, get, inputs, now } = asked;
     const { amount, accountId, slippageBps } = inputs;
     const { smallest, ...fees } = await this.#privateFees(asked);
@@ -131,7 +131,7 @@ export class SwapPricing {
     };
   }
 
-  async #privateFees({ provider, give, get, inputs }: AskedSwap): Promise<PrivateSwapFees> {
+  async #privateFees({ provider, give, get, inputs }: SwapPriceRequest): Promise<PrivateSwapFees> {
     const { ledger, pricing } = this.#with;
     if (pricing === null) {
       throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });

@@ -13,13 +13,13 @@ import type { QuoteInput } from "./priced-quote.ts";
 type ParsedQuoteRequest = z.output<typeof quoteRequest>;
 
 /** The inputs of a quote that the caller decides. */
-type AskedQuote = Pick<
+type QuoteRequestInput = Pick<
   QuoteInput,
   "mode" | "inputMint" | "outputMint" | "amount" | "sender" | "recipients" | "slippageBps"
 >;
 
 /** Throws the refusal that belongs to the field. */
-export function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): AskedQuote {
+export function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): QuoteRequestInput {
   const give = assets.named(request.inputAsset);
   const get = assets.named(request.outputAsset);
   const amount = readAmount(request.amount, give.decimals, "amount");

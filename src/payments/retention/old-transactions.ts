@@ -9,12 +9,12 @@ import type { RetentionState, Rows } from "./oldest-first.ts";
 import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
 
 /** Dependencies of removing transactions. */
-interface TransactionRemoving extends RemovingParts {
+interface TransactionRemovalParts extends RemovingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];
 }
 
-export function oldTransactions(parts: TransactionRemoving): Rows<TransactionRecord> {
+export function oldTransactions(parts: TransactionRemovalParts): Rows<TransactionRecord> {
   return {
     page: (after, limit) => parts.storage.transactionsAfter(after, limit),
     async judge(transactions, until) {
@@ -26,7 +26,7 @@ export function oldTransactions(parts: TransactionRemoving): Rows<TransactionRec
 }
 
 async function judge(
-  parts: TransactionRemoving,
+  parts: TransactionRemovalParts,
   transaction: TransactionRecord,
   until: number,
 ): Promise<RetentionState> {

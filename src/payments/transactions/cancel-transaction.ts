@@ -17,7 +17,7 @@ export interface CancelledTransactionBody {
 }
 
 /** Dependencies of cancelling. */
-interface Cancelling extends Pick<ServiceContext, "storage"> {
+interface CancelParts extends Pick<ServiceContext, "storage"> {
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;
   /** Null while private mode is off. */
@@ -32,7 +32,7 @@ interface Cancelling extends Pick<ServiceContext, "storage"> {
  * another account's, `ALREADY_PROCESSED` while it is pending but on its way, `CANNOT_CANCEL` in every later status.
  */
 export async function cancelTransaction(
-  deps: Cancelling,
+  deps: CancelParts,
   caller: Caller,
   transactionId: string,
 ): Promise<CancelledTransactionBody> {
@@ -65,7 +65,7 @@ export async function cancelTransaction(
 }
 
 async function sendCancel(
-  { engine, transfers, orders, hasDeposit }: Cancelling,
+  { engine, transfers, orders, hasDeposit }: CancelParts,
   transaction: TransactionRecord,
 ): ReturnType<typeof engine.send> {
   const { id, mode, status } = transaction;

@@ -16,7 +16,7 @@ import { inLanes, Semaphore } from "../semaphore.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
 /** Dependencies of following signatures. */
-interface SignatureWatching {
+interface SignatureWatchParts {
   readonly storage: Pick<PaymentStorage, "attempts">;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ const GOLDEN_STEP = 0x9e37_79b1;
 const isHintless = (poll: number): boolean => Math.imul(poll, GOLDEN_STEP) >>> 28 === 0;
 
 /** Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. */
-export function watchLanding(watching: SignatureWatching): Watcher {
+export function watchLanding(watching: SignatureWatchParts): Watcher {
   const following = new FollowedSignatures(watching);
   const resending = new ResendQueue(watching);
   return {
@@ -61,7 +61,7 @@ export function watchLanding(watching: SignatureWatching): Watcher {
 }
 
 /** Looks for what a caller may still broadcast after cancelling here; we never send it ourselves. */
-export function watchStrayLanding(watching: SignatureWatching): Watcher {
+export function watchStrayLanding(watching: SignatureWatchParts): Watcher {
   const following = new FollowedSignatures(watching);
   return {
     intervalMs: watching.intervalMs,
@@ -76,13 +76,13 @@ export function watchStrayLanding(watching: SignatureWatching): Watcher {
 
 /** The state of one watcher's signatures between looks. */
 class FollowedSignatures {
-  readonly #around: SignatureWatching;
+  readonly #around: SignatureWatchParts;
   readonly #landed = new LandedSignatureCache();
   readonly #slots = new Semaphore(MAX_QUESTIONS_AT_ONCE);
   readonly #confirmations: ConfirmedSignatureCache;
   #polls = 0;
 
-  constructor(around: SignatureWatching) {
+  constructor(around: SignatureWatchParts) {
     this.#around = around;
     this.#confirmations = new ConfirmedSignatureCache(around.ledger);
   }

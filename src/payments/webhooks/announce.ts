@@ -22,7 +22,7 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
 /** Dependencies of announcing. */
-interface Announcing {
+interface AnnounceParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly assets: Assets;
@@ -35,7 +35,7 @@ interface Announcing {
  * rest. Step and task both look at all notices of the transaction: each begins missing deliveries, in the order of the
  * notices.
  */
-export function announceEffect(parts: Announcing): AnnounceEffect {
+export function announceEffect(parts: AnnounceParts): AnnounceEffect {
   return {
     withStep: (step) => announceWithStep(parts, step),
     run: (_params, { instance }) => announceLate(parts, instance),
@@ -46,7 +46,7 @@ export function announceEffect(parts: Announcing): AnnounceEffect {
 const MAX_BEGUN_WITH_STEP = 3;
 
 async function announceWithStep(
-  parts: Announcing,
+  parts: AnnounceParts,
   { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, PaymentTables>,
 ): Promise<DoneWithStep<PaymentTables> | null> {
   const { storage } = parts;
@@ -82,7 +82,7 @@ async function announceWithStep(
 }
 
 async function announceLate(
-  parts: Announcing,
+  parts: AnnounceParts,
   transactionId: string,
 ): Promise<EffectOutcome<never, PaymentTables>> {
   const { storage } = parts;
@@ -118,7 +118,7 @@ interface Announceable {
 
 /** New notices with body and webhooks, and all deliveries that must begin. */
 function announce(
-  { assets, deliveries: workflow }: Announcing,
+  { assets, deliveries: workflow }: AnnounceParts,
   { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
@@ -177,7 +177,7 @@ function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
 
 /** Writes that announce notices: of two commits that announce a notice at once, the second is refused. */
 function announcements(
-  { clock }: Announcing,
+  { clock }: AnnounceParts,
   notices: readonly NoticeRecord[],
   accountId: string,
 ): readonly PaymentWrite[] {

@@ -23,7 +23,7 @@ export interface DeliveryParts {
 }
 
 /** The requested deliveries. */
-interface AskedDeliveries {
+interface DeliveryListCall {
   readonly webhookId: string;
   readonly query?: PageQuery | undefined;
 }
@@ -32,7 +32,7 @@ interface AskedDeliveries {
 export async function listDeliveries(
   storage: PaymentStorage,
   caller: Caller,
-  { webhookId, query = {} }: AskedDeliveries,
+  { webhookId, query = {} }: DeliveryListCall,
 ): Promise<Page<DeliveryBody>> {
   const { limit, startingAfter } = parseRequest(pageQuery, query);
   await ownWebhook(storage, caller, webhookId);
@@ -44,7 +44,7 @@ export async function listDeliveries(
 }
 
 /** A request to send one delivery again. */
-interface AskedRedelivery {
+interface RedeliveryCall {
   readonly webhookId: string;
   readonly deliveryId: string;
   readonly options?: RequestOptions | undefined;
@@ -54,7 +54,7 @@ interface AskedRedelivery {
 export function redeliver(
   parts: DeliveryParts,
   caller: Caller,
-  asked: AskedRedelivery,
+  asked: RedeliveryCall,
 ): Promise<Answer<DeliveryBody>> {
   const { webhookId, deliveryId, options = {} } = asked;
   const path = `/v1/webhooks/${webhookId}/deliveries/${deliveryId}/redeliver`;
@@ -66,7 +66,7 @@ export function redeliver(
 async function decideRedelivery(
   parts: DeliveryParts,
   caller: Caller,
-  { webhookId, deliveryId }: AskedRedelivery,
+  { webhookId, deliveryId }: RedeliveryCall,
 ): Promise<Decision<DeliveryBody>> {
   const { storage, workflow } = parts;
   const webhook = await ownWebhook(storage, caller, webhookId);

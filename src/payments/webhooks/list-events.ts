@@ -44,7 +44,7 @@ export async function listEvents(
 }
 
 /** The owner and transaction of a timeline. */
-interface AskedTimeline {
+interface TimelineCall {
   readonly transactionId: string;
   readonly query?: EventsQuery | undefined;
 }
@@ -53,7 +53,7 @@ interface AskedTimeline {
 export async function listTransactionEvents(
   { storage, assets }: TransactionParts,
   caller: Caller,
-  { transactionId, query = {} }: AskedTimeline,
+  { transactionId, query = {} }: TimelineCall,
 ): Promise<Page<EventBody>> {
   const { order, limit, startingAfter } = parseRequest(eventsQuery, query);
   const view = await ownTransaction(storage, caller, transactionId);

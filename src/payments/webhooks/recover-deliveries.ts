@@ -24,7 +24,7 @@ const MAX_RECOVERED = 250;
 const EVENTS_PAGE = 200;
 
 /** A request to resend missed events. */
-interface AskedRecovery {
+interface RecoveryCall {
   readonly webhookId: string;
   readonly request: RecoveryRequest;
   readonly options?: RequestOptions | undefined;
@@ -34,7 +34,7 @@ interface AskedRecovery {
 export function recoverDeliveries(
   parts: DeliveryParts,
   caller: Caller,
-  asked: AskedRecovery,
+  asked: RecoveryCall,
 ): Promise<Answer<RecoveryBody>> {
   const { webhookId, request, options = {} } = asked;
   const path = `/v1/webhooks/${webhookId}/recover`;
@@ -44,7 +44,7 @@ export function recoverDeliveries(
 async function decideRecovery(
   parts: DeliveryParts,
   caller: Caller,
-  { webhookId, request }: AskedRecovery,
+  { webhookId, request }: RecoveryCall,
 ): Promise<Decision<RecoveryBody>> {
   const { since } = parseRequest(recovery, request);
   const webhook = await ownWebhook(parts.storage, caller, webhookId);

@@ -27,7 +27,7 @@ export interface TestedWebhookBody {
 }
 
 /** A request to try a webhook. */
-interface AskedTest {
+interface WebhookTestCall {
   readonly webhookId: string;
   readonly request: WebhookTestRequest;
   readonly options?: RequestOptions | undefined;
@@ -37,7 +37,7 @@ interface AskedTest {
 export function testWebhook(
   context: WebhookContext,
   caller: Caller,
-  { webhookId, request, options = {} }: AskedTest,
+  { webhookId, request, options = {} }: WebhookTestCall,
 ): Promise<Answer<TestedWebhookBody>> {
   const path = `/v1/webhooks/${webhookId}/test`;
   return answerOnce(context, { caller, path, request, options }, async () => {

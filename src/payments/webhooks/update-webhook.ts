@@ -16,7 +16,7 @@ import { replacedSecret } from "./webhook-secret.ts";
 const DISABLED_BY_OWNER = "disabled_by_owner";
 
 /** A request to change a webhook. */
-interface AskedUpdate extends Pick<RequestOptions, "onLimit"> {
+interface WebhookUpdateCall extends Pick<RequestOptions, "onLimit"> {
   readonly webhookId: string;
   readonly request: WebhookUpdateRequest;
 }
@@ -25,7 +25,7 @@ interface AskedUpdate extends Pick<RequestOptions, "onLimit"> {
 export async function updateWebhook(
   context: WebhookContext,
   caller: Caller,
-  { webhookId, request: body, onLimit }: AskedUpdate,
+  { webhookId, request: body, onLimit }: WebhookUpdateCall,
 ): Promise<WholeWebhookBody> {
   const { storage, clock, delivery, rules } = context;
   // Another URL is another registration: its limit keeps an account from trying out addresses.

@@ -21,7 +21,7 @@ import { commitWebhookChange } from "./webhook-list.ts";
 import { NO_SECRET, sealedSecret } from "./webhook-secret.ts";
 
 /** A request to register a webhook. */
-interface AskedRegistration {
+interface RegistrationCall {
   readonly request: WebhookRequest;
   readonly options?: RequestOptions | undefined;
 }
@@ -30,7 +30,7 @@ interface AskedRegistration {
 export function registerWebhook(
   context: WebhookContext,
   caller: Caller,
-  { request, options = {} }: AskedRegistration,
+  { request, options = {} }: RegistrationCall,
 ): Promise<Answer<WebhookBody>> {
   const count = async (): Promise<() => Promise<void>> => {
     const { standing, takeBack } = await countHit(context, caller, "webhook_registration");

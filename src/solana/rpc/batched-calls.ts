@@ -14,7 +14,7 @@ import {
 } from "./rpc-call.ts";
 
 /** Options of batching. */
-interface Batching {
+interface BatchedCallParts {
   readonly clock: Clock;
   /** Calls in one request at most. */
   readonly callsPerBatch: number;
@@ -51,7 +51,7 @@ const HISTORY = [
  * Batches calls to a node into fewer requests. A call only joins a request that has not left yet, so no answer is older
  * than its question. Other calls are sent alone and at once.
  */
-export function batchedCalls(post: RpcBatchFetch, batching: Batching): RpcCall {
+export function batchedCalls(post: RpcBatchFetch, batching: BatchedCallParts): RpcCall {
   const alone = singleCalls(post);
   const writer = new CallWriter();
   const carriers = new Map(
@@ -70,11 +70,11 @@ export function batchedCalls(post: RpcBatchFetch, batching: Batching): RpcCall {
   };
 }
 
-function shareOf({ callsPerBatch }: Batching): number {
+function shareOf({ callsPerBatch }: BatchedCallParts): number {
   return Math.floor(MAX_BATCH_BYTES / callsPerBatch);
 }
 
-function carrierOf(post: RpcBatchFetch, batching: Batching): BatchQueue<WrittenCall, unknown> {
+function carrierOf(post: RpcBatchFetch, batching: BatchedCallParts): BatchQueue<WrittenCall, unknown> {
   const { clock, callsPerBatch, pace } = batching;
   return new BatchQueue({
     clock,

@@ -5,7 +5,7 @@ import { BatchQueue, type BatchQueueParts } from "./batch-queue.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
 /** Options of joining. */
-interface Joining {
+interface JoinedCallParts {
   readonly clock: Clock;
   /** Accounts in one getMultipleAccounts call at most. */
   readonly accountsPerCall: number;
@@ -33,7 +33,7 @@ const SHARED_READS: ReadonlySet<string> = new Set([
  * read before the caller asked: proof of a death, or of a refused cancel, is as fresh as from a call of its own.
  * Accounts in one caller's call stay in one call, and so in one block.
  */
-export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining): RpcCall {
+export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: JoinedCallParts): RpcCall {
   const carriers = new Carriers(clock);
   return async (method, params) => {
     if (SHARED_READS.has(method)) {

@@ -11,7 +11,7 @@ const CALLBACK_MS = 10_000;
 const RETRY_SECONDS = 30;
 
 /** Dependencies of the journal. */
-interface Journaling {
+interface JournalParts {
   readonly journal: RecoveryJournal;
   /** The version of the master secret that new addresses are derived from. */
   readonly masterVersion: number;
@@ -21,7 +21,7 @@ interface Journaling {
 /** Accepts orders as `accept` does, and records each right before the commit that takes it. */
 export function journaled(
   accept: AcceptHandler<CreatedOrderBody>,
-  journaling: Journaling,
+  journaling: JournalParts,
 ): AcceptHandler<CreatedOrderBody> {
   return async (order) => {
     const { body, commit } = await accept(order);
@@ -38,7 +38,7 @@ export function journaled(
 }
 
 /** Throws `ROUTING_UNAVAILABLE` unless the host has recorded the entry in time. */
-async function record({ journal, clock }: Journaling, entry: RecoveryEntry): Promise<void> {
+async function record({ journal, clock }: JournalParts, entry: RecoveryEntry): Promise<void> {
   try {
     await callHost(clock, { name: "recovery", deadlineMs: CALLBACK_MS, call: () => journal(entry) });
   } catch (cause) {

@@ -48,7 +48,7 @@ interface DepositResolveParts {
 }
 
 /** A refund to another address than the sender's. */
-interface RefundElsewhere {
+interface RedirectedRefund {
   readonly to: Address;
   /** The operator who requested the refund, when another operator confirms; null when one operator decides alone. */
   readonly requestedBy: string | null;
@@ -112,7 +112,7 @@ export class DepositResolveHandler {
   }
 
   /** Releases the address, and has its money sent to `to`, which `checkReceiver` has returned. */
-  async refundTo(resolving: ResolveContext, { to, requestedBy, money }: RefundElsewhere): Promise<void> {
+  async refundTo(resolving: ResolveContext, { to, requestedBy, money }: RedirectedRefund): Promise<void> {
     const { matter, by } = resolving;
     const asked = requestedBy === null ? {} : { requestedBy };
     await this.#releaseBy(resolving, {
