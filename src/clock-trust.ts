@@ -9,7 +9,7 @@ const JUMP_MS = 60_000;
 const AGREED_MS = 3_600_000;
 
 interface Seen {
-  /** How far the clock was ahead of the time that has passed, at the last look. */
+  /** The lead of the clock over the time that has passed, at the last look. */
   readonly aheadMs: number;
   /** The error of the clock, and the time of the look, by `elapsed`. */
   readonly offMs: number;

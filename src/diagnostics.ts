@@ -58,7 +58,7 @@ export interface TaskEnded {
    */
   readonly outcome: "done" | "failed" | "given_back";
   readonly durationMs: number;
-  /** How long after it was due it was begun. */
+  /** The time from the due time of the task to its start. */
   readonly lateMs: number;
 }
 

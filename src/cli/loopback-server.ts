@@ -15,7 +15,10 @@ export function isLoopback(ip: string): boolean {
   return LOOPBACK.test(ip);
 }
 
-/** How long an open request may delay the end. A browser's spare connection, which never asks, would delay it without end. */
+/**
+ * The longest delay of the server's end by an open request. A browser's spare connection, which never asks, would delay
+ * it without end.
+ */
 const MAX_CLOSE_MS = 500;
 
 /** A port that an option names. */

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { runCommand } from "./commands.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** How `reconcile` ends when it could not look. */
+/** The exit code of a `reconcile` that could not look. */
 const NOTHING_CONCLUDED = 2;
 
 const args = process.argv.slice(2);

@@ -83,7 +83,7 @@ export class CommitQueue<W> {
   }
 }
 
-/** How long its texts are that may be long. */
+/** The length of those texts of a commit that may be long. */
 function charactersOf({ step, starts = [], arms = [] }: CommitParts): number {
   let sum = step?.snapshot.length ?? 0;
   for (const { snapshot } of starts) sum += snapshot.length;

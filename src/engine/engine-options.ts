@@ -20,7 +20,7 @@ export interface EngineOptions<W> {
   readonly tables?: TableSet<W>;
   /** The workflows whose instances this process may run; two versions of one chart may stand side by side. */
   readonly workflows: readonly AnyWorkflow[];
-  /** How watched things are polled, by watch kind. */
+  /** The watchers, which poll watched things, by watch kind. */
   readonly watchers?: Readonly<Record<string, Watcher>>;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
@@ -32,7 +32,7 @@ export interface EngineOptions<W> {
   readonly slots?: number;
   /** Effects and invocations with limits in hand at once. Default 128. */
   readonly limitedSlots?: number;
-  /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
+  /** How long a vanished process holds up its tasks; heartbeats go out at a third of this time. Default 15,000 ms. */
   readonly leaseMs?: number;
   /** The pause between looks for tasks that other processes made due; one read each time. Default 1,500 ms. */
   readonly pollMs?: number;

@@ -64,9 +64,12 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   waitFor(id: string, until: WaitTarget, options?: { readonly signal?: AbortSignal }): Promise<ChartSnapshot>;
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
-  /** How this process follows each kind of watches: how many, and how long the longest has waited. Empty while it does not run. */
+  /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
   watching(): Readonly<Record<string, KindWatching>>;
-  /** How long what has ended is kept, how much is stored, and how the removals of this process go. Rejects when the storage does. */
+  /**
+   * The retention of ended instances, the size of the storage, and the removals of this process. Rejects when the
+   * storage does.
+   */
   retention(): Promise<RetentionStanding>;
   /** The reads and acts of an inspector: see `createInspector`. Its acts are lines of the engine's log. */
   readonly inspected: Inspected;

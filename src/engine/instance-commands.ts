@@ -6,7 +6,7 @@ import { STOP } from "./chart.ts";
 import type { SendResult } from "./steps.ts";
 import { ranTaskRemovals } from "./ran-tasks.ts";
 
-/** How `stopInstance` ended: `ended` when the instance had reached its end before. */
+/** The result of `stopInstance`: `ended` for an instance that had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
 
 /**

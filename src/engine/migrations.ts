@@ -9,7 +9,10 @@ export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
   readonly version: number;
   readonly value: StateValue;
   readonly context: Context;
-  /** When each timer is due, by its name, in milliseconds since the Unix epoch. `after` names it `xstate.after.<delay>.<state id>`. */
+  /**
+   * The due times of timers, by name, in milliseconds since the Unix epoch. The name of a timer of `after` is
+   * `xstate.after.<delay>.<state id>`.
+   */
   readonly timers: Readonly<Record<string, number>>;
   /** The promises and child machines that run, by their ids: the names of their logics. */
   readonly children: Readonly<Record<string, string>>;

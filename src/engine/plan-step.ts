@@ -102,7 +102,7 @@ export class StepPlan {
   readonly #workflows: RegisteredWorkflows;
   /** The ids of children that others have. */
   readonly #taken: Pick<TakenIds, "of"> | null;
-  /** How many more children may begin in this commit. */
+  /** The number of children that may still begin in this commit. */
   #room = MAX_BORN;
 
   constructor(

@@ -6,7 +6,7 @@ import { Pause } from "./pause.ts";
 import { Turns } from "./turns.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
 
-/** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
+/** The pause between looks for watches of which this process holds no shard: the process may be handed a shard. */
 const GLANCE_MS = 900;
 /** The pause while nothing is watched anywhere. This glance is the only cost of an idle polling. */
 const IDLE_GLANCE_MS = 3_600;
@@ -80,7 +80,7 @@ export class WatchPolling {
     this.#pause.end();
   }
 
-  /** How each kind is followed by this process; empty while it does not run. */
+  /** The standing of each watch kind in this process; empty while the engine does not run. */
   standing(): Readonly<Record<string, KindWatching>> {
     return Object.fromEntries([...this.#kinds].map(([kind, polling]) => [kind, polling.standing()]));
   }

@@ -46,9 +46,9 @@ export class Worker {
   #stopping: AbortController | null = null;
   #working: Promise<unknown> = Promise.resolve();
   #stopped: Promise<void> = Promise.resolve();
-  /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
+  /** The due time of the earliest known task; `unknown` after an event that may have changed the time. */
   #nextDue: number | "unknown" = "unknown";
-  /** How often in a row something was due and was not there when it was claimed. */
+  /** The number of claims in a row that found no task although a task was due. */
   #missed = 0;
   /** Whether `#nextDue` leaves out tasks for which there was no place. */
   #isFull = false;
@@ -212,7 +212,7 @@ export class Worker {
     return tasks.length;
   }
 
-  /** How long nothing will be due, as far as this process knows. */
+  /** The time until the next task is due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, workflows, limits } = this.#around;
     const { free } = this.#places;

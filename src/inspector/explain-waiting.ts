@@ -12,12 +12,12 @@ export interface Standing {
   readonly status: "active" | "done";
   /** The state, in words. */
   readonly state: string;
-  /** When its last step was. */
+  /** The time of the instance's last step. */
   readonly since: number;
   /** The events from outside that its chart answers now; null where the chart is not registered here. */
   readonly events: readonly string[] | null;
   readonly pending: PendingRecords;
-  /** Why the instance needs a person, apart from its tasks. */
+  /** The reason why the instance needs a person, apart from its tasks. */
   readonly trouble?: string | null;
   /** Active instances whose end the instance waits for. */
   readonly others?: readonly WaitedFor[];

@@ -33,7 +33,10 @@ export interface InspectorParts {
   readonly acts: boolean;
   /** The clock of the shown instances, by which countdowns run. */
   readonly clock: Clock;
-  /** How often is looked for news; the machine's own clock, where the other one is turned by hand. */
+  /**
+   * The clock that paces the looks for news: the machine's own clock, even where the clock of the instances is turned
+   * by hand.
+   */
   readonly pace: Clock;
   readonly log: Logger;
 }

@@ -24,7 +24,7 @@ export interface ListedInstance extends Pick<
 > {
   /** The stored state value. */
   readonly value: unknown;
-  /** Why it needs a person, null where it does not. */
+  /** The reason why the instance needs a person; null without a reason. */
   readonly trouble: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface FoundInstance {
   /** Some of its steps, oldest first. */
   readonly history: readonly HistoryRecord[];
   readonly pending: PendingRecords;
-  /** How tasks of it went that have ended, and did not simply succeed. */
+  /** Ended tasks of the instance that did not simply succeed. */
   readonly ran: readonly RanTask[];
 }
 

@@ -214,11 +214,11 @@ export interface EndpointStanding {
   readonly genesisHash: string | null;
   /** The newest confirmed slot; null when the endpoint did not tell. */
   readonly slot: number | null;
-  /** When that block was made, Unix milliseconds; null where it did not tell. */
+  /** The time of that block, Unix milliseconds; null for an endpoint that did not tell the time. */
   readonly blockTime: number | null;
   /** The ledger's clock when that was read, Unix milliseconds. */
   readonly readAt: number;
-  /** Why it gave no usable answer, null where it did. */
+  /** The reason why the endpoint gave no usable answer; null after a usable answer. */
   readonly trouble: EndpointTrouble | null;
 }
 
@@ -354,7 +354,7 @@ export interface Ledger extends RoutingLedger {
     attempt: Attempt,
     signature: string,
   ): Promise<Agreed<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>>;
-  /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
+  /** The number of endpoints that can agree. Never rejects because endpoints are silent. */
   witnesses(): Promise<Agreed<WitnessCount>>;
   /**
    * The status of each endpoint, in the order configured, including endpoints of a wrong chain. For diagnosis only; no
@@ -396,7 +396,10 @@ export type TroubleKind =
   | "other_chain"
   | "differs";
 
-/** Why one endpoint gave no usable answer. Safe to log: neither its URL nor its own words, which may quote the URL. */
+/**
+ * The reason why one endpoint gave no usable answer. Safe to log: neither its URL nor its own words, which may quote
+ * the URL.
+ */
 export interface EndpointTrouble {
   /** The endpoint's name, as in `Reading`. */
   readonly endpoint: string;

@@ -29,7 +29,7 @@ import { ServiceLife } from "./service-life.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
 import { useCasesOf, type UseCases } from "./use-cases.ts";
 
-/** How long `stop` waits by default. */
+/** The default wait of `stop`. */
 const STOP_MS = 5_000;
 
 /** The advised retry while private mode is off, for an unknown time. */

@@ -4,9 +4,9 @@ import type { PaymentStorage } from "../payments/payment-storage.ts";
 /** The deliveries of one account that wait for their first attempt. */
 export interface DeliveryBacklog {
   readonly accountId: string;
-  /** How many, of the thousand that wait longest in the whole service. */
+  /** The number of the account's deliveries among the thousand that wait longest in the whole service. */
   readonly waiting: number;
-  /** How long the oldest has waited, in milliseconds. */
+  /** The wait of the oldest delivery, in milliseconds. */
   readonly oldestMs: number;
 }
 

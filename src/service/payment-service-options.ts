@@ -38,7 +38,10 @@ export interface PaymentServiceOptions {
    * `start()`. Default: mainnet's.
    */
   readonly stablecoins?: { readonly USDC: string; readonly USDT: string };
-  /** How long a caller may still cancel a wallet transaction, in milliseconds; it is sent only then. Default 0. */
+  /**
+   * The time in which a caller may still cancel a wallet transaction, in milliseconds; the transaction is sent only
+   * afterwards. Default 0.
+   */
   readonly broadcastDelayMs?: number;
   /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
   readonly ledgerPollMs?: number;
@@ -85,7 +88,10 @@ export interface PaymentServiceOptions {
     readonly proxy?: string;
     /** Takes 200 to 299 as received instead of exactly 200. Default false. */
     readonly acceptAny2xx?: boolean;
-    /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
+    /**
+     * The time for which deliveries are also signed with the previous secret, once a new secret is set. Default 24
+     * hours, at most 30 days.
+     */
     readonly secretOverlapMs?: number;
     /**
      * When a webhook is disabled automatically, with the reason `disabled_after_failures`: after `abandoned` abandoned
@@ -96,7 +102,10 @@ export interface PaymentServiceOptions {
   };
   /** Called for each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
   readonly onAttention?: OnAttention;
-  /** How long `onAttention` may take, in milliseconds, 1,000 to 60,000; then it is called again later. Default 10,000. */
+  /**
+   * The deadline of `onAttention`, in milliseconds, 1,000 to 60,000; after a missed deadline it is called again later.
+   * Default 10,000.
+   */
   readonly onAttentionDeadlineMs?: number;
   /**
    * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
@@ -125,7 +134,7 @@ export interface PaymentServiceOptions {
    * stands in `health().retention.error`. Default: they are gone.
    */
   readonly archive?: Archive<ArchivedRow>;
-  /** How long `archive` may take for 32 transactions or fewer, in milliseconds, 1,000 to 600,000. Default 60,000. */
+  /** The deadline of `archive` for up to 32 transactions, in milliseconds, 1,000 to 600,000. Default 60,000. */
   readonly archiveDeadlineMs?: number;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
@@ -150,7 +159,7 @@ export interface PrivateRoutingOptions {
   readonly priceBounds?: PriceBounds;
   /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
   readonly feeBps?: number;
-  /** How long a deposit is waited for, in milliseconds. Default 30 minutes. */
+  /** The time for which an order waits for its deposit, in milliseconds. Default 30 minutes. */
   readonly depositWindowMs?: number;
   /**
    * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: signed network

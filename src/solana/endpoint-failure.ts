@@ -7,7 +7,7 @@ interface FailureFacts {
   readonly data?: unknown;
   /** The node's own words. Never passed on: they may quote URLs. */
   readonly words?: string;
-  /** How long the endpoint asked to be left alone. */
+  /** The pause that the endpoint has asked for. */
   readonly retryAfterMs?: number;
   /** More bytes than an answer may have: in a batch, another call's answer may be the reason. */
   readonly isTooLarge?: true;

@@ -15,7 +15,7 @@ export interface Health {
   avoidedUntil: number | null;
   /** Failures already counted: several callers may share a call, and all of them report its failure. */
   readonly known: WeakSet<EndpointFailure>;
-  /** How far behind the best endpoint it was when both were last looked at. */
+  /** The number of slots behind the best endpoint, when both endpoints were last looked at. */
   slotsBehind: number;
   /** The slot that the endpoint told at the last look. */
   slot: number;

@@ -15,7 +15,7 @@ const MAX_REMEMBERED = 1_000;
 
 interface Memory {
   readonly answer: Promise<unknown>;
-  /** When it was asked for, in Unix milliseconds: nothing is older than its question. */
+  /** The time of the question, in Unix milliseconds: no answer is older than its question. */
   readonly askedAt: number;
 }
 

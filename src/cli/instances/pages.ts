@@ -43,7 +43,7 @@ function pathsOf(value: unknown): string[] {
   });
 }
 
-/** Why a task is in trouble; empty for one that is not. */
+/** The trouble of a task; empty for a task without trouble. */
 function troubleOf(
   { name, failures, crashes, lastError }: TroubledTask | PendingTask,
   isDead: boolean,

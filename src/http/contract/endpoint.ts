@@ -48,7 +48,7 @@ export interface Call<
   readonly options: RequestOptions;
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
-  /** How the account stands with the limits that are counted here. */
+  /** The account's standing with the limits that are counted here. */
   standings(): readonly LimitStanding[];
 }
 

@@ -26,7 +26,7 @@ export interface FoldedStep {
 export interface Fold {
   /** Replayed steps, by version. A step is absent when its chart is not registered here. */
   readonly steps: ReadonlyMap<number, FoldedStep>;
-  /** Why not all steps are there, as a sentence; null where they are. */
+  /** The reason for missing steps, as a sentence; null for a complete history. */
   readonly problem: string | null;
 }
 

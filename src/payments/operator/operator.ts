@@ -72,7 +72,7 @@ export interface OperatedInstances
 export interface OperatorParts {
   readonly operator: Operator;
   readonly report: MatterReport;
-  /** How many matters wait, for the service's health; up to 200 of each kind. */
+  /** The number of waiting matters, for the service's health; up to 200 of each kind. */
   readonly countMatters: () => Promise<number>;
 }
 
@@ -95,7 +95,7 @@ export interface OperatorDeps extends ServiceContext {
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: OnAttention | null;
   readonly onAttentionDeadlineMs: number;
-  /** How many people it takes to send money to another address. */
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
   /** The host's parts that do not answer this process, and those that have answered. */
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;

@@ -155,7 +155,7 @@ export function explanationOf(signature: string): string {
   return `explained:${signature}`;
 }
 
-/** Why an address may have paid without us, as far as this process knows; null where nothing hints at it. */
+/** The reason to think that an address has paid without us, as far as this process knows; null without a hint. */
 export type SpendingCheck = (address: string) => Promise<SpendingDoubt | null>;
 
 /** The most remembered signatures; asking again about a forgotten signature costs only a call. */

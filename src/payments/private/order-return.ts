@@ -70,7 +70,7 @@ interface Shared {
 interface Redirecting {
   /** Null when the host does not screen. */
   readonly screen: Screen | null;
-  /** How many people it takes to send money to another address. */
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
   /** Addresses of the service's purses. They get no tokens of a customer. */
   readonly ownAddresses: readonly Address[];

@@ -405,7 +405,10 @@ function sumOf(plans: readonly StoredPlan[], kind: Movement["kind"], mint: strin
     .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
-/** How many refunds of excess were made: the final ones here, and those of another copy, whose markers stand and no payment here signed. */
+/**
+ * The number of refunds of excess: the final refunds here, and the refunds of another copy, whose standing markers no
+ * payment here has signed.
+ */
 function excessesMade(payments: readonly PaymentRecord[], standing: readonly string[]): number {
   const wordsOf = (those: readonly PaymentRecord[]): readonly string[] =>
     those.map(({ plan }) => proofOf(readPlan(plan))?.words ?? "");

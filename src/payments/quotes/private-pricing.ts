@@ -18,7 +18,7 @@ export interface PrivateRoutingTerms {
   /** Receives the fees. */
   readonly treasury: Address;
   readonly prices: PriceSource;
-  /** How far a price may be off the last accepted one, in hundredths of a percent. */
+  /** The largest move of a price from the last accepted price, in hundredths of a percent. */
   readonly maxPriceMoveBps: number;
   /** Routing fee in hundredths of a percent of what the recipients get. */
   readonly feeBps: number;

@@ -28,9 +28,9 @@ import {
 } from "./quote-body.ts";
 import { askedBy, readQuoteInputs } from "./quote-inputs.ts";
 
-/** How long a quote lives. */
+/** The life of a quote. */
 const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
-/** How long after its expiry a quote can still be refreshed. */
+/** The time after its expiry in which a quote can still be refreshed. */
 const REFRESH_GRACE_MS = 10 * 60_000;
 
 /** Dependencies of quotes, besides the context. */

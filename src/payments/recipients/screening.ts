@@ -14,7 +14,7 @@ export interface ScreenedAs {
  */
 export type Screen = (address: string, as: ScreenedAs, signal?: AbortSignal) => Promise<"ok" | "refused">;
 
-/** Why an address is held when a party is refused, or when it is not known who all paid in. */
+/** The reason why an address is held when a party is refused, or when not all payers are known. */
 export const SCREENING = "screening";
 
 /** Seconds after which ROUTING_UNAVAILABLE advises a retry. */

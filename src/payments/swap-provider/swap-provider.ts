@@ -65,7 +65,7 @@ export interface WantedReservation {
 export interface SwapOffer {
   /** Base units of `get`, rounded down. */
   readonly outputAmount: bigint;
-  /** How much worse than the market this is for its size alone, in percent. */
+  /** The part of the price that is worse than the market because of the swap's size alone, in percent. */
   readonly priceImpact: number;
   readonly reservations: readonly WantedReservation[];
 }

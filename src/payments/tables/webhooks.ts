@@ -48,9 +48,9 @@ export const deliveries = defineTable("deliveries", {
     status: column<"pending" | "delivered" | "abandoned" | "dropped">("text"),
     /** Attempts that have ended. */
     attempts: "integer",
-    /** How often it was begun: once, and once more with each redelivery. */
+    /** The number of runs of the delivery: one, and one more with each redelivery. */
     runs: "integer",
-    /** When it was last delivered, and when last abandoned; a redelivery keeps both. Null while that has not happened. */
+    /** The last success of the delivery, and the last time it was abandoned; a redelivery keeps both. Null before. */
     deliveredAt: "integer?",
     abandonedAt: "integer?",
     createdAt: "integer",
@@ -105,7 +105,7 @@ export const webhookReads = (read: Read) => ({
   webhook: (id: string) => read.get(webhooks, id),
   /** An account's webhooks that are not deleted, oldest first. */
   webhooks: (accountId: string) => read.find({ table: webhooks, index: "ofAccount", equals: { accountId } }),
-  /** How often an account's webhooks were changed; 0 for an account that never had one. */
+  /** The number of changes of an account's webhooks; 0 for an account that never had a webhook. */
   webhookChanges: async (accountId: string) => (await read.get(webhookLists, accountId))?.version ?? 0,
   /** The deliveries of a transaction's notices, oldest first. */
   deliveries: (transactionId: string) =>
@@ -117,13 +117,13 @@ export const webhookReads = (read: Read) => ({
   /** The ended attempts of a delivery, by number, and those of one number (its process died) by their start. */
   deliveryAttempts: (deliveryId: string) =>
     read.find({ table: deliveryAttempts, index: "ofDelivery", equals: { deliveryId } }),
-  /** When a webhook last took a notice; null when it never has. */
+  /** The time when a webhook last took a notice; null before its first notice. */
   async lastDeliveredAt(webhookId: string): Promise<number | null> {
     const newest = { index: "lastDelivered", equals: { webhookId }, order: "desc", limit: 1 } as const;
     const [last] = await read.find({ table: deliveries, ...newest });
     return last?.deliveredAt ?? null;
   },
-  /** How many of a webhook's deliveries were abandoned after `since` and not begun once more, counted up to `limit`. */
+  /** The number of deliveries to a webhook that were abandoned after `since` and not begun again, up to `limit`. */
   async abandonedSince(webhookId: string, since: number, limit: number): Promise<number> {
     const after = { index: "lastAbandoned", equals: { webhookId }, after: [since], limit };
     return (await read.find({ table: deliveries, ...after })).length;

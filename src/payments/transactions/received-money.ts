@@ -62,7 +62,7 @@ function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): b
   return transaction.status !== "cancelled" && entry.mint === mint && isInTime;
 }
 
-/** How wrapped SOL is distinguished from SOL in the ledger of an address. */
+/** The prefix that distinguishes wrapped SOL from SOL in the ledger of an address. */
 const WRAPPED = /^wrapped /;
 
 function shownAmount(

@@ -17,7 +17,7 @@ export interface WebhookBody {
 export interface WholeWebhookBody extends WebhookBody {
   /** Whether the webhook is enabled; a disabled webhook gets no deliveries. */
   readonly enabled: boolean;
-  /** Why it is not enabled, `disabled_by_owner` or `disabled_after_failures`; null while it is. */
+  /** `disabled_by_owner` or `disabled_after_failures`; null for an enabled webhook. */
   readonly disabledReason: string | null;
 }
 

@@ -158,7 +158,7 @@ function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
   return html`<small>${told} <a href="${link}">${originWords(from, id, shown.history)}</a></small>`;
 }
 
-/** How long an invocation or a child took, from the step that began it. */
+/** The duration of an invocation or a child, from the step that began it. */
 function invocationWords({ fold, history }: ShownInstance, child: string, row: HistoryRecord): string {
   const begun = history.findLast(
     ({ version }) =>

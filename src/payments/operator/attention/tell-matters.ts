@@ -31,11 +31,11 @@ export interface MatterTellingParts {
   readonly log: Logger;
   readonly sightings: Pick<Sightings, "now" | "said">;
   readonly onAttention: OnAttention | null;
-  /** How long a call of it may take, in milliseconds. */
+  /** The deadline of a call of `onAttention`, in milliseconds. */
   readonly onAttentionDeadlineMs: number;
 }
 
-/** How long beyond the deadline other processes leave a matter alone that one process has begun to tell. */
+/** The time beyond the deadline in which other processes leave a matter alone that one process has begun to tell. */
 const TELLING_MS = 50_000;
 
 /**

@@ -24,7 +24,7 @@ export interface LoweredEntry extends ActedBy {
   readonly witnesses: number;
   /** ISO 8601 in UTC. */
   readonly since: string;
-  /** When the ledger's own number holds again. ISO 8601 in UTC. */
+  /** The time from which the ledger's own number holds again. ISO 8601 in UTC. */
   readonly until: string;
 }
 

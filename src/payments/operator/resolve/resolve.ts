@@ -38,7 +38,7 @@ export interface Resolver {
   approve(id: string, approval: Approval, by: ActedBy): Promise<Resolution>;
 }
 
-/** How many matters of each source are searched for an id: more than there ever are. */
+/** The number of matters of each source that are searched for an id: more than ever exist. */
 const MAX_MATTERS = 10_000;
 
 const matterName = z.string("id: expected the id of a matter");
@@ -82,7 +82,7 @@ export interface ResolverParts {
   readonly tasks: TaskResolving;
   readonly deposits: DepositResolving;
   readonly evidence: EvidenceControl;
-  /** How many people it takes to send money to another address. */
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
 }
 

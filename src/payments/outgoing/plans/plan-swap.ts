@@ -39,7 +39,10 @@ export function freshSwapMark(planned: readonly Pick<PaymentRecord, "kind">[]): 
   return `swap ${before + 1}`;
 }
 
-/** How long a price may be signed for: an older one is asked for again. As long as inventory is set aside for a quote. */
+/**
+ * The largest age of a price that is signed for: an older price is asked for again. The inventory of a quote is set
+ * aside for the same time.
+ */
 const MAX_PRICE_MS = 2 * 60_000;
 
 /** Whether the price of a waiting swap is too old to be signed. Payouts never get too old. */

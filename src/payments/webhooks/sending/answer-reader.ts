@@ -12,7 +12,7 @@ export class TooManyInterimAnswers extends Error {
   override readonly name = "TooManyInterimAnswers";
 }
 
-/** Why the rest of an answer is not read: more has come than anyone needs. */
+/** The reason why the rest of an answer is not read: its beginning is enough. */
 const ENOUGH = new Error("enough of the answer has been read");
 
 /** The answer of a receiver. */
