@@ -1,8 +1,8 @@
 /**
  * Context, events and effects of a deposit address; and the changes that payments and operators make to the context.
  */
-import { accounted, spend, type Amounts, type DepositLevels, type Reading } from "./deposit-levels.ts";
-import type { Movement, OrderOver, SpendingNews } from "./private-messages.ts";
+import { accounted, spend, type Amounts, type DepositTally, type Reading } from "./deposit-tally.ts";
+import type { Movement, OrderOverEvent, SpendingEvent } from "./private-messages.ts";
 
 /** The input of a deposit address. */
 export interface DepositAddressInput {
@@ -38,10 +38,10 @@ export interface DepositAddressInput {
 /**
  * The stages of a resting address, in this order, with growing pauses between looks; a closed address is not looked at.
  */
-export type Lane = "lingering" | "aging" | "resting" | "slowLane" | "closed";
+export type RestingState = "lingering" | "aging" | "resting" | "slowLane" | "closed";
 
 /** The context of a deposit address. */
-export interface DepositAddressContext extends DepositAddressInput, DepositLevels {
+export interface DepositAddressContext extends DepositAddressInput, DepositTally {
   /** Payments of this address that have landed. */
   readonly landed: number;
   /** The payment that is under way. */
@@ -55,7 +55,7 @@ export interface DepositAddressContext extends DepositAddressInput, DepositLevel
   readonly hasRefunded: boolean;
   readonly losses: number;
   /** The next stage of rest. */
-  readonly lane: Lane;
+  readonly lane: RestingState;
   /**
    * The height above which the markers may be closed, once every witness has finalized it; null until the address has
    * aged.
@@ -85,8 +85,8 @@ export type DepositAddressEvent =
   | { readonly type: "PAID_ELSEWHERE" }
   /** The payers may be served. */
   | { readonly type: "CLEARED" }
-  | OrderOver
-  | SpendingNews
+  | OrderOverEvent
+  | SpendingEvent
   /** A payment back to the sender was planned and started. */
   | ({ readonly type: "REFUND_PLANNED"; readonly payment: string } & Reading)
   /** All refunds are done; the rest is being swept. */

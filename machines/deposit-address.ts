@@ -11,12 +11,12 @@ import {
   type DepositAddressContext,
   type DepositAddressEvent,
   type DepositAddressInput,
-  type Lane,
+  type RestingState,
   type ReturnParams,
   type SettlementParams,
 } from "./deposit-address-context.ts";
-import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-levels.ts";
-import type { DepositNews, Message } from "./private-messages.ts";
+import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-tally.ts";
+import type { DepositEvent, Message } from "./private-messages.ts";
 
 /** The source of params. @inline */
 interface ContextOnly {
@@ -26,7 +26,7 @@ interface ContextOnly {
 /** After so many failures in a row, each pause twice as long as the one before, an operator must look: 21 hours. */
 const MAX_LOSSES = 8;
 
-const tellOrder = (event: DepositNews) =>
+const tellOrder = (event: DepositEvent) =>
   ({
     type: "tell",
     params: ({ context }: ContextOnly): Message => ({
@@ -91,7 +91,7 @@ export const depositAddress = setup({
     isRecovered: ({ context }) => context.isRecovered === true,
     isPastWindow: ({ context }) => context.isPastWindow,
     hasRefunded: ({ context }) => context.hasRefunded,
-    isIn: ({ context }, params: { lane: Lane }) => params.lane === context.lane,
+    isIn: ({ context }, params: { lane: RestingState }) => params.lane === context.lane,
   },
   delays: {
     linger: ({ context }) => context.lingerMs,

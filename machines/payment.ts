@@ -2,7 +2,7 @@
  * The chart of a payment: an on-chain transaction that the service itself signs, from its plan to the chain's decision.
  */
 import { assign, setup } from "xstate";
-import type { Message, Movement, PaymentFault, PaymentRole, PayoutNews } from "./private-messages.ts";
+import type { Message, Movement, PaymentFault, PaymentRole, PayoutEvent } from "./private-messages.ts";
 
 /** The input of a payment. */
 export interface PaymentInput {
@@ -109,7 +109,7 @@ const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILE
     type: "tell",
     params: ({ context }: ContextOnly): Message => {
       const { paymentId: payment, indexes, signature, blockTime, wasConfirmed, fault, order } = context;
-      const event: PayoutNews = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
+      const event: PayoutEvent = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
       return { machine: "private-transfer", id: order, event };
     },
   }) as const;
@@ -131,7 +131,7 @@ const ofAnother = {
 } as const;
 
 /**
- * `planned` → `inFlight` is where bytes come to exist: the bytes are committed before the first byte leaves. What nodes
+ * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes
  * report of a signature only leads to `reading`, and the marker on the chain decides: this payment made the marker, a
  * rival payment did, or nobody did. Bytes of the same words exclude each other on the chain, so signing them again is
  * safe, no matter what was read. A payment that has `failed` paid nothing: who planned it decides what comes next.

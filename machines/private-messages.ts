@@ -25,7 +25,7 @@ export interface PaymentFault {
 }
 
 /** From a deposit address to its order: what has come in. */
-export type DepositNews =
+export type DepositEvent =
   /** At least 0.001 of the expected asset is there, but less than asked for. */
   | { readonly type: "DEPOSIT_SEEN" }
   /** The whole deposit is finalized; its payers are still being checked. */
@@ -40,7 +40,7 @@ export type DepositNews =
   | { readonly type: "SETTLED" };
 
 /** From an order to its deposit address: nothing more is paid out; keep `fee` (base units), send the rest back. */
-export type OrderOver = { readonly type: "OVER"; readonly fee: string };
+export type OrderOverEvent = { readonly type: "OVER"; readonly fee: string };
 
 /**
  * The role of a payment in its order. `payout`: pays recipients. `plan`: records on the chain which payouts replace a
@@ -49,7 +49,7 @@ export type OrderOver = { readonly type: "OVER"; readonly fee: string };
 export type PaymentRole = "payout" | "plan" | "own";
 
 /** From a payment to its order: a rival payment with the same marker landed, so this payment never will. */
-export interface OvertakenNews {
+export interface PayoutOvertakenEvent {
   readonly type: "PAYOUT_OVERTAKEN";
   readonly role: PaymentRole;
   /** Whether PAYOUT_CONFIRMED was sent before, and whether a plan's payouts were counted. */
@@ -63,7 +63,7 @@ export interface OvertakenNews {
 }
 
 /** From a plan to its order: so many payouts were started, so many recipients are left out. */
-export interface RoutedNews {
+export interface RoutedEvent {
   readonly type: "ROUTED";
   readonly payouts: number;
   readonly unpaid: number;
@@ -71,7 +71,7 @@ export interface RoutedNews {
 }
 
 /** From a payment to the order that waits for it. */
-export interface PayoutNews {
+export interface PayoutEvent {
   readonly type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED";
   readonly payment: string;
   /** Indexes of the recipients that the payment pays. */
@@ -84,7 +84,7 @@ export interface PayoutNews {
 }
 
 /** From a payment to the deposit address it was paid out of. */
-export type SpendingNews =
+export type SpendingEvent =
   | {
       readonly type: "PAYMENT_LANDED";
       readonly payment: string;
@@ -97,9 +97,13 @@ export type SpendingNews =
 
 /** A message to another instance: the params of the engine's own action `tell`. */
 export type Message =
-  | { readonly machine: "deposit-address"; readonly id: string; readonly event: OrderOver | SpendingNews }
+  | {
+      readonly machine: "deposit-address";
+      readonly id: string;
+      readonly event: OrderOverEvent | SpendingEvent;
+    }
   | {
       readonly machine: "private-transfer";
       readonly id: string;
-      readonly event: DepositNews | PayoutNews | OvertakenNews | RoutedNews;
+      readonly event: DepositEvent | PayoutEvent | PayoutOvertakenEvent | RoutedEvent;
     };

@@ -1,12 +1,12 @@
 /** A payment order of private mode: it waits for its deposit, pays the recipients, and says how it went. */
 import { assign, setup } from "xstate";
 import type {
-  DepositNews,
+  DepositEvent,
   Message,
-  OvertakenNews,
+  PayoutOvertakenEvent,
   PaymentFault,
-  PayoutNews,
-  RoutedNews,
+  PayoutEvent,
+  RoutedEvent,
 } from "./private-messages.ts";
 import type { AnnounceParams, TransferMeta } from "./wallet-transfer.ts";
 
@@ -40,15 +40,15 @@ export interface PrivateTransferContext extends PrivateTransferInput {
 /** Events of an order. */
 export type PrivateTransferEvent =
   | { readonly type: "CANCEL" }
-  | DepositNews
+  | DepositEvent
   /** Payouts that have been started; recipients who cannot be paid, and the reason if known. */
-  | RoutedNews
-  | OvertakenNews
+  | RoutedEvent
+  | PayoutOvertakenEvent
   /** A swap has no price that is good enough at this moment: it is asked for again. */
   | { readonly type: "NOT_NOW" }
-  | (PayoutNews & { readonly type: "PAYOUT_CONFIRMED" })
-  | (PayoutNews & { readonly type: "PAYOUT_FINALIZED" })
-  | (PayoutNews & { readonly type: "PAYOUT_FAILED" });
+  | (PayoutEvent & { readonly type: "PAYOUT_CONFIRMED" })
+  | (PayoutEvent & { readonly type: "PAYOUT_FINALIZED" })
+  | (PayoutEvent & { readonly type: "PAYOUT_FAILED" });
 
 /** The source of params. @inline */
 interface ContextOnly {
@@ -296,7 +296,10 @@ function partialReason({ paid, reason }: PrivateTransferContext): string {
 }
 
 /** The counts after another payment of the same marker has landed in the place of one that was counted. */
-function overtaken(context: PrivateTransferContext, event: OvertakenNews): Partial<PrivateTransferContext> {
+function overtaken(
+  context: PrivateTransferContext,
+  event: PayoutOvertakenEvent,
+): Partial<PrivateTransferContext> {
   const { role, wasConfirmed, hasLeaves, paid, unpaid, signature, blockTime } = event;
   const isPayout = role === "payout";
   return {

@@ -5,7 +5,7 @@ import bs58 from "bs58";
 export type Address = string & { readonly __address: unique symbol };
 
 /** Why a text is not an address. */
-export type AddressFault = "not_base58" | "wrong_length";
+type AddressFault = "not_base58" | "wrong_length";
 
 /** SOL's mint in token lists and quotes: the wrapped-SOL mint stands for the native token. */
 export const SOL_MINT = "So11111111111111111111111111111111111111112" as Address;

@@ -31,7 +31,7 @@ export class Topic<Message extends object> {
 }
 
 /** A request to the API was answered. */
-export interface RequestAnswered {
+export interface RequestAnsweredEvent {
   readonly method: string;
   /**
    * The path with names in place of ids, such as "/v1/transactions/{transactionId}"; "none" for a path that leads
@@ -43,7 +43,7 @@ export interface RequestAnswered {
 }
 
 /** A task left the hands of this process. */
-export interface TaskEnded {
+export interface TaskEndedEvent {
   /** The workflow's id and version. */
   readonly workflow: string;
   readonly kind: "effect" | "timer" | "invocation" | "message";
@@ -63,7 +63,7 @@ export interface TaskEnded {
 }
 
 /** A webhook was called, once. */
-export interface WebhookCalled {
+export interface WebhookCalledEvent {
   /** "delivered", or the word of the attempt's error, such as "timeout". */
   readonly outcome: string;
   readonly durationMs: number;
@@ -72,7 +72,7 @@ export interface WebhookCalled {
 /**
  * A call to a node of the chain. The calls of a batch are published separately, with the duration of the whole request.
  */
-export interface NodeAsked {
+export interface NodeCalledEvent {
   /** The host name. Paths and queries of providers carry keys and are left out. */
   readonly endpoint: string;
   /** The JSON-RPC method. */
@@ -82,7 +82,7 @@ export interface NodeAsked {
   readonly durationMs: number;
 }
 
-export const requestAnswered = new Topic<RequestAnswered>("paystate.request.answered");
-export const taskEnded = new Topic<TaskEnded>("paystate.task.ended");
-export const webhookCalled = new Topic<WebhookCalled>("paystate.webhook.called");
-export const nodeAsked = new Topic<NodeAsked>("paystate.node.asked");
+export const requestAnswered = new Topic<RequestAnsweredEvent>("paystate.request.answered");
+export const taskEnded = new Topic<TaskEndedEvent>("paystate.task.ended");
+export const webhookCalled = new Topic<WebhookCalledEvent>("paystate.webhook.called");
+export const nodeAsked = new Topic<NodeCalledEvent>("paystate.node.asked");

@@ -7,7 +7,7 @@ export type Duration = number | `${number}${"d" | "h" | "m"}`;
 const MS_OF: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
 
 /** The allowed range of a duration, in milliseconds. */
-export interface DurationRange {
+interface DurationRange {
   readonly least: number;
   readonly most: number;
 }

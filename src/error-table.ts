@@ -7,7 +7,7 @@ import type { Immutable } from "./immutable.ts";
 import { SIGNATURE_FAULTS } from "./ledger/ledger.ts";
 
 /** A header that HTTP has for something that the details say. */
-export interface ErrorHeader<Details> {
+interface ErrorHeader<Details> {
   readonly name: "Allow" | "Retry-After" | "WWW-Authenticate";
   valueOf(details: Details): string;
 }

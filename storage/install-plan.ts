@@ -5,7 +5,7 @@ import { StorageUnusable } from "./storage-unusable.ts";
 import type { AnyTable, Index, Migration } from "./table.ts";
 
 /** The stored part of a table's description: the rest of a description only affects future reads and writes. */
-export interface Definition extends Pick<AnyTable, "columns" | "key" | "unique" | "indexes"> {
+export interface TableSchema extends Pick<AnyTable, "columns" | "key" | "unique" | "indexes"> {
   /** The number of migrations that a program must know to use the table; absent when a program must know all. */
   readonly oldest?: number;
 }
@@ -31,7 +31,7 @@ export function definitionOf({ columns, key, unique, indexes, migrations }: AnyT
     name,
     { on, where: inOrder(where), present: present.toSorted() },
   ]);
-  const definition: Definition = {
+  const definition: TableSchema = {
     columns: inOrder(columns),
     key,
     unique: unique.toSorted(),
@@ -87,7 +87,7 @@ export function planInstall(
     if (stored.definition === definition) return "keep";
     throw otherTable(name, "it is stored with another definition: add a migration to its description");
   }
-  const before = JSON.parse(stored.definition) as Definition;
+  const before = JSON.parse(stored.definition) as TableSchema;
   if (before.key !== table.key) throw otherTable(name, `its key is ${before.key} and cannot change`);
   const { add, drop } = together(steps, before);
   const kept = Object.entries(before.columns).filter(([field]) => !drop.includes(field));
@@ -105,7 +105,7 @@ function serves(
   { columns, unique, migrations }: AnyTable,
   { definition, migrations: seen }: StoredTable,
 ): boolean {
-  const { oldest = seen, ...now } = JSON.parse(definition) as Definition;
+  const { oldest = seen, ...now } = JSON.parse(definition) as TableSchema;
   return (
     migrations.length >= oldest &&
     Object.entries(columns).every(([field, column]) => now.columns[field] === column) &&
@@ -114,7 +114,7 @@ function serves(
 }
 
 /** Migrations as one: what is added and dropped again never was. */
-function together(steps: readonly Migration[], before: Definition): Required<Omit<Migration, "beside">> {
+function together(steps: readonly Migration[], before: TableSchema): Required<Omit<Migration, "beside">> {
   const added = new Map<string, NonNullable<Migration["add"]>[string]>();
   const dropped = new Set<string>();
   for (const { add = {}, drop = [] } of steps) {

@@ -11,7 +11,7 @@ import { HeldFile } from "./move/held-file.ts";
 import { type CopiedRows, type CopiedTable, isSameRow, placeOf, type StoredRow } from "./move/stored-rows.ts";
 import { codeOf, explained } from "./sqlite/explain.ts";
 import { lost } from "./postgres/explain.ts";
-import type { MoveMark } from "./sqlite/moved.ts";
+import type { MoveRecord } from "./sqlite/moved.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 
 export type { CopiedRows } from "./move/stored-rows.ts";
@@ -27,7 +27,7 @@ export interface Move {
 }
 
 /** The result of a move. */
-export interface Moved {
+export interface MoveResult {
   /** The present place of the data, without a password. */
   readonly place: string;
   /** Copied tables, read back row by row; empty when `wasThere`. */
@@ -59,7 +59,7 @@ export interface Moved {
  * for (const { table, rows, sums } of tables) console.log(table, rows, sums);
  * ```
  */
-export async function moveToPostgres({ from, to, schema = "paystate" }: Move): Promise<Moved> {
+export async function moveToPostgres({ from, to, schema = "paystate" }: Move): Promise<MoveResult> {
   const { servers, close } = await openConnections(to, { connections: 1, listen: false });
   try {
     const file = await HeldFile.open(from);
@@ -93,14 +93,14 @@ interface Target {
   readonly place: string;
 }
 
-type Copied = Pick<Moved, "tables" | "leftBehind">;
+type Copied = Pick<MoveResult, "tables" | "leftBehind">;
 
 class Transfer {
   readonly #file: HeldFile;
   readonly #database: Database;
   readonly #target: Target;
   /** The copy whose commit is asked for next. */
-  #pending: MoveMark | null = null;
+  #pending: MoveRecord | null = null;
 
   constructor(file: HeldFile, database: Database, target: Target) {
     this.#file = file;
@@ -108,7 +108,7 @@ class Transfer {
     this.#target = target;
   }
 
-  async run(): Promise<Moved> {
+  async run(): Promise<MoveResult> {
     const { place } = this.#target;
     const mark = this.#file.mark();
     if (mark !== null && mark.place !== place) throw goneElsewhere(mark);
@@ -122,7 +122,7 @@ class Transfer {
   }
 
   /** Under the lock, so that a copy whose COMMIT was under way when its process died is there by now, or never. */
-  #hasArrived({ copy }: MoveMark): Promise<boolean> {
+  #hasArrived({ copy }: MoveRecord): Promise<boolean> {
     return this.#within(async (filled) => (await filled.arrived()) === copy);
   }
 
@@ -140,7 +140,7 @@ class Transfer {
       await this.#within(async (filled) => {
         copied = await this.#fill(filled);
         const copy = await filled.markArrived(this.#file.path);
-        const mark: MoveMark = { copy, place: this.#target.place, state: "moving" };
+        const mark: MoveRecord = { copy, place: this.#target.place, state: "moving" };
         this.#file.setMark(mark);
         // From here on the file is of no use, whatever becomes of the commit that follows.
         this.#pending = mark;
@@ -154,7 +154,7 @@ class Transfer {
   }
 
   /** Whether it happened is known to the target alone. While that does not answer, the file stays marked. */
-  async #lookUp(mark: MoveMark, cause: unknown): Promise<void> {
+  async #lookUp(mark: MoveRecord, cause: unknown): Promise<void> {
     const hasArrived = await this.#database
       .again(() => this.#hasArrived(mark))
       .catch((error: unknown) => {
@@ -225,7 +225,7 @@ const differs = (table: CopiedTable, row: StoredRow | undefined): StorageUnusabl
     `${table.name}: the row ${row === undefined ? "" : placeOf(table, row)} is not read back as it lies in the file; nothing was moved`,
   );
 
-const goneElsewhere = ({ place, state }: MoveMark): StorageUnusable =>
+const goneElsewhere = ({ place, state }: MoveRecord): StorageUnusable =>
   new StorageUnusable(
     "moved",
     state === "moved"
@@ -233,7 +233,7 @@ const goneElsewhere = ({ place, state }: MoveMark): StorageUnusable =>
       : `this file was being moved to ${place} when that was cut off, and may have arrived: name the same target again`,
   );
 
-const lostSince = ({ place }: MoveMark): StorageUnusable =>
+const lostSince = ({ place }: MoveRecord): StorageUnusable =>
   new StorageUnusable(
     "moved",
     `this file was moved to ${place}, which does not hold it any more: restore a backup of that database; this file is old`,

@@ -2,7 +2,7 @@
 import type { Column, ColumnKind } from "./table.ts";
 
 /** The description needed to check and copy rows. */
-export interface Described {
+export interface DescribedTable {
   readonly columns: object;
 }
 
@@ -36,10 +36,10 @@ export interface Field {
   readonly nullable: boolean;
 }
 
-const known = new WeakMap<Described, readonly Field[]>();
+const known = new WeakMap<DescribedTable, readonly Field[]>();
 
 /** The fields of a table, in the order of its description. */
-export function fieldsOf(table: Described): readonly Field[] {
+export function fieldsOf(table: DescribedTable): readonly Field[] {
   const fields =
     known.get(table) ?? Object.entries(table.columns as Readonly<Record<string, Column>>).map(field);
   known.set(table, fields);
@@ -47,7 +47,8 @@ export function fieldsOf(table: Described): readonly Field[] {
 }
 
 /** The names of a table's columns. */
-export const columnsOf = (table: Described): readonly string[] => fieldsOf(table).map(({ name }) => name);
+export const columnsOf = (table: DescribedTable): readonly string[] =>
+  fieldsOf(table).map(({ name }) => name);
 
 function field([name, column]: [string, Column]): Field {
   const nullable = column.endsWith("?");
@@ -106,7 +107,7 @@ export function copyChanges<R extends object>(
 }
 
 /** The fields that are given. */
-export const givenFields = (table: Described, changes: object): readonly Field[] =>
+export const givenFields = (table: DescribedTable, changes: object): readonly Field[] =>
   fieldsOf(table).filter(({ name }) => name in changes);
 
 /** Checks fields of a record, and maps their values. */

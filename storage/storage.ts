@@ -57,7 +57,7 @@ export interface Limit {
 }
 
 /** A due time. */
-export interface Due {
+export interface DueTime {
   readonly dueAt: number;
   /**
    * How long after now that is; absent for an absolute moment. A delay is counted anew where the clock was set back, an
@@ -67,7 +67,7 @@ export interface Due {
 }
 
 /** Work due at a time. */
-export interface TaskRecord extends Due {
+export interface TaskRecord extends DueTime {
   /** `instance:stamp:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
@@ -125,7 +125,7 @@ export interface PendingRecords {
 }
 
 /** A listing of instances. A list is as of the last commit, and read by an index. */
-export type InstanceListing = { readonly limit: number } & (
+export type InstanceListQuery = { readonly limit: number } & (
   | {
       /** Instances of one workflow and status, ascending by id, as bytes. */
       readonly order: "id";
@@ -158,7 +158,7 @@ export type InstanceListing = { readonly limit: number } & (
 );
 
 /** A listing of tasks. All lists except the first exclude dead letters. */
-export type TaskListing =
+export type TaskListQuery =
   /** Dead letters, newest first; at the same time, the last armed first. */
   | { readonly order: "dead"; readonly limit: number }
   /** Tasks with `least` or more failures: longest failing first, then as armed. */
@@ -178,7 +178,7 @@ export type TaskListing =
 /**
  * A listing of watches: watches in some shards of a kind, by key, then instance; or by kind, beginning after a kind.
  */
-export type WatchListing =
+export type WatchListQuery =
   | { readonly kind: string; readonly shards: readonly number[] }
   | { readonly afterKind: string; readonly limit: number };
 
@@ -206,7 +206,7 @@ export interface ArmLease {
  * A task that continues under a new name and payload, for a new version of its chart. The result of a present holder is
  * refused, and the task can be claimed at `dueAt`, unless it is a dead letter.
  */
-export interface TaskAmendment extends Due {
+export interface TaskMigration extends DueTime {
   readonly task: string;
   readonly name: string;
   readonly payload: string;
@@ -261,7 +261,7 @@ export interface StepRecord {
  * than `total`. Rows that are as old as `since` do not count and are removed. With a `total` of null nothing is refused,
  * and only what is as old as `since` is removed. Looking and inserting are one atomic act, however many race.
  */
-export type Capacity =
+export type GroupLimit =
   | { readonly count: number; readonly since?: number }
   | { readonly total: bigint | null; readonly since?: number };
 
@@ -270,7 +270,7 @@ export type Insert<W> = {
   [T in keyof W & string]: {
     readonly table: T;
     readonly insert: W[T];
-    readonly atMost?: Capacity;
+    readonly atMost?: GroupLimit;
   };
 }[keyof W & string];
 
@@ -278,7 +278,7 @@ export type Insert<W> = {
  * The condition that a time must still be in the future when a row is changed, by an integer field. Judged inside the
  * statement by the database's clock if the adapter has one, else by `now`.
  */
-export interface Unexpired<F extends string = string> {
+export interface ExpiryCheck<F extends string = string> {
   readonly field: F;
   readonly now: number;
 }
@@ -294,7 +294,7 @@ export type Update<W> = {
     readonly set: Partial<Omit<W[T], "id" | "version">>;
     /** For tables with a `version`: the one this change was made from. It grows by one with every change. */
     readonly expectedVersion?: number;
-    readonly unexpired?: Unexpired<keyof W[T] & string>;
+    readonly unexpired?: ExpiryCheck<keyof W[T] & string>;
   };
 }[keyof W & string];
 
@@ -328,7 +328,7 @@ export type AnyInsert = Insert<Record<string, unknown>>;
 
 /** An update of any table. */
 export type AnyUpdate = Omit<Update<Record<string, unknown>>, "unexpired"> & {
-  readonly unexpired?: Unexpired;
+  readonly unexpired?: ExpiryCheck;
 };
 
 /** An expectation of a row of any table. */
@@ -341,10 +341,10 @@ export type AnyRemoval = Removal<Record<string, unknown>>;
 export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
 
 /** The type of a field by which rows are found. */
-export type Comparable = string | number | boolean;
+export type IndexValue = string | number | boolean;
 
 /** Rows of one table, found by one of its indexes. Null stands before all values, false before true, texts are ordered by their bytes. */
-export interface Find<R extends object> {
+export interface RowQuery<R extends object> {
   readonly table: Table<R>;
   /**
    * The name of an index or of a unique field of the table, or `key`. Rows are ordered by the index fields that
@@ -355,11 +355,16 @@ export interface Find<R extends object> {
   /** Values of the first fields of the index. */
   readonly equals?: { readonly [F in keyof R]?: R[F] };
   /**
+   * A field of the kind `text`, the key or the first field of an index, and values: only rows that have one of the values in
+   * that field are found, by one statement, however many values there are.
+   */
+  readonly anyOf?: readonly [field: keyof R & string, values: readonly string[]];
+  /**
    * A place in the order: values of the first index fields that `equals` does not fix. Only rows beyond the place are
    * found: greater rows with `asc`, smaller rows with `desc`. The first differing field decides; a row with null in
    * that field is not found.
    */
-  readonly after?: readonly Comparable[];
+  readonly after?: readonly IndexValue[];
   /** The key of a row: only rows beyond this row are found; no rows when the row itself would not be found. */
   readonly beyond?: string;
   /** `desc` is exactly the reverse of `asc`, also for rows that are equal in the index. Default `asc`. */
@@ -369,13 +374,13 @@ export interface Find<R extends object> {
 }
 
 /** Rows of one table, counted and summed instead of read. */
-export interface Tally<R extends object> extends Pick<Find<R>, "table" | "index" | "equals" | "after"> {
+export interface Tally<R extends object> extends Pick<RowQuery<R>, "table" | "index" | "equals" | "after"> {
   /** A field of the kind `amount`, to be summed. */
   readonly sum?: keyof R & string;
 }
 
 /** The result of a tally. `total` is 0 without a summed field. */
-export interface Tallied {
+export interface TallyResult {
   readonly count: number;
   readonly total: bigint;
 }
@@ -412,7 +417,7 @@ export interface CommitParts {
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
    * tasks that wait after a failure. Refused with `token` when one is neither.
    */
-  readonly retries?: readonly ({ readonly task: string } & Due)[];
+  readonly retries?: readonly ({ readonly task: string } & DueTime)[];
   /** Dead letters, and messages that wait after a failure, to remove by an operator's command. Refused with `token` when one is neither. */
   readonly drops?: readonly string[];
   /**
@@ -425,7 +430,7 @@ export interface CommitParts {
   /** Instances whose tasks all belong to this workflow from now on. Leases, tokens and counts stay as they are. */
   readonly adopts?: readonly { readonly instance: string; readonly workflow: string }[];
   /** Tasks that go on in another form. An absent one is no error. */
-  readonly amends?: readonly TaskAmendment[];
+  readonly amends?: readonly TaskMigration[];
   /** Timers and invocations of an instance to disarm, by their name; an absent one is no error. */
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
   /** Instances that have ended: all their timers and invocations are disarmed. */
@@ -508,11 +513,11 @@ export interface EngineStorage {
   /**
    * Rows of an installed table, as of the last commit. Reads that a process asks for in one turn of the event loop,
    * without awaiting, see one state of its own commits.
-   * @throws TypeError when the index does not exist, or a value does not fit its field.
+   * @throws TypeError when there is no such index, or the values are not those of its fields.
    */
-  find<R extends object>(query: Find<R>): Promise<readonly R[]>;
+  find<R extends object>(query: RowQuery<R>): Promise<readonly R[]>;
   /** The number of rows that `find` would find, and the sum of a field. */
-  tally<R extends object>(query: Tally<R>): Promise<Tallied>;
+  tally<R extends object>(query: Tally<R>): Promise<TallyResult>;
   /**
    * Carries out separate, atomic commits in order: a refused commit leaves no trace and disturbs no neighbour (G1, G8).
    * Resolves once every `ok` is durable (G5), with an answer for each commit, in order. Every answer is true (G9): a
@@ -547,7 +552,7 @@ export interface EngineStorage {
    * token is no longer the latest, or the task was set aside as a dead letter.
    */
   release(
-    request: Due & { readonly id: string; readonly token: number; readonly error?: string },
+    request: DueTime & { readonly id: string; readonly token: number; readonly error?: string },
   ): Promise<boolean>;
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
@@ -573,8 +578,8 @@ export interface EngineStorage {
    * is still to come for whoever asks next.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
-  watches(listing: WatchListing): Promise<readonly WatchRecord[]>;
-  list(listing: InstanceListing): Promise<readonly InstanceRecord[]>;
+  watches(listing: WatchListQuery): Promise<readonly WatchRecord[]>;
+  list(listing: InstanceListQuery): Promise<readonly InstanceRecord[]>;
   /**
    * How many bytes the data takes, indexes included: space of removed rows that the database can use again does not count.
    * An estimate where the database has no exact figure, and null where it has none. An empty database may have 0.
@@ -586,7 +591,7 @@ export interface EngineStorage {
    */
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks of all instances, known workflows or not. */
-  tasks(listing: TaskListing): Promise<readonly PendingTask[]>;
+  tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;
   /**
    * The time of the database's clock when the caller's clock says `now`, if `unexpired` and leases are judged by the
    * database's clock.

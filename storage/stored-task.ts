@@ -3,9 +3,9 @@ import type {
   ArmLease,
   ClaimedTask,
   ClaimRequest,
-  Due,
+  DueTime,
   PendingTask,
-  TaskAmendment,
+  TaskMigration,
   TaskRecord,
 } from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
@@ -55,11 +55,11 @@ export function claimedTask(task: StoredTask): ClaimedTask {
 }
 
 /** The task under its new name and payload, taken from its holder. */
-export function amended<T extends StoredTask>(task: T, { name, payload, ...due }: TaskAmendment): T {
+export function amended<T extends StoredTask>(task: T, { name, payload, ...due }: TaskMigration): T {
   return paused({ ...task, name, payload, ...dueColumns(due), holder: null, token: task.token + 1 });
 }
 
-const dueColumns = ({ dueAt, delayMs }: Due): Pick<StoredTask, "dueAt" | "visibleAt" | "delayMs"> => ({
+const dueColumns = ({ dueAt, delayMs }: DueTime): Pick<StoredTask, "dueAt" | "visibleAt" | "delayMs"> => ({
   dueAt,
   visibleAt: dueAt,
   delayMs: delayMs ?? null,
@@ -94,7 +94,7 @@ export function claimed<T extends StoredTask>(
  * The task after its holder gave it back, with the error of a failure; null when the task was set aside meanwhile. That
  * the token is the latest is for the caller to check.
  */
-export function released<T extends StoredTask>(task: T, due: Due, error?: string): T | null {
+export function released<T extends StoredTask>(task: T, due: DueTime, error?: string): T | null {
   if (task.deadAt !== null) return null;
   const given = paused({ ...task, ...dueColumns(due), holder: null });
   if (error === undefined) return given;
@@ -110,7 +110,7 @@ export function released<T extends StoredTask>(task: T, due: Due, error?: string
 }
 
 /** The task after an operator's retry; null when the task cannot be retried. */
-export function retried<T extends StoredTask>(task: T, due: Due): T | null {
+export function retried<T extends StoredTask>(task: T, due: DueTime): T | null {
   if (task.holder !== null) return null;
   if (task.deadAt !== null) {
     const counts = { crashes: 0, crashedAt: null, failures: 0, failingSince: null };

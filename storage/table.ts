@@ -1,6 +1,6 @@
 /**
- * A table as data: columns, indexes and migrations. Every adapter installs, checks and reads tables only by these
- * descriptions, and knows nothing about the meaning of rows.
+ * A table as data: columns, indexes and migrations. Every adapter installs, checks and reads tables by these
+ * descriptions alone, so none of them knows what a row is about.
  */
 
 /**
@@ -94,7 +94,7 @@ export type IndexOptions<F extends string> =
  * The group of rows that `atMost` counts: equal in `by`, and newer than `since`, or with `open` still null. `sum` is
  * the amount that `atMost` adds up for a `total`.
  */
-export type Group<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
+export type GroupOptions<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
   { readonly since: F } | { readonly open: F }
 );
 
@@ -114,14 +114,14 @@ export interface Migration {
 }
 
 /** Traits of a table besides its columns. */
-export interface TableTraits<F extends string> {
+export interface TableOptions<F extends string> {
   /** The text field that identifies a row. Default `id`. */
   readonly key?: F;
   /** Fields that are unique besides the key. */
   readonly unique?: readonly F[];
   /** Indexes by name, as reads use them. Every list can also be read by `key`, and in the order of insertion. */
   readonly indexes?: { readonly [name: string]: IndexOptions<F> };
-  readonly group?: Group<F>;
+  readonly group?: GroupOptions<F>;
   /**
    * True when rows are only added: a commit that changes a row is a mistake of its caller, and is answered `failed`.
    */
@@ -148,11 +148,11 @@ export interface Index {
 }
 
 /** A table without its type of rows: what adapters work with. */
-export interface AnyTable extends Required<Omit<TableTraits<string>, "indexes" | "group" | "ordered">> {
+export interface AnyTable extends Required<Omit<TableOptions<string>, "indexes" | "group" | "ordered">> {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly indexes: Readonly<Record<string, Index>>;
-  readonly group: Group<string> | null;
+  readonly group: GroupOptions<string> | null;
   /** Null where the order in which rows become visible does not matter. */
   readonly ordered: readonly string[] | null;
 }
@@ -207,7 +207,7 @@ export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "bool
  */
 export function defineTable<const C extends Readonly<Record<string, Column>>>(
   name: string,
-  options: { readonly columns: C } & TableTraits<keyof C & string>,
+  options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
   return tableFrom(name, options);
 }
@@ -215,12 +215,12 @@ export function defineTable<const C extends Readonly<Record<string, Column>>>(
 /** Describes a table of the engine itself, under one of the names that callers cannot take. */
 export function engineOwnTable<const C extends Readonly<Record<string, Column>>>(
   name: `paystate${string}`,
-  options: { readonly columns: C } & TableTraits<keyof C & string>,
+  options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
   return describedTable(name, options);
 }
 
-interface AnyOptions extends TableTraits<string> {
+interface AnyOptions extends TableOptions<string> {
   readonly columns: Readonly<Record<string, Column>>;
 }
 
@@ -281,7 +281,11 @@ function checkTable(table: AnyTable): void {
 
 const NO_ORDER = "must be a column of the kind text, integer or boolean";
 
-function checkGroup({ columns }: AnyTable, group: Group<string>, refuse: (problem: string) => never): void {
+function checkGroup(
+  { columns }: AnyTable,
+  group: GroupOptions<string>,
+  refuse: (problem: string) => never,
+): void {
   const limit = "since" in group ? group.since : group.open;
   for (const field of [...group.by, limit]) {
     if (!(field in columns)) refuse(`group: ${field} is no column`);

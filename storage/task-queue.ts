@@ -13,9 +13,9 @@ import type {
   EngineStorage,
   PendingTask,
   QueueName,
-  TaskAmendment,
+  TaskMigration,
   TaskKind,
-  TaskListing,
+  TaskListQuery,
   TaskRecord,
 } from "./storage.ts";
 import {
@@ -31,7 +31,7 @@ import {
 } from "./stored-task.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn } from "./suspects.ts";
 import { QUEUES, queueOfRow } from "./task-queues.ts";
-import type { GoneTask, TaskLine, TaskRow, TaskRows } from "./task-rows.ts";
+import type { GoneTask, ClaimQueueName, TaskRow, TaskRows } from "./task-rows.ts";
 import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
 
 /** Later than every time that a task has. */
@@ -41,12 +41,12 @@ const EVER = Number.MAX_SAFE_INTEGER;
 export const PAGE = 500;
 
 /** The lines of a queue in which tasks wait for their time, and the one that a claim takes from. */
-const WAITING: { readonly [Q in QueueName]: readonly TaskLine[] } = {
+const WAITING: { readonly [Q in QueueName]: readonly ClaimQueueName[] } = {
   steps: ["steps"],
   free: ["free"],
   limited: ["admitted", "paused"],
 };
-const CLAIMED: { readonly [Q in QueueName]: TaskLine } = {
+const CLAIMED: { readonly [Q in QueueName]: ClaimQueueName } = {
   steps: "steps",
   free: "free",
   limited: "admitted",
@@ -120,7 +120,7 @@ export class TaskQueue {
   }
 
   /** Gives a task a new name and payload, and takes it from its holder. An absent task is no error. */
-  amend(amendment: TaskAmendment): void {
+  amend(amendment: TaskMigration): void {
     this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
   }
 
@@ -255,7 +255,7 @@ export class TaskQueue {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  #first(line: TaskLine, workflow: string): TaskRow | undefined {
+  #first(line: ClaimQueueName, workflow: string): TaskRow | undefined {
     return this.#rows.due({ line, workflow, until: EVER, limit: 1 })[0];
   }
 
@@ -272,11 +272,11 @@ export class TaskQueue {
     return this.#rows.ofInstance(instance, limit, except).map(pendingTask);
   }
 
-  list(listing: TaskListing): PendingTask[] {
+  list(listing: TaskListQuery): PendingTask[] {
     return this.#listed(listing).map(pendingTask);
   }
 
-  #listed(listing: TaskListing): readonly TaskRow[] {
+  #listed(listing: TaskListQuery): readonly TaskRow[] {
     switch (listing.order) {
       case "dead":
         return this.#rows.dead(listing.limit);
@@ -311,7 +311,7 @@ export class TaskQueue {
   #firstOfEach(): readonly TaskRow[] {
     const first = new Map<string, TaskRow>();
     for (const queue of QUEUES) {
-      const lines: readonly TaskLine[] = queue === "limited" ? [...WAITING.limited, "parked"] : [queue];
+      const lines: readonly ClaimQueueName[] = queue === "limited" ? [...WAITING.limited, "parked"] : [queue];
       for (const workflow of this.#rows.workflows(queue)) {
         const known = [first.get(workflow), ...lines.map((line) => this.#first(line, workflow))];
         const [earliest] = known.filter((task) => task !== undefined).toSorted(earliestFirst);

@@ -12,7 +12,7 @@ export type GoneTask = Pick<TaskRow, "firstKey" | "lastKey" | "admission">;
  * The line in which claims look for a task: its queue, or, for tasks with limits, its admission. Parked messages and
  * dead letters are in no line.
  */
-export type TaskLine = "steps" | "free" | "admitted" | "parked" | "paused";
+export type ClaimQueueName = "steps" | "free" | "admitted" | "parked" | "paused";
 
 /**
  * The tasks of a database as `TaskQueue` reads and writes them, within a transaction of the adapter. Returned rows are
@@ -39,7 +39,7 @@ export interface TaskRows {
    * Tasks of a line whose `visibleAt` is `until` or earlier, held or not: earliest first, at the same time as armed.
    */
   due(wanted: {
-    readonly line: TaskLine;
+    readonly line: ClaimQueueName;
     readonly workflow: string;
     readonly until: number;
     readonly limit: number;
@@ -55,8 +55,8 @@ export interface TaskRows {
   /** The first keys of tasks behind this one, in the order of `compareTexts`. */
   firstKeys(after: string): Iterable<string>;
   /**
-   * Under a first key, the first parked task of each last key, ordered by last key as `compareTexts` does: first keys
-   * behind `after`, then the remaining keys. No task is admitted during the iteration.
+   * Under a first key, the first parked task of each last key, ordered by last key as `compareTexts` does: keys behind
+   * `after` first, then all other keys. No task is admitted during the iteration.
    */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
   /** Parked tasks whose first and last key are both this key, as they were armed. */

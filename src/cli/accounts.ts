@@ -6,7 +6,7 @@ import {
   type IssuedKey,
   type IssueKey,
   type KeyEnvironment,
-  type KeyRotation,
+  type RotateKeyOptions,
   type ListedKey,
   type RotatedKey,
 } from "../payments/accounts/api-keys.ts";
@@ -17,7 +17,7 @@ import { type PaymentStorage, paymentStorage } from "../payments/payment-storage
 import type { AccountRecord, Tier } from "../payments/tables/identity.ts";
 import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
 import { TIERS } from "./dev-data.ts";
-import { DATABASE_OPTIONS, withDatabase, type DatabasePlace } from "./open-database.ts";
+import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions } from "./open-database.ts";
 import type { Print } from "./print.ts";
 import { duration, oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";
@@ -34,11 +34,11 @@ const EXPIRY_DAYS = { least: 1, most: 3_650 };
 const MAX_ACCOUNTS_AT_A_TIME = 500;
 const ACTS_ON_ACCOUNTS = ["create", "list"];
 const ACTS_ON_KEYS = ["create", "list", "rotate", "revoke"];
-/** The kind of id that follows an act on keys. */
+/** The thing named after an act on keys. */
 const NAMED_ID: Readonly<Record<string, string>> = { revoke: "a key", rotate: "a key" };
 const OVERLAP = { unit: "h", most: 90 * DAY_MS } as const;
 
-const onPayments = (place: DatabasePlace, act: (storage: PaymentStorage) => Promise<void>): Promise<void> =>
+const onPayments = (place: DatabaseOptions, act: (storage: PaymentStorage) => Promise<void>): Promise<void> =>
   withDatabase(place, ({ storage }) => act(paymentStorage(storage)));
 
 /** `paystate accounts create NAME --tier TIER`, `paystate accounts list`. */
@@ -139,7 +139,11 @@ function shownOnce({ keyId, key }: IssuedKey): string {
   return `Key ${keyId}, shown this once:\n${key}`;
 }
 
-async function rotate(storage: PaymentStorage, keyId: string, rotation: KeyRotation): Promise<RotatedKey> {
+async function rotate(
+  storage: PaymentStorage,
+  keyId: string,
+  rotation: RotateKeyOptions,
+): Promise<RotatedKey> {
   if ((await storage.apiKey(keyId)) === null) throw new KeyRefused(unknownKey(keyId));
   return keysOf(storage).rotateKey(keyId, rotation);
 }

@@ -1,10 +1,10 @@
 /** `paystate backup FILE`: one moment of a database that may be in use, in a file of its own. */
 import { backupSqlite } from "../../storage/sqlite.ts";
-import { databaseFile, type DatabasePlace } from "./open-database.ts";
+import { databaseFile, type DatabaseOptions } from "./open-database.ts";
 import type { Print } from "./print.ts";
 
 /** Options of a backup: the database, and the format of the answer. */
-export interface BackupWanted extends DatabasePlace {
+interface BackupWanted extends DatabaseOptions {
   readonly json: boolean;
 }
 

@@ -10,7 +10,7 @@ import type { DevSetup } from "./dev-data.ts";
 import { makeLoopbackCertificate } from "./loopback-certificate.ts";
 
 /** A loopback certificate with its key, and the secret that its webhooks are signed with. */
-export type DevReceiver = NonNullable<DevSetup["receiver"]>;
+export type DevReceiverSetup = NonNullable<DevSetup["receiver"]>;
 
 const DAY_MS = 86_400_000;
 const VALID_MS = 365 * DAY_MS;
@@ -23,16 +23,16 @@ const SECRET_BYTES = 24;
  * ends.
  */
 export function receiverFor(
-  kept: DevReceiver | undefined,
+  kept: DevReceiverSetup | undefined,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
-): DevReceiver {
+): DevReceiverSetup {
   const now = clock.now();
   if (kept !== undefined && endOf(kept) > now + RENEWED_BEFORE_MS) return kept;
   const secret = kept?.secret ?? `whsec_${Buffer.from(random.bytes(SECRET_BYTES)).toString("base64")}`;
   return { secret, ...makeLoopbackCertificate({ from: now - DAY_MS, until: now + VALID_MS }, random) };
 }
 
-function endOf({ certificate }: DevReceiver): number {
+function endOf({ certificate }: DevReceiverSetup): number {
   return Date.parse(new X509Certificate(certificate).validTo);
 }
 

@@ -14,14 +14,14 @@ import { openDataFolder, TIERS, type DevSetup } from "./dev-data.ts";
 import { withDevHelpers } from "./dev-helpers.ts";
 import { receiverFor, trustedBy } from "./dev-receiver.ts";
 import { devMoney } from "./dev-wallets.ts";
-import { devReady, readyPage } from "./dev-ready.ts";
+import { devStatus, readyPage } from "./dev-status.ts";
 import { holdFolder } from "./hold-folder.ts";
 import { closeServer, DEV_HOST, listenOn, takePort, isLoopback } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** The arguments of the command, read and checked. */
-export interface DevArguments {
+interface DevArguments {
   readonly port: number;
   readonly rpcPort: number;
   readonly dataFolder: string;
@@ -91,7 +91,7 @@ export async function dev(args: DevArguments): Promise<void> {
     leaveFolder();
   });
   const baseUrl = `http://${DEV_HOST}:${api.port}`;
-  const ready = devReady({
+  const ready = devStatus({
     baseUrl,
     rpcUrl: rpc.url,
     webSocketUrl: rpc.webSocketUrl,

@@ -26,7 +26,7 @@ const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateM
 
 /**
  * The named charts, those of modules of the host's, or all five; one chart only where the format is `svg`, since a file holds one picture. Throws
- * `UsageError` for a name that is none, and `NoLayout` where a picture is asked for and elkjs is not installed.
+ * `UsageError` for a name that is none, and `LayoutMissingError` where a picture is asked for and elkjs is not installed.
  */
 export async function drawMachines(names: readonly string[], format: string): Promise<string> {
   const named = await Promise.all((names.length === 0 ? [...MACHINES.keys()] : names).map(machinesNamed));

@@ -11,7 +11,7 @@ import type { Clock } from "../runtime.ts";
 import type { Print } from "./print.ts";
 
 /** The target of forwarded webhooks, and the secrets that prove them genuine. */
-export interface ForwardingParts {
+interface ForwardingParts {
   readonly target: URL;
   readonly secret: string;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-export class Forwarding {
+export class ForwardHandler {
   readonly #parts: ForwardingParts;
 
   constructor(parts: ForwardingParts) {

@@ -6,13 +6,13 @@ import { createServer } from "node:https";
 import { isApiError } from "../client/api-error.ts";
 import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
 import { systemClock } from "../runtime.ts";
-import { Forwarding } from "./forward-webhook.ts";
+import { ForwardHandler } from "./forward-webhook.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
 import type { Print } from "./print.ts";
 import { runningDev, type DevAccount } from "./running-dev.ts";
 
 /** The arguments of the command, read and checked. */
-export interface ListenArguments {
+interface ListenArguments {
   readonly forwardTo: URL;
   readonly port: number;
   readonly events: readonly NoticeEvent[];
@@ -32,7 +32,7 @@ export async function listen(
 ): Promise<() => Promise<void>> {
   const { accounts, receiver } = await runningDev(dataFolder);
   const { certificate: cert, privateKey: key, secret } = receiver;
-  const forwarding = new Forwarding({ target: forwardTo, secret, clock: systemClock, print });
+  const forwarding = new ForwardHandler({ target: forwardTo, secret, clock: systemClock, print });
   const { server, port } = await takePort({ option: "--port", wanted, last: undefined }, (taken) =>
     listenOn(
       taken,

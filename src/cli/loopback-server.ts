@@ -22,7 +22,7 @@ export function isLoopback(ip: string): boolean {
 const MAX_CLOSE_MS = 500;
 
 /** A port that an option names. */
-export interface PortWish {
+interface PortOption {
   readonly option: string;
   readonly wanted: number;
   readonly last: number | undefined;
@@ -33,7 +33,7 @@ export interface PortWish {
  * Rejects with a sentence that names the option to change.
  */
 export async function takePort<T>(
-  { option, wanted, last }: PortWish,
+  { option, wanted, last }: PortOption,
   take: (port: number) => Promise<T>,
 ): Promise<T> {
   try {

@@ -16,7 +16,7 @@ import { UsageError } from "./usage-error.ts";
 export const DATABASE_OPTIONS = { data: { type: "string" }, database: { type: "string" } } as const;
 
 /** The values of these options. */
-export interface DatabasePlace {
+export interface DatabaseOptions {
   readonly data?: string | undefined;
   readonly database?: string | undefined;
 }
@@ -32,7 +32,7 @@ export interface OpenDatabase {
  * name is refused with a sentence.
  */
 export async function withDatabase(
-  place: DatabasePlace,
+  place: DatabaseOptions,
   act: (open: OpenDatabase) => Promise<void>,
 ): Promise<void> {
   const { storage, file } = await opened(placeOf(place));
@@ -51,14 +51,14 @@ async function opened(place: string): Promise<OpenDatabase> {
 }
 
 /** The file of an SQLite database that is there, by its options. Throws for PostgreSQL, naming `instead`. */
-export function databaseFile({ data, database }: DatabasePlace, instead: string): string {
+export function databaseFile({ data, database }: DatabaseOptions, instead: string): string {
   const place = placeOf({ data, database });
   if (isPostgres(place)) throw new UsageError(`this database is PostgreSQL: ${instead}`);
   mustBeDatabase(place);
   return place;
 }
 
-function placeOf({ data, database }: DatabasePlace): string {
+function placeOf({ data, database }: DatabaseOptions): string {
   if (data !== undefined && database !== undefined) {
     throw new UsageError("expected --data or --database, not both");
   }

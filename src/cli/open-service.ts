@@ -23,19 +23,19 @@ export type OperatorService = Pick<PaymentService, "reconcile"> &
   Partial<Pick<PaymentService, "operator" | "testWebhook" | "health" | "diagnose">>;
 
 /** A service that was opened but not started: a running service keeps its work. */
-export interface OpenService {
+interface OpenService {
   readonly service: OperatorService;
   readonly close: () => Promise<void>;
 }
 
 /** Names a service by its folder, or by the module that exports the service. */
-export interface ServicePlace {
+export interface ServiceOptions {
   readonly data?: string | undefined;
   readonly service?: string | undefined;
 }
 
 /** Opens the named service; without a name, the service of the default folder. */
-export async function openService({ data, service }: ServicePlace): Promise<OpenService> {
+export async function openService({ data, service }: ServiceOptions): Promise<OpenService> {
   if (service === undefined) return openDevService(data ?? ".paystate");
   if (data !== undefined) throw new UsageError("expected --data or --service, not both");
   return openOwnService(service);

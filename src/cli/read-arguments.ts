@@ -31,7 +31,7 @@ export const WHOSE = {
 } as const;
 
 /** The bounds of a number, both inclusive. */
-export interface Bounds {
+interface Bounds {
   readonly least: number;
   readonly most: number;
 }
@@ -50,7 +50,7 @@ const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof UNITS;
 
 /** The bounds of a duration. */
-export interface Durations {
+interface Durations {
   /** The unit of the example in the error. */
   readonly unit: Unit;
   /** Milliseconds. */

@@ -3,7 +3,7 @@ import { isApiError } from "../client/api-error.ts";
 import { createClient, type PaymentClient } from "../client/create-client.ts";
 import { NoAnswer } from "../client/no-answer.ts";
 import { setupIn } from "./dev-data.ts";
-import type { DevReceiver } from "./dev-receiver.ts";
+import type { DevReceiverSetup } from "./dev-receiver.ts";
 import { DEV_HOST } from "./loopback-server.ts";
 
 /** An account of a running `paystate dev`. */
@@ -13,9 +13,9 @@ export interface DevAccount {
 }
 
 /** A service that answers. */
-export interface RunningDev {
+interface RunningDev {
   readonly accounts: readonly DevAccount[];
-  readonly receiver: DevReceiver;
+  readonly receiver: DevReceiverSetup;
 }
 
 // The time limit of a call. The service is on this machine, and so is the receiver that a registration tries.

@@ -54,7 +54,7 @@ export async function triggerAt(
 }
 
 /** An event, and the webhook to send it to. */
-export interface WebhookTrigger {
+interface WebhookTrigger {
   readonly event: NoticeEvent;
   readonly webhookId: string;
   readonly accountId: string;

@@ -9,7 +9,7 @@ import type { Page, Pages } from "./pages.ts";
 export type OperationId = ServedEndpoint["operationId"];
 
 /** The declaration of an endpoint. */
-export type EndpointOf<Name extends OperationId> = Extract<ServedEndpoint, { readonly operationId: Name }>;
+type EndpointOf<Name extends OperationId> = Extract<ServedEndpoint, { readonly operationId: Name }>;
 
 /** The endpoints that need a key. */
 type Keyed = Exclude<ServedEndpoint, OpenEndpoint>;
@@ -61,7 +61,7 @@ type MethodOf<Endpoint extends Keyed> = (
 ) => Answered<AnswerOf<Endpoint["operationId"]>>;
 
 /** The client's methods: for each endpoint a method named after the operationId. */
-export type EndpointMethods = {
+export type EndpointClient = {
   readonly [Name in Keyed["operationId"]]: MethodOf<Extract<Keyed, { readonly operationId: Name }>>;
 } & {
   readonly [Name in Exclude<OperationId, Keyed["operationId"]>]: (

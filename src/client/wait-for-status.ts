@@ -28,20 +28,20 @@ export class StatusNotReached extends Error {
 }
 
 /** Asks for the transaction; with `wait`, it is answered when the status changes or after so many seconds. */
-export type AskForTransaction = (
+type AskForTransaction = (
   transactionId: string,
   query: { readonly wait?: number },
   options: CallOptions,
 ) => Promise<Transaction>;
 
 /** Dependencies of a wait. */
-export interface StatusSource {
+interface StatusSource {
   readonly ask: AskForTransaction;
   readonly clock: Clock;
 }
 
 /** The transaction and the status that are waited for. */
-export interface Awaited {
+interface Awaited {
   readonly transactionId: string;
   readonly wanted: WantedStatus;
 }

@@ -47,7 +47,7 @@ export interface ChartParts<Source extends ChartSource> {
 }
 
 /** A chart that has been read. */
-export interface ReadChart<Source extends ChartSource> {
+interface ReadChart<Source extends ChartSource> {
   readonly parts: ChartParts<Source>;
   /** Everything that decides how a stored snapshot is read on. */
   text(): string;
@@ -56,6 +56,6 @@ export interface ReadChart<Source extends ChartSource> {
 }
 
 /** An interpreter for the charts of one library. */
-export interface ChartInterpreter<Source extends ChartSource> {
+export interface ChartSourceReader<Source extends ChartSource> {
   read(source: Source): ReadChart<Source>;
 }

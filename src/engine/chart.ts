@@ -142,8 +142,8 @@ export interface ArrivalStep extends ChartStep {
 }
 
 /** A part of the old snapshot that the new version of the chart cannot continue. */
-export class CannotArrive extends Error {
-  override readonly name = "CannotArrive";
+export class ArrivalError extends Error {
+  override readonly name = "ArrivalError";
   /** The path in the snapshot, such as `value.paying`. */
   readonly path: string;
 
@@ -162,7 +162,7 @@ export interface Chart {
    * nobody else has `before`: its list of children is changed in place, and what it holds is lost when an error is thrown.
    */
   readonly step: (before: ChartSnapshot, event: EventObject, isOwn?: boolean) => ChartStep | null;
-  /** Takes over a run of another version. No entry action runs. Throws `CannotArrive`, or what the chart throws. */
+  /** Takes over a run of another version. No entry action runs. Throws `ArrivalError`, or what the chart throws. */
   readonly arrive: (arrival: Arrival) => ArrivalStep;
 }
 
@@ -176,7 +176,7 @@ export const MIGRATED = "$migrated";
 export const BORN = "$born";
 
 /** The last event that a child's parent hears of it. */
-export interface ChildEnd extends EventObject {
+export interface ChildEndEvent extends EventObject {
   readonly actorId: string;
   readonly output?: unknown;
   readonly error?: unknown;
@@ -188,15 +188,15 @@ export interface ChildEnd extends EventObject {
 }
 
 /** The event that reports a child's result to its parent. Only machines have a `run`. */
-export function childDone(id: string, output: unknown, run?: number): ChildEnd {
+export function childDone(id: string, output: unknown, run?: number): ChildEndEvent {
   return { ...childEnd("done", id, run), ...(output !== undefined && { output }) };
 }
 
 /** The event that reports a child's failure to its parent. Only machines have a `run`. */
-export function childFailed(id: string, error: unknown, run?: number): ChildEnd {
+export function childFailed(id: string, error: unknown, run?: number): ChildEndEvent {
   return { ...childEnd("error", id, run), ...(error !== undefined && { error: storableThrown(error) }) };
 }
 
-function childEnd(how: "done" | "error", actorId: string, run: number | undefined): ChildEnd {
+function childEnd(how: "done" | "error", actorId: string, run: number | undefined): ChildEndEvent {
   return { type: `xstate.${how}.actor.${actorId}`, actorId, ...(run !== undefined && { $run: run }) };
 }

@@ -1,7 +1,7 @@
 /** Effects that are done in the commit of the step that asks for them, in place of a task and a commit of their own. */
 import type { CommitResult, TaskRecord, Write } from "../../storage/storage.ts";
 import type { StepCommit } from "./plan-step.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { fromJson } from "./values.ts";
 import type { CommittingStep, DoneWithStep, StartRequest } from "./workflow.ts";
 
@@ -16,7 +16,7 @@ export interface DoneParts {
 
 /** Null where no effect of these parts can be done with its step. */
 export async function doneWithStep(
-  workflows: RegisteredWorkflows,
+  workflows: WorkflowRegistry,
   parts: readonly StepCommit[],
   companions: readonly Write<never>[],
 ): Promise<DoneParts | null> {
@@ -47,7 +47,7 @@ export function isRefusedBehind(
 
 /** Tasks of a commit that the commit itself can carry out, by their `withStep` function. */
 function doableIn(
-  workflows: RegisteredWorkflows,
+  workflows: WorkflowRegistry,
   { follows }: StepCommit,
 ): ReadonlyMap<DoWithStep, readonly [TaskRecord, ...TaskRecord[]]> {
   const found = new Map<DoWithStep, [TaskRecord, ...TaskRecord[]]>();

@@ -3,13 +3,13 @@ import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
 import { reservedIn } from "./given-events.ts";
-import { ActRefused, type Acting, type InspectedStorage, type OfferedAct } from "./inspected.ts";
+import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected-engine.ts";
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
-import type { SendResult } from "./steps.ts";
+import type { SendResult } from "./step-handler.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
 import { eventFromText } from "./values.ts";
 
-export type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
+type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
     readonly storage: Pick<InspectedStorage, "load" | "pending">;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
@@ -19,7 +19,7 @@ export type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
 
 const MAX_TASKS = 100;
 
-export function engineActs(parts: ActsParts): Acting {
+export function engineActs(parts: ActsParts): ViewerActs {
   const { storage, log } = parts;
   const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
     const record = await storage.load(instance);

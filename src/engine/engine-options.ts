@@ -7,7 +7,7 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Archive } from "./retention/archiving.ts";
 import type { ArchivedInstance } from "./retention/finished-instances.ts";
-import type { Inspect } from "./inspection.ts";
+import type { InspectListener } from "./inspection-feed.ts";
 import type { Watcher } from "./watcher.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
@@ -34,7 +34,9 @@ export interface EngineOptions<W> {
   readonly limitedSlots?: number;
   /** How long a vanished process holds up its tasks; heartbeats go out at a third of this time. Default 15,000 ms. */
   readonly leaseMs?: number;
-  /** The pause between looks for tasks that other processes made due; one read each time. Default 1,500 ms. */
+  /**
+   * Interval in which this process looks for tasks that other processes made due; one read each time. Default 1,500 ms.
+   */
   readonly pollMs?: number;
   /**
    * A task whose holders vanished this often in a row is a dead letter. With 1, every task that a vanished process held
@@ -55,7 +57,7 @@ export interface EngineOptions<W> {
    * Told of each step that this process has committed, in XState's inspection events: `inspect` of an inspector of
    * `@statelyai/inspect`. Contexts and events go there as they are, secrets included. Default: none.
    */
-  readonly inspect?: Inspect;
+  readonly inspect?: InspectListener;
 }
 
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
@@ -94,7 +96,7 @@ const optionsSchema = z
     keep: z.strictObject({ finished: durationOption(KEEP_RANGE) }).optional(),
     archive: functionOption<Archive<ArchivedInstance>>().optional(),
     inspect: z
-      .custom<Inspect>(
+      .custom<InspectListener>(
         (value) =>
           typeof value === "function" || typeof (value as { next?: unknown } | null)?.next === "function",
         { error: "expected a function, or what an inspector of XState has as `inspect`" },

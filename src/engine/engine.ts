@@ -6,31 +6,31 @@ import { withTables } from "../../storage/with-tables.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { engineActs } from "./engine-acts.ts";
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { givenEvent } from "./given-events.ts";
-import type { Inspected } from "./inspected.ts";
-import { Inspection } from "./inspection.ts";
+import type { InspectedEngine } from "./inspected-engine.ts";
+import { InspectionFeed } from "./inspection-feed.ts";
 import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
-import { WatchPolling } from "./poll-watches.ts";
+import { WatchLoop } from "./poll-watches.ts";
 import { instanceReads, type InstanceReads } from "./reading/reads.ts";
-import { Waiting, type WaitTarget } from "./reading/waiting.ts";
+import { InstanceWaitList, type WaitTarget } from "./reading/waiting.ts";
 import { ranTasks } from "./ran-tasks.ts";
-import { RegisteredWorkflows } from "./registered-workflows.ts";
-import { Retention, type RetentionStanding } from "./retention/retention.ts";
+import { WorkflowRegistry } from "./workflow-registry.ts";
+import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retention.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
-import type { CommittedStep, Companions } from "./step-commits.ts";
-import { Steps, type SendResult } from "./steps.ts";
-import { Subscribers } from "./subscribers.ts";
+import type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
+import { StepHandler, type SendResult } from "./step-handler.ts";
+import { CommitListenerList } from "./commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
-import type { KindWatching } from "./watcher.ts";
+import type { WatchStatus } from "./watcher.ts";
 import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands {
   /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
-  commit(companions: Companions<W>): Promise<CommitResult>;
+  commit(companions: CommitAdditions<W>): Promise<CommitResult>;
   /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
   start<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
@@ -47,7 +47,7 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
     workflow: Workflow<M, W>,
     id: string,
     event: EventFromLogic<M>,
-    companions?: Pick<Companions<W>, "writes" | "expectedVersion">,
+    companions?: Pick<CommitAdditions<W>, "writes" | "expectedVersion">,
   ): Promise<SendResult>;
   /**
    * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
@@ -65,14 +65,14 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
   /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
-  watching(): Readonly<Record<string, KindWatching>>;
+  watching(): Readonly<Record<string, WatchStatus>>;
   /**
    * The retention of ended instances, the size of the storage, and the removals of this process. Rejects when the
    * storage does.
    */
-  retention(): Promise<RetentionStanding>;
+  retention(): Promise<RetentionStatus>;
   /** The reads and acts of an inspector: see `createInspector`. Its acts are lines of the engine's log. */
-  readonly inspected: Inspected;
+  readonly inspected: InspectedEngine;
   /**
    * Begins to claim and do work, and keeps the process alive until `stop()`. Without `run()`, commits are made but the
    * tasks in them wait. With `only`, the engine works on the tasks of these workflows and polls no watches, while the
@@ -140,15 +140,15 @@ function partsOf<W>(options: EngineOptions<W>) {
   const tables = [storedCharts, ranTasks, ...Object.values<AnyTable>(options.tables ?? {})];
   const storage = withTables(options.storage, tables);
   const holder = Buffer.from(random.bytes(8)).toString("hex");
-  const own: EngineProcess = { storage, clock, log, holder, leaseMs: limits.leaseMs };
-  const workflows = new RegisteredWorkflows(options.workflows);
+  const own: EngineContext = { storage, clock, log, holder, leaseMs: limits.leaseMs };
+  const workflows = new WorkflowRegistry(options.workflows);
   const charts = new ChartCheck(own, workflows);
-  const subscribers = new Subscribers<W>(log);
+  const subscribers = new CommitListenerList<W>(log);
   if (inspect !== undefined) {
-    const inspection = new Inspection(inspect, workflows);
+    const inspection = new InspectionFeed(inspect, workflows);
     subscribers.add(({ commit }) => inspection.committed(commit));
   }
-  const waiting = new Waiting(storage, clock, limits.pollMs);
+  const waiting = new InstanceWaitList(storage, clock, limits.pollMs);
   const worker: Worker = new Worker({
     ...own,
     storage: checkedFirst(storage, charts, workflows),
@@ -159,7 +159,7 @@ function partsOf<W>(options: EngineOptions<W>) {
       return performTask({ steps, workflows, clock, storage, beganAt: clock.now() }, task, hold);
     },
   });
-  const steps: Steps<W> = new Steps<W>({
+  const steps: StepHandler<W> = new StepHandler<W>({
     storage,
     workflows,
     clock,
@@ -175,11 +175,11 @@ function partsOf<W>(options: EngineOptions<W>) {
       subscribers.tell(committed);
     },
   });
-  const polling = new WatchPolling(options.watchers ?? {}, {
+  const polling = new WatchLoop(options.watchers ?? {}, {
     ...own,
     send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
-  const retention = new Retention({ ...own, keepMs: keep?.finished ?? null, archive });
+  const retention = new InstanceRetentionLoop({ ...own, keepMs: keep?.finished ?? null, archive });
   return { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers };
 }
 
@@ -239,7 +239,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
 function checkedFirst(
   storage: EngineStorage,
   charts: ChartCheck,
-  workflows: RegisteredWorkflows,
+  workflows: WorkflowRegistry,
 ): EngineStorage {
   return {
     ...storage,

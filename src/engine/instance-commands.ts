@@ -3,7 +3,7 @@ import { commitOne } from "../../storage/decided.ts";
 import type { EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { STOP } from "./chart.ts";
-import type { SendResult } from "./steps.ts";
+import type { SendResult } from "./step-handler.ts";
 import { ranTaskRemovals } from "./ran-tasks.ts";
 
 /** The result of `stopInstance`: `ended` for an instance that had reached its end before. */

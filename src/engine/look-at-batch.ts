@@ -4,8 +4,8 @@
  */
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
-import type { LookEnd } from "./watch-turns.ts";
-import type { Look, WatchEvent, Watcher } from "./watcher.ts";
+import type { PollResult } from "./watch-queue.ts";
+import type { PollContext, WatchEvent, Watcher } from "./watcher.ts";
 
 /** The time of one look: a new watch waits at most this long for watches before it. */
 const LOOK_MS = 750;
@@ -13,11 +13,11 @@ const LOOK_MS = 750;
 const GIVEN_UP_AFTER_MS = 60_000;
 
 /** A look did not end long after its time was over. */
-export class LookGivenUp extends Error {
-  override readonly name = "LookGivenUp";
+export class LookTimeoutError extends Error {
+  override readonly name = "LookTimeoutError";
 }
 
-export interface LookSurroundings {
+interface LookParts {
   readonly clock: Clock;
   /** Aborts when the polling stops. */
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export interface LookSurroundings {
 }
 
 /** The end of a look, and the error that ended the look, if any. */
-export interface EndedLook extends LookEnd {
+interface EndedLook extends PollResult {
   readonly error: unknown;
 }
 
@@ -34,7 +34,7 @@ export interface EndedLook extends LookEnd {
 export async function lookAtBatch(
   watcher: Watcher,
   batch: readonly WatchRecord[],
-  { clock, signal, tell }: LookSurroundings,
+  { clock, signal, tell }: LookParts,
 ): Promise<EndedLook> {
   const over = new AbortController();
   const ended = new AbortController();
@@ -43,11 +43,11 @@ export async function lookAtBatch(
   if (signal.aborted) end();
   const timeIsOver = clock.sleep(LOOK_MS, ended.signal).then(end);
   const givenUp = clock.sleep(GIVEN_UP_AFTER_MS, ended.signal).then((): never => {
-    throw new LookGivenUp(`a look did not end within ${GIVEN_UP_AFTER_MS} ms and is given up`);
+    throw new LookTimeoutError(`a look did not end within ${GIVEN_UP_AFTER_MS} ms and is given up`);
   });
   const told = new Set<string>();
   const missed = new Set<WatchRecord>();
-  const look: Look = {
+  const look: PollContext = {
     signal: over.signal,
     async tell(events) {
       if (ended.signal.aborted) return events;

@@ -16,13 +16,13 @@ export interface Recipient {
 }
 
 /** The fields that identify the life of the target instance. */
-export type Meant = Pick<Recipient, "life" | "parentLife">;
+export type MessageTarget = Pick<Recipient, "life" | "parentLife">;
 
 /**
  * A message starts its target when absent, then delivers an event. When the target has ended, `otherwise` goes back to
  * the waiting sender.
  */
-export interface Message extends Meant {
+export interface Message extends MessageTarget {
   /**
    * Set when the target has existed: if the target is absent now, it was removed, and the message is dropped. Without
    * `known`, the message waits for its target.
@@ -98,7 +98,7 @@ export function messageFromText(text: string): Message {
 }
 
 /** A delayed event: for the instance that owns the timer, unless it names another recipient. */
-export interface Delayed {
+interface Delayed {
   readonly to?: Recipient;
   readonly event: EventObject;
 }

@@ -3,7 +3,7 @@ import type { AnyStateMachine, ContextFrom, StateValue, StateValueFrom } from "x
 import type { Write } from "../../storage/storage.ts";
 
 /** An instance as its old version left it. */
-export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
+export interface PreviousInstance<Context = Readonly<Record<string, unknown>>> {
   readonly id: string;
   /** The version that this migration leads away from. */
   readonly version: number;
@@ -23,7 +23,7 @@ export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
 }
 
 /** The instance under the next version. Absent fields stay unchanged, as far as the chart of that version has them. */
-export interface Migrated<Value = StateValue, Context = object, W = unknown> {
+export interface MigratedInstance<Value = StateValue, Context = object, W = unknown> {
   readonly value?: Value;
   readonly context?: Context;
   /**
@@ -44,23 +44,23 @@ export interface Migrated<Value = StateValue, Context = object, W = unknown> {
  * unchanged.
  */
 export type Migration<Result> = {
-  // A method's parameter may be narrowed: `(before: InstanceBefore<OldContext>) => …`.
-  migrate(before: InstanceBefore<object>): Result;
+  // A method's parameter may be narrowed: `(before: PreviousInstance<OldContext>) => …`.
+  migrate(before: PreviousInstance<object>): Result;
 }["migrate"];
 
 /** A migration with its types laid aside. */
-export type AnyMigration = Migration<Migrated<StateValue, object, never>>;
+export type AnyMigration = Migration<MigratedInstance<StateValue, object, never>>;
 
 /** Migrations to the newest version, when the compiler does not know its number. */
-export type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateValue, object, W>>>>;
+export type AnyMigrations<W> = Readonly<Record<number, Migration<MigratedInstance<StateValue, object, W>>>>;
 
 /** Versions that the compiler can count. */
 export type CountableVersion =
   1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
 /** A tuple that gives, at the index of each countable version, the version before. */
-export type VersionBefore<Before extends readonly number[] = []> = Before["length"] extends 20
+export type PreviousVersion<Before extends readonly number[] = []> = Before["length"] extends 20
   ? readonly [0, ...Before]
-  : VersionBefore<[...Before, Before["length"]]>;
+  : PreviousVersion<[...Before, Before["length"]]>;
 
 /**
  * Migrations by the version that each migration starts from; each leads to the next version. The last migration returns
@@ -69,9 +69,9 @@ export type VersionBefore<Before extends readonly number[] = []> = Before["lengt
 export type Migrations<M extends AnyStateMachine, W, V extends number> = V extends CountableVersion
   ? {
       readonly [K in CountableVersion]?: Migration<
-        K extends VersionBefore[V]
-          ? Migrated<StateValueFrom<M>, ContextFrom<M>, W>
-          : Migrated<StateValue, object, W>
+        K extends PreviousVersion[V]
+          ? MigratedInstance<StateValueFrom<M>, ContextFrom<M>, W>
+          : MigratedInstance<StateValue, object, W>
       >;
     }
   : AnyMigrations<W>;

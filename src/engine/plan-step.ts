@@ -5,7 +5,7 @@ import type {
   HistoryRecord,
   InstanceRecord,
   StepRecord,
-  TaskAmendment,
+  TaskMigration,
   TaskRecord,
   WatchRecord,
   Write,
@@ -20,15 +20,15 @@ import {
   type StartedChild,
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
-import { consequencesOf, inTurn, missingFrom, type Consequences } from "./consequences.ts";
+import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
 import { messageTask } from "./messages.ts";
-import type { KnownInstance } from "./recent-instances.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { KnownInstance } from "./instance-cache.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
-import type { StepMoment } from "./stamps.ts";
-import { taskOfStep, type StepFacts } from "./step-facts.ts";
-import type { TakenIds } from "./taken-ids.ts";
+import type { StepTime } from "./stamps.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
+import type { TakenIdCache } from "./taken-id-cache.ts";
 import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
@@ -43,20 +43,20 @@ export interface StepCommit {
   /** The rows of the steps before the last, where it stands for several. */
   readonly earlier: readonly HistoryRecord[];
   readonly history: HistoryRecord;
-  readonly follows: Consequences;
+  readonly follows: StepResult;
   /** Changes to tasks that wait for the instance already, when it begins or moves to a new version. */
   readonly moves?: Pick<CommitParts, "adopts" | "amends">;
 }
 
 /** An instance to be started; `parent` when another one starts it. */
-export interface PlannedStart extends StartRequest {
+interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
   /** The step of the parent, for a child. */
   readonly cause?: string;
 }
 
 /** An event at an instance as it stands. */
-export interface ArrivedEvent {
+interface ArrivedEvent {
   readonly workflow: AnyWorkflow;
   readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;
@@ -70,7 +70,7 @@ export interface PlannedArrival {
   readonly before: ChartSnapshot;
   readonly step: ChartStep;
   readonly writes: readonly Write<never>[];
-  readonly amends: readonly TaskAmendment[];
+  readonly amends: readonly TaskMigration[];
   /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: readonly WatchRecord[];
 }
@@ -85,7 +85,7 @@ export interface WaitingEvent {
 
 /** A step that is not stored yet, from which the next step of a run begins. */
 interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows"> {
-  readonly facts: StepFacts;
+  readonly facts: StepContext;
   readonly born: readonly StepCommit[];
 }
 
@@ -96,19 +96,19 @@ const MAX_BORN = 256;
 
 /** Plans all steps of one commit. */
 export class StepPlan {
-  readonly #newMoment: () => StepMoment;
+  readonly #newMoment: () => StepTime;
   /** The moment of the planned step. */
-  #moment: StepMoment;
-  readonly #workflows: RegisteredWorkflows;
+  #moment: StepTime;
+  readonly #workflows: WorkflowRegistry;
   /** The ids of children that others have. */
-  readonly #taken: Pick<TakenIds, "of"> | null;
+  readonly #taken: Pick<TakenIdCache, "of"> | null;
   /** The number of children that may still begin in this commit. */
   #room = MAX_BORN;
 
   constructor(
-    newMoment: () => StepMoment,
-    workflows: RegisteredWorkflows,
-    taken: Pick<TakenIds, "of"> | null = null,
+    newMoment: () => StepTime,
+    workflows: WorkflowRegistry,
+    taken: Pick<TakenIdCache, "of"> | null = null,
   ) {
     this.#newMoment = newMoment;
     this.#moment = newMoment();
@@ -256,13 +256,13 @@ export class StepPlan {
   /** The step behind this version of an instance. */
   #following(
     { id, version, life }: Pick<KnownInstance, "id" | "version" | "life">,
-    made: Pick<StepFacts, "workflow" | "before" | "step" | "event">,
-  ): StepFacts {
+    made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
+  ): StepContext {
     return { id, version: version + 1, life, ...this.#moment, ...made, workflows: this.#workflows };
   }
 
   /** A step with the first steps of the children it starts, as far as the commit has room for them. */
-  #withChildren(facts: StepFacts, follows: Consequences): Made {
+  #withChildren(facts: StepContext, follows: StepResult): Made {
     const { id, version, stamp, at, step, event } = facts;
     const value = JSON.stringify(step.after.value);
     const text = event === null ? "" : eventToText(event);
@@ -307,7 +307,7 @@ export class StepPlan {
 
   /** The first steps of children, and what tells their parent of those that could not begin. */
   #born(
-    facts: StepFacts,
+    facts: StepContext,
     children: readonly StartedChild[],
   ): { readonly born: StepCommit[]; readonly failed: TaskRecord[] } {
     const { id: instance, workflow, stamp, life } = facts;

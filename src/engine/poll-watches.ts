@@ -1,10 +1,10 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
 import { elapsed } from "../runtime.ts";
-import { KindPolling, type PollingSurroundings } from "./kind-polling.ts";
+import { WatchKindLoop, type WatchLoopParts } from "./watch-kind-loop.ts";
 import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
-import { Turns } from "./turns.ts";
-import type { KindWatching, Watcher } from "./watcher.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
+import type { WatchStatus, Watcher } from "./watcher.ts";
 
 /** The pause between looks for watches of which this process holds no shard: the process may be handed a shard. */
 const GLANCE_MS = 900;
@@ -12,20 +12,20 @@ const GLANCE_MS = 900;
 const IDLE_GLANCE_MS = 3_600;
 
 /** The polling of every kind, from `run` to `stop` and again. */
-export class WatchPolling {
+export class WatchLoop {
   readonly #watchers: Readonly<Record<string, Watcher>>;
-  readonly #around: PollingSurroundings;
+  readonly #around: WatchLoopParts;
   readonly #pause: Pause;
   #stopping = new AbortController();
   /** Empty while it does not run. */
-  #kinds: ReadonlyMap<string, KindPolling> = new Map();
+  #kinds: ReadonlyMap<string, WatchKindLoop> = new Map();
   #loops: Promise<unknown> = Promise.resolve();
   /** Kinds of which a watch was armed here since the last glance has begun. */
   readonly #armed = new Set<string>();
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedQueue();
   #isIdle = false;
 
-  constructor(watchers: Readonly<Record<string, Watcher>>, around: PollingSurroundings) {
+  constructor(watchers: Readonly<Record<string, Watcher>>, around: WatchLoopParts) {
     this.#watchers = watchers;
     this.#around = around;
     this.#pause = new Pause(around.clock);
@@ -40,7 +40,7 @@ export class WatchPolling {
       watchers.map(([kind, watcher]) => {
         // A signal of its own: Node warns of a leak where many listen to one.
         const around = { ...this.#around, signal: AbortSignal.any([stopping]) };
-        return [kind, new KindPolling(kind, watcher, around)];
+        return [kind, new WatchKindLoop(kind, watcher, around)];
       }),
     );
     const loops = [...this.#kinds.values()].map((kind) => kind.run());
@@ -81,7 +81,7 @@ export class WatchPolling {
   }
 
   /** The standing of each watch kind in this process; empty while the engine does not run. */
-  standing(): Readonly<Record<string, KindWatching>> {
+  standing(): Readonly<Record<string, WatchStatus>> {
     return Object.fromEntries([...this.#kinds].map(([kind, polling]) => [kind, polling.standing()]));
   }
 

@@ -1,5 +1,5 @@
 /** Logs once what no process does: dead letters, and instances and overdue tasks of workflows that this process does not have. */
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { unknownInstances } from "./reading/troubles.ts";
 
 // More dead letters than these have one common cause; a longer log would not make it clearer.
@@ -9,7 +9,7 @@ const OVERDUE_MS = 60_000;
 
 /** After a restart everything is logged once more, because it is still true. */
 export class TroubleReport {
-  readonly #process: EngineProcess;
+  readonly #process: EngineContext;
   /** The workflows that this process has, as `name@version`. */
   readonly #known: () => readonly string[];
   #deadLetters: ReadonlySet<string> = new Set();
@@ -18,7 +18,7 @@ export class TroubleReport {
   #strangers: ReadonlyMap<string, number> = new Map();
   readonly #reportedStrangers = new Set<string>();
 
-  constructor(process: EngineProcess, known: () => readonly string[]) {
+  constructor(process: EngineContext, known: () => readonly string[]) {
     this.#process = process;
     this.#known = known;
   }

@@ -5,7 +5,7 @@
 import type { Clock, Random } from "../runtime.ts";
 
 /** The time at which a commit was decided, and the stamp that identifies its steps. */
-export interface StepMoment {
+export interface StepTime {
   /** In milliseconds since the Unix epoch. */
   readonly at: number;
   readonly stamp: string;
@@ -26,7 +26,7 @@ const SPARE_BITS = 7;
 export const STEP_PATTERN = String.raw`(?:[0-9a-v]{19}|\d{1,16})`;
 
 /** The present moment, with a stamp of its own. Stamps are ordered as texts by the time at which they were made. */
-export function newMoment(clock: Clock, random: Random): StepMoment {
+export function newMoment(clock: Clock, random: Random): StepTime {
   const at = clock.now();
   const chance = new DataView(Uint8Array.from(random.bytes(CHANCE_BYTES)).buffer);
   const digits = (offset: number): string =>

@@ -3,7 +3,7 @@ import type { HistoryRecord, TaskRecord } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 
 /** The origin of a task: the step that armed it. Null for a task whose id does not tell. */
-export interface TaskOrigin {
+export interface TaskCause {
   readonly instance: string;
   /** The stamp of the step, as in its history; the version after the step for steps older than stamps. */
   readonly step: string;
@@ -15,7 +15,7 @@ export type StepCause =
   | {
       readonly kind: TaskRecord["kind"];
       readonly task: string;
-      readonly from: TaskOrigin | null;
+      readonly from: TaskCause | null;
       /** Effects only: the name of the effect. */
       readonly name?: string;
       /** Timers only: it fired before its time, for the clock was set back meanwhile and its delay had passed. */
@@ -24,16 +24,16 @@ export type StepCause =
   /** A finding of a watcher of this kind. */
   | { readonly kind: "watch"; readonly watch: string }
   /** The step of a parent, in whose commit its child machine began. */
-  | { readonly kind: "parent"; readonly from: TaskOrigin };
+  | { readonly kind: "parent"; readonly from: TaskCause };
 
 /** The part of a task that its cause is made of. */
-export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
+type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
 
 /** The common cause of the steps of one commit: a task, or a watcher of this kind. */
 export type CommitCause = CausingTask | { readonly watch: string };
 
 /** The number of the named step of this instance, if the step is among these history rows; else null. */
-export function stepNumber({ instance, step }: TaskOrigin, history: readonly HistoryStep[]): number | null {
+export function stepNumber({ instance, step }: TaskCause, history: readonly HistoryStep[]): number | null {
   if (BEFORE_STAMPS.test(step)) return Number(step);
   return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
 }
@@ -96,7 +96,7 @@ function ofTask(kind: string, task: string, name?: string): StepCause {
   return { kind: kind as TaskRecord["kind"], task, from, ...named };
 }
 
-function originOf(task: string): TaskOrigin | null {
+function originOf(task: string): TaskCause | null {
   const [, instance, step] = TASK_ID.exec(task) ?? [];
   return instance === undefined || step === undefined ? null : { instance, step };
 }

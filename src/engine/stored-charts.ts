@@ -5,8 +5,8 @@
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { InstanceRecord, Write } from "../../storage/storage.ts";
-import type { EngineProcess } from "./engine-process.ts";
-import { ChangedChart, type RegisteredWorkflows } from "./registered-workflows.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { ChangedChart, type WorkflowRegistry } from "./workflow-registry.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 import { chartDifferences } from "./xstate/chart-differences.ts";
 
@@ -28,11 +28,11 @@ const PAGE = 200;
 export class ChartCheck {
   /** Whether it has been done: from then on nothing has to be waited for. */
   isDone = false;
-  readonly #process: Pick<EngineProcess, "storage" | "log">;
-  readonly #workflows: RegisteredWorkflows;
+  readonly #process: Pick<EngineContext, "storage" | "log">;
+  readonly #workflows: WorkflowRegistry;
   #doing: Promise<void> | null = null;
 
-  constructor(process: Pick<EngineProcess, "storage" | "log">, workflows: RegisteredWorkflows) {
+  constructor(process: Pick<EngineContext, "storage" | "log">, workflows: WorkflowRegistry) {
     this.#process = process;
     this.#workflows = workflows;
   }

@@ -1,8 +1,8 @@
 /** Fair shares of watch shards: a process polls its share of a kind's shards, under named leases. */
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { ALL_SHARDS, shardOf } from "./shards.ts";
 
-type SharingProcess = Pick<EngineProcess, "storage" | "holder" | "leaseMs">;
+type SharingProcess = Pick<EngineContext, "storage" | "holder" | "leaseMs">;
 
 /**
  * A process that polls a kind holds a seat of the kind, so that every process can count the others. Each holder of a

@@ -11,7 +11,7 @@ export interface WatchEvent {
 }
 
 /** A look at a batch of watches, as the engine hands it to a watcher. */
-export interface Look {
+export interface PollContext {
   /**
    * Aborts after 750 ms, and when the engine stops: ask nothing more, tell the answers that are on their way, and
    * return. Finish at least one question in each look, or a slow answer keeps the look from ever getting on.
@@ -41,11 +41,11 @@ export interface Watcher {
    * yet. An error means that nothing was found out about the untold watches. A look that has not ended after a minute
    * is given up, with the same meaning.
    */
-  readonly poll: (watches: readonly WatchRecord[], look: Look) => Promise<readonly WatchEvent[]>;
+  readonly poll: (watches: readonly WatchRecord[], look: PollContext) => Promise<readonly WatchEvent[]>;
 }
 
 /** The state of one kind of watches in this process. */
-export interface KindWatching {
+export interface WatchStatus {
   /** The number of watches in the shards that this process polls. */
   readonly watched: number;
   /** Milliseconds since the watch that has waited longest was looked at successfully, or was first seen; 0 without watches. */

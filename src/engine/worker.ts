@@ -3,43 +3,43 @@ import { commitOne } from "../../storage/decided.ts";
 import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
 import { elapsed, isTurnOver, nextTurn } from "../runtime.ts";
-import type { EngineProcess } from "./engine-process.ts";
-import { AfterOutage } from "./after-outage.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { OutageGuard } from "./outage-guard.ts";
 import { Pause } from "./pause.ts";
-import { Places, type PlaceLimits, type Reservation } from "./places.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import { QueueSemaphore, type QueueLimits, type Reservation } from "./queue-semaphore.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { TroubleReport } from "./report-troubles.ts";
-import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
-import { Upkeep } from "./upkeep.ts";
+import { HeldTaskList, type HeldTaskParts } from "./held-task-list.ts";
+import { UpkeepLoop } from "./upkeep-loop.ts";
 
 /** Limits of a worker; every field has a default in `createEngine`. */
-export interface WorkerLimits extends PlaceLimits {
+interface WorkerLimits extends QueueLimits {
   /** The longest time between two looks at the storage; also how late work of another process may be seen. */
   readonly pollMs: number;
   readonly maxCrashes: number;
 }
 
-export interface WorkerSurroundings extends EngineProcess {
-  readonly workflows: Pick<RegisteredWorkflows, "claims" | "taken" | "takenAmong">;
+interface WorkerParts extends EngineContext {
+  readonly workflows: Pick<WorkflowRegistry, "claims" | "taken" | "takenAmong">;
   readonly limits: WorkerLimits;
-  readonly perform: InHandSurroundings["perform"];
+  readonly perform: HeldTaskParts["perform"];
 }
 
 // A task becomes a dead letter only after several leases have ended: a minute more until it is logged does no harm.
 const REPORT_EVERY_MS = 60_000;
 
 /** The hands of this process: a commit can lease the tasks that it makes due to the process that commits it. */
-export type Hands = Pick<Worker, "holder" | "leaseMs" | "reserve" | "fill" | "giveUp" | "dueAt">;
+export type LeasingWorker = Pick<Worker, "holder" | "leaseMs" | "reserve" | "fill" | "giveUp" | "dueAt">;
 
 export class Worker {
   readonly holder: string;
   readonly leaseMs: number;
-  readonly #around: WorkerSurroundings;
-  readonly #inHand: TasksInHand;
-  readonly #places: Places;
+  readonly #around: WorkerParts;
+  readonly #inHand: HeldTaskList;
+  readonly #places: QueueSemaphore;
   /** Ended by everything that may have made something due. */
   readonly #pause: Pause;
-  readonly #outage: AfterOutage;
+  readonly #outage: OutageGuard;
   readonly #troubles: TroubleReport;
   readonly #quietWaiters: (() => void)[] = [];
   /** Null while it does not run. */
@@ -53,15 +53,15 @@ export class Worker {
   /** Whether `#nextDue` leaves out tasks for which there was no place. */
   #isFull = false;
 
-  constructor(around: WorkerSurroundings) {
+  constructor(around: WorkerParts) {
     const { clock, holder, leaseMs, limits, workflows } = around;
     this.#around = around;
     this.holder = holder;
     this.leaseMs = leaseMs;
-    this.#inHand = new TasksInHand({ ...around, onEnded: (task, isDone) => this.#ended(task, isDone) });
-    this.#places = new Places(limits, this.#inHand);
+    this.#inHand = new HeldTaskList({ ...around, onEnded: (task, isDone) => this.#ended(task, isDone) });
+    this.#places = new QueueSemaphore(limits, this.#inHand);
     this.#pause = new Pause(clock);
-    this.#outage = new AfterOutage(leaseMs);
+    this.#outage = new OutageGuard(leaseMs);
     this.#troubles = new TroubleReport(around, () => workflows.claims);
   }
 
@@ -71,7 +71,7 @@ export class Worker {
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
     this.#inHand.keepLeases();
-    const upkeep = new Upkeep(this.#around, () => this.#rush()).run(signal);
+    const upkeep = new UpkeepLoop(this.#around, () => this.#rush()).run(signal);
     this.#working = Promise.all([this.#work(signal), this.#reportTroubles(signal), upkeep]);
   }
 

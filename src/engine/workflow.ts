@@ -12,7 +12,7 @@ import type { Write } from "../../storage/storage.ts";
 import type { AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
-  ChartInterpreter,
+  ChartSourceReader,
   ChartParts,
   ChartSource,
   PromiseCreator,
@@ -272,7 +272,7 @@ interface WorkflowParts {
 
 /** Registers a chart of another library, or of another XState, with the bodies and actors in it. Throws as `workflow` does. */
 export function workflowOf<Source extends ChartSource>(
-  interpreter: ChartInterpreter<Source>,
+  interpreter: ChartSourceReader<Source>,
   source: Source,
   { version }: Pick<WorkflowParts, "version">,
 ): AnyWorkflow {
@@ -283,7 +283,7 @@ export function workflowOf<Source extends ChartSource>(
 const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {} };
 
 interface Reading<Source extends ChartSource> {
-  readonly interpreter: ChartInterpreter<Source>;
+  readonly interpreter: ChartSourceReader<Source>;
   /** The charts around this one, outermost first: a chart that holds itself would never end. */
   readonly within: readonly Source[];
 }

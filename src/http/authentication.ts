@@ -2,17 +2,17 @@
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
-import type { KnownCredentials } from "./known-credentials.ts";
+import type { CredentialCache } from "./credential-cache.ts";
 
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
-export type Authenticate = (request: Request, address: string | null) => Promise<Caller | null>;
+export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;
 
 /** Dependencies of authentication. */
-export interface AuthenticationParts {
-  readonly authenticate: Authenticate;
+interface AuthenticationParts {
+  readonly authenticate: CallerLookup;
   readonly failures: ClientLimit;
   /** Recently valid credentials; null when the host authenticates in its own way. */
-  readonly known: KnownCredentials | null;
+  readonly known: CredentialCache | null;
 }
 
 /** Finds out who asks. */

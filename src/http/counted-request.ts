@@ -2,8 +2,8 @@
 import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
-import type { AccountWindows } from "./account-windows.ts";
+import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
+import type { AccountWindowList } from "./account-window-list.ts";
 import type { KeyedEndpoint } from "./contract/endpoint.ts";
 import { isDurable, type WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";
@@ -11,9 +11,9 @@ import { writeRateLimit } from "./rate-limit-headers.ts";
 import type { Hit } from "./rate-window.ts";
 
 /** The facts of a request that limits depend on. */
-export interface LimitedRequest {
+interface LimitedRequest {
   readonly service: PaymentService;
-  readonly windows: AccountWindows;
+  readonly windows: AccountWindowList;
   /** Undefined for a path or method that does not exist, which counts as a read. */
   readonly endpoint: KeyedEndpoint | undefined;
   readonly caller: Caller;
@@ -66,7 +66,7 @@ export class CountedRequest {
   };
 
   /** Told by the service how the account stands with a limit that all processes count together. */
-  readonly onLimit = (standing: LimitStanding): void => writeRateLimit(this.#request.headers, standing);
+  readonly onLimit = (standing: LimitStatus): void => writeRateLimit(this.#request.headers, standing);
 
   /**
    * Counts a request that was refused before the service could see it, and returns the error to answer with: a full
@@ -85,7 +85,7 @@ export class CountedRequest {
     const { service, windows, caller, headers } = this.#request;
     const limit = this.#limit;
     const standing = isDurable(limit)
-      ? await service.limitStanding(caller, limit)
+      ? await service.limitStatus(caller, limit)
       : (this.#hit?.giveBack() ?? windows.standing(limit, caller));
     writeRateLimit(headers, standing);
     if (!this.#wasReplayCounted) windows.hitReplay(standing, caller);

@@ -1,6 +1,6 @@
 /** The inspector alone, for an engine without payments: its pages behind `fetch` and `node:http`. */
 import { z } from "zod";
-import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
+import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
@@ -12,7 +12,7 @@ import { inspectorAnswer } from "./inspector-answer.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 
 /** Access options of an inspector, for either source. */
-export interface InspectorAccess {
+export interface InspectorAccessOptions {
   /**
    * Decides who may look. Default: programs and people on this machine, which is for development: anyone who can open a
    * connection from this machine sees every instance. An error refuses.
@@ -25,7 +25,7 @@ export interface InspectorAccess {
 }
 
 /** An inspector of a running engine. */
-export interface InspectedEngineOptions extends InspectorAccess {
+export interface InspectedEngineOptions extends InspectorAccessOptions {
   /** The result of `createEngine`. */
   readonly engine: Pick<Engine<never>, "inspected">;
   /**
@@ -36,7 +36,7 @@ export interface InspectedEngineOptions extends InspectorAccess {
 }
 
 /** Options of an inspector of a storage, beside the processes that work on the storage. */
-export interface InspectedStorageOptions extends InspectorAccess {
+export interface InspectedStorageOptions extends InspectorAccessOptions {
   /** The storage of the engine. It is only read. */
   readonly storage: InspectedStorage;
   /** The workflows whose charts are drawn; what is stored of others is shown without a drawing. */
@@ -105,7 +105,7 @@ const optionsSchema = z
 export function createInspector(options: InspectorOptions): HttpHandler {
   const checked = checkOptions("createInspector", optionsSchema, options);
   const { engine, storage, workflows = [], authorize = null, acts = false, clock, logger: log } = checked;
-  const stored = (): Inspected | null =>
+  const stored = (): InspectedEngine | null =>
     storage === undefined ? null : { storage, workflows, isProduction: () => false };
   const inspected = engine?.inspected ?? stored();
   if (inspected === null) throw new TypeError("expected { engine }, or { storage, workflows }");

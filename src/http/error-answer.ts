@@ -9,7 +9,7 @@ import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
 import type { WholeAnswer } from "./whole-answer.ts";
 
 /** Labels of a request in the log, for failures on our side. */
-export interface RequestLabel {
+interface RequestLabel {
   readonly requestId: string;
   readonly method: string;
   /** Without the query. */

@@ -1,5 +1,5 @@
 /** Health probes for load balancers and orchestrators, without a key: is the process alive, can it take payments. */
-import type { RecentHealth } from "../service/recent-health.ts";
+import type { HealthCache } from "../service/health-cache.ts";
 
 /** 200 as long as this process answers at all. One that does not should be restarted. */
 export const LIVE_PATH = "/health/live";
@@ -16,7 +16,7 @@ export function liveAnswer(): Response {
 }
 
 /** The answer at `READY_PATH`. It has the word alone: the rest of health is the operator's. */
-export async function readyAnswer(health: RecentHealth): Promise<Response> {
+export async function readyAnswer(health: HealthCache): Promise<Response> {
   const { status } = await health.read();
   return answer(status === "down" ? 503 : 200, status);
 }

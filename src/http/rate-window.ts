@@ -1,18 +1,18 @@
 /** Sliding windows in this process's memory, exact for its own requests. */
-import type { LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 
 /** A counted request. */
 export interface Hit {
   /** False when the window was full; the request was not counted, so waiting `resetSeconds` is enough. */
   readonly accepted: boolean;
-  readonly standing: LimitStanding;
+  readonly standing: LimitStatus;
   /** Takes the hit back and returns the standing without it: a replayed answer costs nothing. */
-  giveBack(): LimitStanding;
+  giveBack(): LimitStatus;
 }
 
 /** Options common to the windows of one scope. */
-export interface WindowOptions {
+interface WindowOptions {
   readonly scope: string;
   readonly clock: Clock;
   /** 60 by default: most limits in memory are per minute. */
@@ -48,7 +48,7 @@ export class RateWindow {
   }
 
   /** The standing of `key`, without counting a request. */
-  standing(key: string, limit: number): LimitStanding {
+  standing(key: string, limit: number): LimitStatus {
     const times = this.#windows.get(key) ?? [];
     this.#dropOld(times);
     return this.#standing(times, limit);
@@ -83,7 +83,7 @@ export class RateWindow {
     return times;
   }
 
-  #standing(times: readonly number[], limit: number): LimitStanding {
+  #standing(times: readonly number[], limit: number): LimitStatus {
     const now = this.#clock.now();
     const oldest = times[0] ?? now;
     return {

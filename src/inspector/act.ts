@@ -1,6 +1,6 @@
 /** Acts of viewers: a page announces the act, and a request carries the act out. */
-import { ActRefused, type Acting, type GivenAct } from "../engine/inspected.ts";
-import type { InspectedPayments } from "../payments/inspected-payments.ts";
+import { ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
+import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
 import { parseUrl } from "../parse-url.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { confirmPage, outcomePage } from "./pages/act-pages.ts";
@@ -18,18 +18,18 @@ export function isOfThisSite({ headers, url }: Request): boolean {
 }
 
 /** Dependencies of acts. */
-export interface ActsParts {
+interface InspectorActsParts {
   /** Null where viewers only look. */
-  readonly acting: Acting | null;
+  readonly acting: ViewerActs | null;
   /** Absent for an engine without payments. */
-  readonly payments?: Pick<InspectedPayments, "reads"> | undefined;
+  readonly payments?: Pick<InspectedPaymentParts, "reads"> | undefined;
 }
 
-export class Acts {
-  readonly #acting: Acting | null;
-  readonly #payments: ActsParts["payments"];
+export class InspectorActs {
+  readonly #acting: ViewerActs | null;
+  readonly #payments: InspectorActsParts["payments"];
 
-  constructor({ acting, payments }: ActsParts) {
+  constructor({ acting, payments }: InspectorActsParts) {
     this.#acting = acting;
     this.#payments = payments;
   }

@@ -2,14 +2,14 @@
  * Decides who may use the inspector: programs and people on this machine during development, else viewers whom the host
  * admits.
  */
-import type { Inspected } from "../engine/inspected.ts";
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
 import { parseUrl } from "../parse-url.ts";
 
 /** Decides about one request. What it throws refuses. */
 export type Authorize = (request: Request) => boolean | Promise<boolean>;
 
 /** A request with what is known of where it comes from. */
-export interface Viewer {
+export interface ViewerRequest {
   readonly request: Request;
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;
@@ -38,7 +38,7 @@ export function isUnderOwnName({ url }: Request): boolean {
 }
 
 /** Whether the request comes from this machine, and shows no sign of a proxy. */
-export function isFromHere({ request, peer, httpVersion }: Viewer): boolean {
+export function isFromHere({ request, peer, httpVersion }: ViewerRequest): boolean {
   const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
   // No browser speaks HTTP/1.0 any more, but nginx does to the server behind it, with its own Host and no further
   // header.
@@ -57,8 +57,8 @@ function isShownElsewhere({ headers }: Request): boolean {
 
 /** The reason to refuse, as a sentence, or null where the viewer may look. */
 export async function refusalOf(
-  viewer: Viewer,
-  inspected: Pick<Inspected, "isProduction">,
+  viewer: ViewerRequest,
+  inspected: Pick<InspectedEngine, "isProduction">,
   authorize: Authorize | null,
 ): Promise<string | null> {
   const { request } = viewer;

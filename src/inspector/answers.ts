@@ -13,7 +13,7 @@ const HEADERS = {
 } as const;
 
 /** Headers besides those of every answer. */
-export type MoreHeaders = Readonly<Record<string, string>>;
+type MoreHeaders = Readonly<Record<string, string>>;
 
 /** An answer of this type. */
 export function typed(

@@ -2,7 +2,7 @@
 import { isSecretName } from "../redacting-log.ts";
 
 /** Takes what looks like a secret out of a text. */
-export type Redact = (text: string) => string;
+export type SecretFilter = (text: string) => string;
 
 /** Stands where a secret stood. */
 const GONE = "***";
@@ -12,15 +12,15 @@ const MAX_DEPTH = 200;
 const MIN_BYTES = 32;
 
 /** The value of a JSON text as it may be shown. @throws SyntaxError when the text is no JSON. */
-export function cleanJson(text: string, redact: Redact): unknown {
+export function cleanJson(text: string, redact: SecretFilter): unknown {
   return new Cleaner(redact).clean(JSON.parse(text), 0);
 }
 
 class Cleaner {
-  readonly #redact: Redact;
+  readonly #redact: SecretFilter;
   readonly #told = new Map<string, boolean>();
 
-  constructor(redact: Redact) {
+  constructor(redact: SecretFilter) {
     this.#redact = redact;
   }
 

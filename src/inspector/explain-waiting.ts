@@ -1,14 +1,13 @@
 /**
- * Explains in a few sentences why an instance waits: the awaited instance or event, the time since when, and the next
- * event.
+ * Explains in a few sentences why an instance waits: for whom or for which event, since when, and what happens next.
  */
 import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
 import { eventWords, delayWords } from "./chart/words.ts";
 import { html, type Html } from "./html.ts";
-import { dueMoment, moment, type Redact } from "./show-values.ts";
+import { dueMoment, moment, type SecretFilter } from "./show-values.ts";
 
 /** The facts about a waiting instance. */
-export interface Standing {
+interface Standing {
   readonly status: "active" | "done";
   /** The state, in words. */
   readonly state: string;
@@ -20,11 +19,11 @@ export interface Standing {
   /** The reason why the instance needs a person, apart from its tasks. */
   readonly trouble?: string | null;
   /** Active instances whose end the instance waits for. */
-  readonly others?: readonly WaitedFor[];
+  readonly others?: readonly AwaitedInstance[];
 }
 
 /** An instance that the shown instance waits for. */
-export interface WaitedFor {
+export interface AwaitedInstance {
   readonly id: string;
   /** The relation to the waiting instance, such as `child`. */
   readonly is: string;
@@ -33,7 +32,7 @@ export interface WaitedFor {
 }
 
 /** The sentences, the most important one first. Never empty. */
-export function explainWaiting({ pending, ...standing }: Standing, redact: Redact): Html[] {
+export function explainWaiting({ pending, ...standing }: Standing, redact: SecretFilter): Html[] {
   const { tasks, watches } = pending;
   const { trouble = null } = standing;
   const told = [
@@ -79,14 +78,14 @@ const what = ({ kind, name }: PendingTask): string => {
   }
 };
 
-function setAside(task: PendingTask, redact: Redact): Html {
+function setAside(task: PendingTask, redact: SecretFilter): Html {
   const { deadAt, crashes, lastError } = task;
   const error = lastError === null ? null : html`, its last error being “${redact(lastError)}”`;
   return html`It is stuck: ${what(task)} was set aside at ${moment(deadAt ?? 0)} after its process died
   ${times(crashes)}${error}. A person has to have it tried again or dropped.`;
 }
 
-function failing(task: PendingTask, redact: Redact): Html {
+function failing(task: PendingTask, redact: SecretFilter): Html {
   const { failures, lastError, isHeld, dueAt } = task;
   const error = lastError === null ? null : html`, last with “${redact(lastError)}”`;
   const next = isHeld ? html`it is being tried now` : html`the next attempt is at ${dueMoment(dueAt)}`;
@@ -120,12 +119,12 @@ function watched(watches: readonly WatchRecord[]): Html[] {
   });
 }
 
-function waitedFor({ id, is, state }: WaitedFor): Html {
+function waitedFor({ id, is, state }: AwaitedInstance): Html {
   return html`It waits for its ${is} <code>${id}</code>, which is in ${state}.`;
 }
 
 /** An address has money to look after when its order is long over. */
-function goesOn({ id, is, state }: WaitedFor): Html {
+function goesOn({ id, is, state }: AwaitedInstance): Html {
   return html`Its ${is} <code>${id}</code> goes on: it is in ${state}.`;
 }
 

@@ -2,17 +2,17 @@
 import { createHash } from "node:crypto";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
-import { Acts, isOfThisSite } from "./act.ts";
+import { InspectorActs, isOfThisSite } from "./act.ts";
 import type { FoundPage } from "./found-page.ts";
-import { refusalOf, type Authorize, type Viewer } from "./admit-viewer.ts";
+import { refusalOf, type Authorize, type ViewerRequest } from "./admit-viewer.ts";
 import { pageAnswer, plain, redirect, typed, unchanged } from "./answers.ts";
-import type { BundleSources } from "./bundle/export-bundle.ts";
-import { Charts, type ChartDrawing } from "./charts.ts";
+import type { BundleParts } from "./bundle/export-bundle.ts";
+import { ChartRegistry, type DrawableChart } from "./chart-registry.ts";
 import { SCRIPT } from "./client/script.ts";
 import type { InspectedParts } from "./find-instance-page.ts";
 import { exported } from "./exports.ts";
-import { Pages } from "./find-page.ts";
-import { PageStreams, type PageAddress } from "./live/page-stream.ts";
+import { PageHandler } from "./find-page.ts";
+import { PageFeed, type PageAddress } from "./live/page-feed.ts";
 import type { MadePage } from "./live/watched-page.ts";
 import { Links, page, type PageParts } from "./pages/page.ts";
 import { readableStorage } from "./readable-storage.ts";
@@ -26,7 +26,7 @@ export const INSPECTOR_PATH = "/_inspector";
 export interface InspectorParts {
   readonly inspected: InspectedParts;
   /** Charts of which nothing but their shape is here. */
-  readonly drawings?: readonly ChartDrawing[];
+  readonly drawings?: readonly DrawableChart[];
   /** Null admits this machine alone, and no viewer in production. */
   readonly authorize: Authorize | null;
   /** Whether admitted viewers may also act. */
@@ -42,7 +42,7 @@ export interface InspectorParts {
 }
 
 /** A request with where the inspector is mounted: the path of its list. */
-export interface InspectorRequest extends Viewer, FormRequest {
+interface InspectorRequest extends ViewerRequest, FormRequest {
   readonly base: string;
 }
 
@@ -54,11 +54,11 @@ const FILES: Readonly<Record<string, readonly [type: string, text: string]>> = {
 
 export class Inspector {
   readonly #parts: InspectorParts;
-  readonly #pages: Pages;
-  readonly #acts: Acts;
-  readonly #charts: Charts;
-  readonly #sources: BundleSources;
-  readonly #streams: PageStreams;
+  readonly #pages: PageHandler;
+  readonly #acts: InspectorActs;
+  readonly #charts: ChartRegistry;
+  readonly #sources: BundleParts;
+  readonly #streams: PageFeed;
 
   constructor(parts: InspectorParts) {
     const { acts, clock, pace, log } = parts;
@@ -67,13 +67,13 @@ export class Inspector {
     const inspected = acts && acting !== undefined ? { ...seen, acting } : seen;
     this.#parts = parts;
     inspected.calls?.begin();
-    this.#acts = new Acts({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
+    this.#acts = new InspectorActs({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
     const redact = redactionOf(log);
-    const charts = new Charts(inspected.workflows, parts.drawings);
+    const charts = new ChartRegistry(inspected.workflows, parts.drawings);
     this.#charts = charts;
     this.#sources = { storage: inspected.storage, charts, redact };
-    this.#pages = new Pages({ inspected, clock, charts, redact });
-    this.#streams = new PageStreams({
+    this.#pages = new PageHandler({ inspected, clock, charts, redact });
+    this.#streams = new PageFeed({
       clock,
       pace,
       onCommit: inspected.onCommit ?? (() => () => {}),

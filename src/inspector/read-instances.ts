@@ -1,9 +1,9 @@
 /** The only place where the inspector reads the storage: lists of instances, and every detail of a single instance. */
-import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
+import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
 import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled-tasks.ts";
-import type { Charts } from "./charts.ts";
+import type { ChartRegistry } from "./chart-registry.ts";
 import { isDamaged } from "./readable-storage.ts";
 
 /** Filter of the list of instances. Absent fields do not filter. */
@@ -48,16 +48,16 @@ export interface FoundInstance {
 }
 
 /** The next timers, and whether there are more. */
-export interface UpcomingTimers {
+export interface TimerPage {
   readonly timers: readonly PendingTask[];
   readonly isAll: boolean;
 }
 
 /** Finds instances that need a person, each with a sentence. */
-export type FindTroubles = () => Promise<readonly (readonly [id: string, trouble: string])[]>;
+type FindTroubles = () => Promise<readonly (readonly [id: string, trouble: string])[]>;
 
 /** Tasks that cannot be done, and when the first of each workflow is due. */
-export interface QueueStanding {
+export interface QueueStatus {
   readonly deadLetters: readonly TroubledTask[];
   readonly failing: readonly TroubledTask[];
   readonly earliest: readonly Pick<PendingTask, "workflow" | "visibleAt">[];
@@ -73,13 +73,13 @@ const MAX_PENDING = 100;
 const MAX_TROUBLED = 50;
 const MAX_TIMERS = 200;
 
-export class InstanceReads {
+export class InstanceReader {
   readonly #storage: InspectedStorage;
-  readonly #charts: Charts;
+  readonly #charts: ChartRegistry;
   readonly #others: FindTroubles;
 
   /** `others` finds troubles that are no task's. */
-  constructor({ storage }: Pick<Inspected, "storage">, charts: Charts, others: FindTroubles) {
+  constructor({ storage }: Pick<InspectedEngine, "storage">, charts: ChartRegistry, others: FindTroubles) {
     this.#storage = storage;
     this.#charts = charts;
     this.#others = others;
@@ -126,7 +126,7 @@ export class InstanceReads {
     return { instance, history, pending, ran };
   }
 
-  async timers(): Promise<UpcomingTimers> {
+  async timers(): Promise<TimerPage> {
     const workflows = (await this.#storage.tasks({ order: "workflow" })).map(({ workflow }) => workflow);
     const found = await Promise.all(
       workflows.map((workflow) => this.#storage.tasks({ order: "due", workflow, limit: MAX_TIMERS })),
@@ -139,7 +139,7 @@ export class InstanceReads {
     return { timers: timers.slice(0, MAX_TIMERS), isAll: isAll && timers.length <= MAX_TIMERS };
   }
 
-  async queue(): Promise<QueueStanding> {
+  async queue(): Promise<QueueStatus> {
     const [dead, failing, earliest] = await Promise.all([
       deadLetters(this.#storage, MAX_TROUBLED),
       failingTasks(this.#storage, 1, MAX_TROUBLED),

@@ -8,12 +8,12 @@ import type { Address } from "../address.ts";
 declare const believed: unique symbol;
 
 /** The mark of an answer from at least one endpoint. */
-export interface SaidByOne {
+export interface HintBrand {
   readonly [believed]: "one" | "enough";
 }
 
 /** The mark of an answer from enough endpoints. */
-export interface SaidByEnough extends SaidByOne {
+export interface EvidenceBrand extends HintBrand {
   readonly [believed]: "enough";
 }
 
@@ -34,7 +34,7 @@ export interface SaidByEnough extends SaidByOne {
  * console.log(typeof atOneNode); // function
  * ```
  */
-export type Heard<T> = Marked<T, SaidByOne>;
+export type Hint<T> = Marked<T, HintBrand>;
 
 /**
  * Evidence: what as many endpoints vouch for as must agree. Where a single endpoint is configured, its word is all there
@@ -49,12 +49,12 @@ export type Heard<T> = Marked<T, SaidByOne>;
  * console.log(typeof twice); // function
  * ```
  */
-export type Agreed<T> = Marked<T, SaidByEnough>;
+export type Evidence<T> = Marked<T, EvidenceBrand>;
 
 type Leaf = string | number | bigint | boolean | Uint8Array;
 
 /** A type with a mark on each of its parts, but for null and undefined, which conclude nothing. */
-type Marked<T, Mark> = T extends null | undefined | SaidByOne
+type Marked<T, Mark> = T extends null | undefined | HintBrand
   ? T
   : T extends Leaf
     ? T & Mark
@@ -75,4 +75,4 @@ type MarkedPart<T, Mark> = T extends string
 
 /** Evidence of any type. */
 export type SomeEvidence =
-  SaidByEnough | readonly [SomeEvidence | null, ...(SomeEvidence | null)[]] | readonly SaidByEnough[];
+  EvidenceBrand | readonly [SomeEvidence | null, ...(SomeEvidence | null)[]] | readonly EvidenceBrand[];

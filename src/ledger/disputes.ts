@@ -8,7 +8,7 @@ const MAX_DISPUTES = 100;
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
 
 /** The disputes of one ledger. */
-export class Disputes {
+export class DisputeList {
   readonly #clock: Clock;
   readonly #bySubject = new Map<string, { readonly dispute: EndpointDispute; seenAt: number }>();
 

@@ -3,10 +3,10 @@
  *
  * Rules of every method: a batch answers in the order it was asked; `null` means *absent, as far as this node knows*;
  * a failure to ask throws `LedgerUnavailable`; unknown is never reported as failed; no method signs anything. Each answer
- * is a hint or evidence, as its type says (`Heard`, `Agreed`).
+ * is a hint or evidence, as its type says (`Hint`, `Evidence`).
  */
 import type { Address } from "../address.ts";
-import type { Agreed, Heard } from "./belief.ts";
+import type { Evidence, Hint } from "./belief.ts";
 import type { Commitment, Reading } from "./reading.ts";
 import type { RoutingLedger } from "./routing.ts";
 
@@ -36,7 +36,7 @@ export interface Balances extends Reading {
 export type AccountKind = "absent" | "wallet" | "token_account" | "mint" | "program" | "other";
 
 /** Mint metadata: decimals, authorities, extensions. */
-export interface MintFacts {
+export interface MintMetadata {
   readonly program: "token" | "token-2022";
   readonly decimals: number;
 }
@@ -64,9 +64,9 @@ export interface DeclaredPayment {
 
 /** The cost of a payment in lamports, besides its amount; estimates for a quote are worst case. */
 export interface PaymentCost {
-  readonly networkFee: Agreed<bigint>;
+  readonly networkFee: Evidence<bigint>;
   /** Rent for token accounts that the payment has to create. */
-  readonly rent: Agreed<bigint>;
+  readonly rent: Evidence<bigint>;
 }
 
 /** An unsigned transaction, ready for the sender's wallet. */
@@ -129,7 +129,7 @@ export type SimulationFault =
       /** The mint that runs short, null for SOL. */
       readonly mint: Address | null;
       readonly required: bigint;
-      readonly available: Heard<bigint>;
+      readonly available: Hint<bigint>;
     }
   | {
       readonly kind: "recipient_below_rent";
@@ -183,7 +183,7 @@ export interface Attempt extends LandingWindow {
  * endpoints, and enough of them, show the transaction in a block, so no resend is needed now; the block may still
  * vanish. `open`: the transaction may still land, or too few endpoints answer.
  */
-export type Fate = "open" | "seen" | "landed" | "dead" | "unprovable";
+export type AttemptFate = "open" | "seen" | "landed" | "dead" | "unprovable";
 
 /** A finalized landing of an attempt. */
 export interface Landing extends Receipt {
@@ -207,7 +207,7 @@ export interface WitnessCount {
 }
 
 /** The status of an endpoint, for a person who looks for a fault. */
-export interface EndpointStanding {
+export interface EndpointStatus {
   /** Safe to log, as in `Reading`. */
   readonly endpoint: string;
   /** The chain it serves, null where it did not tell. */
@@ -233,7 +233,7 @@ export interface EndpointDispute {
 }
 
 /** A temporary restriction by an operator on the endpoints that the ledger believes. */
-export interface Restriction {
+export interface WitnessRules {
   /**
    * The number of endpoints that are enough for evidence, at most the configured number; null for the ledger's own
    * number. Questions that give something up for good (`fates`) keep the ledger's own number.
@@ -261,22 +261,22 @@ export interface Ledger extends RoutingLedger {
    * Identifies the chain; a database belongs to exactly one. Throws `LedgerUnavailable` when endpoints disagree. An
    * endpoint that could not be asked then is not believed later before it has told the same chain.
    */
-  genesisHash(): Promise<Agreed<string>>;
+  genesisHash(): Promise<Evidence<string>>;
   /** The newest finalized slot, and which endpoint answered: a chain that stands still shows here. */
-  position(): Promise<Heard<Reading>>;
+  position(): Promise<Hint<Reading>>;
   /**
    * The balances of `owner`, at commitment confirmed. `among`: only these mints of the Token program, which is quick
    * even when an address holds thousands of mints. Default: all mints.
    */
-  balances(owner: Address, among?: readonly Address[]): Promise<Heard<Balances>>;
+  balances(owner: Address, among?: readonly Address[]): Promise<Hint<Balances>>;
   /** The kind of account at each address, at commitment confirmed. */
-  accountKinds(addresses: readonly Address[]): Promise<Agreed<readonly AccountKind[]>>;
+  accountKinds(addresses: readonly Address[]): Promise<Evidence<readonly AccountKind[]>>;
   /** The mint at each address, at commitment confirmed; null where there is no initialised mint of a token program. */
-  mints(addresses: readonly Address[]): Promise<Heard<readonly (MintFacts | null)[]>>;
+  mints(addresses: readonly Address[]): Promise<Hint<readonly (MintMetadata | null)[]>>;
   /** The state of the associated token account of each owner and mint, at commitment confirmed. */
   tokenAccountStates(
     accounts: readonly { readonly owner: Address; readonly mint: Address }[],
-  ): Promise<Heard<readonly TokenAccountState[]>>;
+  ): Promise<Hint<readonly TokenAccountState[]>>;
   /** True when the address is a point on the curve, so that a private key for it can exist. Pure. */
   isOnCurve(address: Address): boolean;
   /**
@@ -299,17 +299,17 @@ export interface Ledger extends RoutingLedger {
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
-  ): Promise<{ verified: Agreed<VerifiedPayment> } | { refused: SignatureFault }>;
+  ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
    * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where no endpoint knows the
    * blockhash (any more). Throws `LedgerUnavailable` while endpoints are more than two minutes apart.
    */
-  landingWindow(blockhash: string): Promise<Agreed<LandingWindow> | null>;
+  landingWindow(blockhash: string): Promise<Evidence<LandingWindow> | null>;
   /** Runs verified bytes without sending them; null when they would succeed. */
   simulatePayment(
-    verified: Agreed<VerifiedPayment>,
+    verified: Evidence<VerifiedPayment>,
     payment: DeclaredPayment,
-  ): Promise<Agreed<SimulationFault> | null>;
+  ): Promise<Evidence<SimulationFault> | null>;
   /**
    * Hands bytes to every endpoint that has not asked to be left alone, at once. Resolves when the first took them or said
    * that it already has them ("already processed" is success); the others go on. Throws `LedgerUnavailable` when none
@@ -320,31 +320,31 @@ export interface Ledger extends RoutingLedger {
    * The status of each signature at one endpoint, history included. `null` only means that the endpoint does not know
    * the signature; a status below `finalized` may be gone at the next look.
    */
-  statuses(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>>;
+  statuses(signatures: readonly string[]): Promise<Hint<readonly (SignatureStatus | null)[]>>;
   /**
    * The receipt of each finalized transaction, as enough endpoints tell it alike; null where fewer have it (yet). Throws
    * `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  receipts(signatures: readonly string[]): Promise<Agreed<readonly (Receipt | null)[]>>;
+  receipts(signatures: readonly string[]): Promise<Evidence<readonly (Receipt | null)[]>>;
   /**
    * The signatures that enough endpoints show in a block, confirmed or finalized, without an error. Such a block may
    * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  confirmed(signatures: readonly string[]): Promise<Agreed<readonly boolean[]>>;
+  confirmed(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
   /**
    * The error with which enough endpoints say that a signature is finalized, as JSON text; null when fewer endpoints
    * say so, when one contradicts, and for a success. Throws `LedgerUnavailable` while fewer endpoints answer than must
    * agree.
    */
-  landedErrors(signatures: readonly string[]): Promise<Agreed<readonly (string | null)[]>>;
+  landedErrors(signatures: readonly string[]): Promise<Evidence<readonly (string | null)[]>>;
   /** The only method that may say `dead`. Asks every endpoint; a silent endpoint leaves an attempt `open`. */
-  fates(attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>>;
+  fates(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptFate[]>>;
   /**
    * How each attempt landed, as soon as enough endpoints say that it is finalized in one block with one outcome; null
    * before, and where one endpoint alone has seen it. The only method whose word ends a payment as made or as failed on the
    * chain. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  landings(attempts: readonly Attempt[]): Promise<Agreed<readonly (Landing | null)[]>>;
+  landings(attempts: readonly Attempt[]): Promise<Evidence<readonly (Landing | null)[]>>;
   /**
    * Like `landings`, for one attempt whose landing an operator vouches for with a signature: one endpoint that shows
    * exactly this message, finalized, is enough, unless another endpoint contradicts. A failure needs the usual number
@@ -353,26 +353,26 @@ export interface Ledger extends RoutingLedger {
   namedLanding(
     attempt: Attempt,
     signature: string,
-  ): Promise<Agreed<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>>;
+  ): Promise<Evidence<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>>;
   /** The number of endpoints that can agree. Never rejects because endpoints are silent. */
-  witnesses(): Promise<Agreed<WitnessCount>>;
+  witnesses(): Promise<Evidence<WitnessCount>>;
   /**
    * The status of each endpoint, in the order configured, including endpoints of a wrong chain. For diagnosis only; no
    * decision uses the answer. Never rejects because endpoints are silent.
    */
-  endpoints(): Promise<Heard<readonly EndpointStanding[]>>;
+  endpoints(): Promise<Hint<readonly EndpointStatus[]>>;
   /**
    * Tells the time of the chain in Unix milliseconds: the time on which enough endpoints with advancing slots have agreed within
    * the last hour. Null while the time is unknown. Asks no node.
    */
-  time(): Promise<Agreed<number> | null>;
+  time(): Promise<Evidence<number> | null>;
   /** Lists present disagreements between endpoints: decisions that depend on a disputed fact wait for agreement. */
-  disputes(): Promise<Agreed<readonly EndpointDispute[]>>;
+  disputes(): Promise<Evidence<readonly EndpointDispute[]>>;
   /**
-   * The reads as an operator has restricted them; see `Restriction`. Asks nothing by itself. Rejects with `RangeError` unless
+   * The reads as an operator has restricted them; see `WitnessRules`. Asks nothing by itself. Rejects with `RangeError` unless
    * `witnesses` is null or a whole number from 1, and where no endpoint is left.
    */
-  restricted(restriction: Restriction): Promise<LedgerReads>;
+  restricted(restriction: WitnessRules): Promise<LedgerReads>;
   /** Releases sockets and timers. */
   close(): Promise<void>;
 }
@@ -437,7 +437,7 @@ export class LedgerUnavailable extends Error {
  * Enough endpoints answered, and they tell different things: nothing is known until they agree, or an operator takes an
  * endpoint out of service.
  */
-export class EndpointsDiffer extends LedgerUnavailable {
+export class EndpointsDifferError extends LedgerUnavailable {
   constructor(subject: string, endpoints: readonly string[]) {
     const message = "tells something else than another endpoint";
     const troubles = endpoints.map((endpoint): EndpointTrouble => ({

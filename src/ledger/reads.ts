@@ -2,7 +2,7 @@
  * The table of every read of the chain: the strength of the answer, the asked endpoints, and the decision that depends
  * on it.
  */
-import type { SaidByEnough, SaidByOne } from "./belief.ts";
+import type { EvidenceBrand, HintBrand } from "./belief.ts";
 import type { LedgerReads } from "./ledger.ts";
 
 /**
@@ -10,14 +10,14 @@ import type { LedgerReads } from "./ledger.ts";
  * so. `evidence`: only evidence moves money, ends or confirms a status, credits a deposit, closes a window or prices a
  * quote.
  */
-export type Belief = "hint" | "evidence";
+type Belief = "hint" | "evidence";
 
 /**
  * The sources of an answer. `one`: the first endpoint that answers. `enough`: as many endpoints as must agree give the
  * same answer, or confirm it. `all`: at least as many endpoints as must agree answer, and every answer counts: all must
  * be equal, or the most cautious answer is taken. `any`: an entry in any endpoint's answer counts.
  */
-export type Witnesses = "one" | "enough" | "all" | "any";
+type Witnesses = "one" | "enough" | "all" | "any";
 
 /** A rule about a read. */
 export interface ReadRule {
@@ -31,15 +31,15 @@ export interface ReadRule {
  * The strength of an answer, derived from its type. An answer combined from several reads is evidence if one of its
  * parts is evidence, and each part has its own mark. A method without an answer decides nothing.
  */
-export type BeliefOf<Answer> = [NonNullable<Answer>] extends [void]
+type BeliefOf<Answer> = [NonNullable<Answer>] extends [void]
   ? "hint"
   : NonNullable<Answer> extends readonly (infer Part)[]
     ? BeliefOf<Part>
-    : [NonNullable<Answer>] extends [SaidByOne]
+    : [NonNullable<Answer>] extends [HintBrand]
       ? MarkOf<NonNullable<Answer>>
-      : MarkOf<Extract<PartsOf<NonNullable<Answer>>, SaidByOne>>;
+      : MarkOf<Extract<PartsOf<NonNullable<Answer>>, HintBrand>>;
 
-type MarkOf<Part> = [Part] extends [never] ? never : [Part] extends [SaidByEnough] ? "evidence" : "hint";
+type MarkOf<Part> = [Part] extends [never] ? never : [Part] extends [EvidenceBrand] ? "evidence" : "hint";
 type PartsOf<Answer> = Answer extends unknown ? Answer[keyof Answer] : never;
 
 /** The rules that fit the methods: a line that says something else than the type of the method does not compile. */

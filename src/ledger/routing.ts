@@ -4,7 +4,7 @@
  * `LedgerUnavailable`, and unknown is never reported as failed.
  */
 import type { Address } from "../address.ts";
-import type { Agreed, Heard } from "./belief.ts";
+import type { Evidence, Hint } from "./belief.ts";
 import type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
 /** The balances of an address: lamports, and raw units of each mint asked for. */
@@ -105,7 +105,7 @@ export type Move =
     };
 
 /** A move of one kind. */
-export type MoveThat<Does extends Move["does"]> = Extract<Move, { readonly does: Does }>;
+export type MoveOf<Does extends Move["does"]> = Extract<Move, { readonly does: Does }>;
 
 /** A transaction as a list of moves, which all happen, or none. */
 export interface TransactionPlan {
@@ -124,9 +124,9 @@ export interface UnsignedTransaction {
   /** No block of an earlier slot can hold it. */
   readonly firstSlot: number;
   /** Lamports the network will charge the fee payer. */
-  readonly networkFee: Agreed<bigint>;
+  readonly networkFee: Evidence<bigint>;
   /** Lamports that each marker is made with; 0 where the plan makes none. */
-  readonly markerRent: Agreed<bigint>;
+  readonly markerRent: Evidence<bigint>;
 }
 
 /**
@@ -174,7 +174,7 @@ export interface MarkersReading extends Reading {
 }
 
 /** The block heights of all endpoints that answered. */
-export interface Heights {
+export interface BlockHeights {
   readonly lowest: number;
   /** Reached by as many endpoints as must agree. */
   readonly agreed: number;
@@ -198,7 +198,7 @@ export interface SignedHistory {
 }
 
 /** A stretch of time, in Unix milliseconds. */
-export interface Period {
+export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
@@ -253,17 +253,17 @@ export interface Inflow {
 }
 
 /** The accounts in which payers are searched, and the amounts that end the search. */
-export interface PayerSearch {
+export interface PayerQuery {
   /** Token accounts of the owner beside the associated ones. */
   readonly accounts: readonly Address[];
   /** All that is listed of later slots is read, whether or not the money is explained before. Left out, nothing has to be. */
   readonly after?: number;
   /** Whether these inflows explain the money: then no older transaction is read. */
-  readonly isExplained: (inflows: Agreed<readonly Inflow[]>) => boolean;
+  readonly isExplained: (inflows: Evidence<readonly Inflow[]>) => boolean;
 }
 
 /** The payers of an address, as far as nodes list them. */
-export interface Payers {
+export interface InflowHistory {
   /**
    * An inflow for each transaction and asset, unordered. Transfers between the owner's own accounts are not inflows.
    */
@@ -308,18 +308,18 @@ export interface RoutingLedger {
     addresses: readonly Address[],
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<FundsReading>>;
+  ): Promise<Evidence<FundsReading>>;
   /**
    * Like `funds`, at processed, in blocks that may still vanish: the highest balance that any endpoint shows. Throws
    * `LedgerUnavailable` when fewer endpoints answer than must agree, since absence needs as many witnesses.
    */
-  seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Agreed<FundsReading>>;
+  seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Evidence<FundsReading>>;
   /**
    * The balance of each single account, in the order asked: the lamports of a wallet, or the raw units of a mint in an
    * account of the Token program; 0 for an account of any other kind. 100 accounts a call. The answer names no block
    * and does not check the present owner of a token account: it is a hint where to look. Decisions read `funds`.
    */
-  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Heard<readonly bigint[]>>;
+  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Hint<readonly bigint[]>>;
   /** The associated account of the Token program at which `owner` keeps `mint`. Pure. */
   tokenAccountOf(owner: Address, mint: Address): Address;
   /**
@@ -330,11 +330,11 @@ export interface RoutingLedger {
     owner: Address,
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<Reading & Funds>>;
+  ): Promise<Evidence<Reading & Funds>>;
   /** Whether each owner's associated token account of this mint exists, at confirmed, so that it need not be paid for. */
-  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Agreed<readonly boolean[]>>;
+  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Evidence<readonly boolean[]>>;
   /** The rent minimum of an account of so many bytes, in lamports, as the chain priced it ten seconds ago at most. */
-  rentMinimum(bytes: number): Promise<Agreed<bigint>>;
+  rentMinimum(bytes: number): Promise<Evidence<bigint>>;
   /**
    * The address of the marker of `base` and `seed`. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII
    * characters.
@@ -346,19 +346,19 @@ export interface RoutingLedger {
    * may send at any time, the smallest amount counts. Throws `LedgerUnavailable` when fewer endpoints than the number
    * of witnesses answer.
    */
-  markers(base: Address, seeds: readonly string[]): Promise<Agreed<MarkersReading>>;
+  markers(base: Address, seeds: readonly string[]): Promise<Evidence<MarkersReading>>;
   /**
    * The lowest and the highest block height of all answering endpoints, and the height that as many as must agree have
    * reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
-  heights(commitment: FirmCommitment): Promise<Agreed<Heights>>;
+  heights(commitment: FirmCommitment): Promise<Evidence<BlockHeights>>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
    */
   sizeOf(plan: TransactionPlan): Promise<number>;
   /** Lamports that the network would charge for this plan (a price of ten seconds ago at most), priority fee included. Rejects as `buildTransaction` does. */
-  feeOf(plan: TransactionPlan): Promise<Agreed<bigint>>;
+  feeOf(plan: TransactionPlan): Promise<Evidence<bigint>>;
   /**
    * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee. Rejects with
    * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for
@@ -372,28 +372,28 @@ export interface RoutingLedger {
   tryTransaction(
     plan: TransactionPlan,
     unsigned: UnsignedTransaction,
-  ): Promise<Agreed<TransactionFault> | null>;
+  ): Promise<Evidence<TransactionFault> | null>;
   /** Reads the chain's error of a landed transaction that was built from this plan. Asks no node. */
-  explainError(plan: TransactionPlan, error: Agreed<string>): Promise<TransactionFault>;
+  explainError(plan: TransactionPlan, error: Evidence<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
-  signedBy(address: Address): Promise<Agreed<SignedHistory>>;
+  signedBy(address: Address): Promise<Evidence<SignedHistory>>;
   /**
    * Like `signedBy`, with the proof that `address` signed nothing else in the period: an endpoint is a witness if its
    * ledger begins at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a
    * finalized block of `to` or later.
    */
-  signedWithin(address: Address, period: Period): Promise<Agreed<WitnessedHistory>>;
+  signedWithin(address: Address, period: TimeWindow): Promise<Evidence<WitnessedHistory>>;
   /**
    * The finalized transaction by which `base` made its marker. `foreign` when the marker's whole history is listed and none
    * of it was signed by `base`: another party put lamports there. Null when the nodes tell neither, which proves nothing.
    */
-  markedBy(base: Address, seed: string): Promise<Agreed<OutgoingTransaction | "foreign"> | null>;
+  markedBy(base: Address, seed: string): Promise<Evidence<OutgoingTransaction | "foreign"> | null>;
   /**
    * The changes of these holders' balances by a finalized transaction, in base units and in their order: over all token
    * accounts of a mint, or the lamports of the owner's own account. Null when fewer endpoints than must agree have the
    * transaction. Throws `LedgerUnavailable` when endpoints differ about the changes.
    */
-  changesOf(signature: string, holders: readonly Holder[]): Promise<Agreed<readonly bigint[]> | null>;
+  changesOf(signature: string, holders: readonly Holder[]): Promise<Evidence<readonly bigint[]> | null>;
   /**
    * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
    * ones, and are not frozen; the fullest first. One call per mint; pass exactly one mint. Agreed on as in `funds`.
@@ -402,10 +402,10 @@ export interface RoutingLedger {
     owner: Address,
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<StrayReading>>;
+  ): Promise<Evidence<StrayReading>>;
   /**
    * The payers of `owner`, finalized: of lamports, and of tokens of `mints`, read from the changes of balances, as
-   * enough endpoints report them. A transaction that any endpoint lists counts. Throws `EndpointsDiffer` when endpoints
+   * enough endpoints report them. A transaction that any endpoint lists counts. Throws `EndpointsDifferError` when endpoints
    * differ.
    *
    * It reads the transactions that name `owner`, its associated token accounts of `mints`, each of `search.accounts`, and
@@ -414,5 +414,5 @@ export interface RoutingLedger {
    * one goes on there, and reads none of them again while the ledger is open. An attribution and no proof: nodes have left
    * entries out, so compare its sum with what the accounts hold; and exchanges pay for many.
    */
-  payersOf(owner: Address, mints: readonly Address[], search: PayerSearch): Promise<Agreed<Payers>>;
+  payersOf(owner: Address, mints: readonly Address[], search: PayerQuery): Promise<Evidence<InflowHistory>>;
 }

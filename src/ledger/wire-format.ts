@@ -24,7 +24,7 @@ export function readTransactionText(
 }
 
 /** A transaction taken apart, its message unread. */
-export interface WireTransaction {
+interface WireTransaction {
   readonly signatures: readonly Uint8Array[];
   readonly message: Uint8Array;
 }

@@ -4,7 +4,7 @@ import type { AccountState } from "./account-state.ts";
 import type { DecodedTransaction } from "./transaction-bytes.ts";
 
 /** An account of a transaction. */
-export interface AccountKey {
+interface AccountKey {
   readonly address: string;
   readonly isWritable: boolean;
 }

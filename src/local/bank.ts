@@ -5,7 +5,7 @@ import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
 import { type AccountState, addressBytes, fromNative, toNative, withoutData } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 import { genesisOf, type LateProgram } from "./late-programs.ts";
-import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMetadata, NativeSvm } from "./litesvm.ts";
+import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMeta, NativeBank } from "./litesvm.ts";
 import type { DecodedTransaction } from "./transaction-bytes.ts";
 import { transactionErrorJson, type TransactionErrorJson } from "./transaction-errors.ts";
 
@@ -21,7 +21,7 @@ export interface SlotEnvironment {
 }
 
 /** The report of a run, landed or not. */
-export interface RunReport {
+interface RunReport {
   readonly err: TransactionErrorJson | null;
   readonly logs: readonly string[];
   readonly computeUnits: bigint;
@@ -39,7 +39,7 @@ export interface InnerInstruction {
 }
 
 /** An account of a transaction, before and after it; of a program that is only called, without its data. */
-export interface AccountChange {
+interface AccountChange {
   readonly address: string;
   readonly isWritable: boolean;
   readonly before: AccountState | null;
@@ -47,7 +47,7 @@ export interface AccountChange {
 }
 
 /** A transaction that was executed and charged its fee, whether it succeeded or not. */
-export interface Execution extends RunReport {
+export interface ExecutedTransaction extends RunReport {
   readonly keys: AccountKeys;
   /** Changes in the order of the transaction's account indices. */
   readonly accounts: readonly AccountChange[];
@@ -64,7 +64,7 @@ export interface Simulation extends RunReport {
 /** The transaction machine of a local chain. */
 export class Bank {
   readonly #litesvm: Litesvm;
-  readonly #svm: NativeSvm;
+  readonly #svm: NativeBank;
   /** Late programs that are not loaded yet. */
   readonly #late: Map<string, LateProgram>;
   /** Programs that transactions have named, without their data. */
@@ -144,12 +144,15 @@ export class Bank {
    * Executes a transaction whose signatures were verified. `undefined`: it did not land, because no account could
    * be charged for it (no fee payer, an unusable lookup table, …), and nothing changed.
    */
-  executeVerified(transaction: DecodedTransaction, environment: SlotEnvironment): Execution | undefined {
+  executeVerified(
+    transaction: DecodedTransaction,
+    environment: SlotEnvironment,
+  ): ExecutedTransaction | undefined {
     return this.#execute(transaction, environment, false);
   }
 
   /** Executes a transaction like `executeVerified`; one with a wrong signature does not land. */
-  execute(transaction: DecodedTransaction, environment: SlotEnvironment): Execution | undefined {
+  execute(transaction: DecodedTransaction, environment: SlotEnvironment): ExecutedTransaction | undefined {
     return this.#execute(transaction, environment, true);
   }
 
@@ -157,7 +160,7 @@ export class Bank {
     transaction: DecodedTransaction,
     environment: SlotEnvironment,
     sigverify: boolean,
-  ): Execution | undefined {
+  ): ExecutedTransaction | undefined {
     this.#enter(transaction, environment);
     this.#svm.setSigverify(sigverify);
     const keys = accountKeysOf(transaction, (address) => this.account(address));
@@ -236,7 +239,7 @@ export class Bank {
     this.#svm.setClock(clock);
   }
 
-  #report(result: NativeMetadata | NativeFailure | { meta(): NativeMetadata }): RunReport {
+  #report(result: NativeMeta | NativeFailure | { meta(): NativeMeta }): RunReport {
     const failed = this.#isFailure(result);
     const meta = "meta" in result ? result.meta() : result;
     const returned = meta.returnData();

@@ -1,24 +1,24 @@
 /** The chain itself: what landed, in which slot, seen from which commitment, and written to the journal first. */
 import { AccountHistory } from "./account-history.ts";
 import type { AccountState } from "./account-state.ts";
-import { Bank, type Execution, type Simulation, type SlotEnvironment } from "./bank.ts";
-import { Blockhashes } from "./blockhashes.ts";
+import { Bank, type ExecutedTransaction, type Simulation, type SlotEnvironment } from "./bank.ts";
+import { BlockhashList } from "./blockhash-list.ts";
 import { CLOCK_SYSVAR } from "../solana/programs.ts";
 import { clockSysvar } from "./clock-sysvar.ts";
 import { genesisAccounts, genesisHash, type GenesisKeys, genesisKeys } from "./genesis.ts";
 import type { GenesisEntry, JournalEntry } from "./journal.ts";
-import { JournaledSlots, type JournaledSlotsOptions } from "./journaled-slots.ts";
+import { SlotJournal, type SlotJournalOptions } from "./slot-journal.ts";
 import type { Litesvm } from "./litesvm.ts";
 import { tokenBalances } from "./token-balances.ts";
-import { TokenOwners } from "./token-owners.ts";
+import { TokenOwnerIndex } from "./token-owner-index.ts";
 import { type DecodedTransaction, decodeTransaction } from "./transaction-bytes.ts";
-import { TransactionLog, type LandedTransaction } from "./transaction-log.ts";
+import { TransactionHistory, type LandedTransaction } from "./transaction-history.ts";
 
 /** Solana's three degrees of certainty. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /** The number of slots after which a block counts as confirmed and as finalized. */
-export interface CommitmentDepths {
+interface CommitmentDepths {
   readonly confirmedAfter: number;
   readonly finalizedAfter: number;
 }
@@ -30,7 +30,7 @@ export interface View {
 }
 
 /** The result of a submission: the bytes landed now, had landed before, or never will land. */
-export type Submission = "landed" | "duplicate" | "dropped";
+type Submission = "landed" | "duplicate" | "dropped";
 
 /** How far behind the finalized slot a view may lie: a node that lags that much has long been declared unhealthy. */
 const HISTORY_SLOTS = 300;
@@ -39,24 +39,24 @@ const HISTORY_SLOTS = 300;
 const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n;
 
 /** Options of a chain's state. */
-export interface ChainStateOptions extends JournaledSlotsOptions {
+interface ChainStateOptions extends SlotJournalOptions {
   readonly litesvm: Litesvm;
   readonly depths: CommitmentDepths;
 }
 
 /** A transaction at its landing, when its accounts are still at hand. */
-type JustLanded = LandedTransaction & Pick<Execution, "accounts">;
+type JustLanded = LandedTransaction & Pick<ExecutedTransaction, "accounts">;
 
 /** Executes transactions in slots and answers what the chain knows. */
 export class ChainState {
   readonly genesis: GenesisEntry;
   readonly genesisHash: string;
   readonly keys: GenesisKeys;
-  readonly log = new TransactionLog();
-  readonly tokenOwners = new TokenOwners();
-  readonly blockhashes: Blockhashes;
+  readonly log = new TransactionHistory();
+  readonly tokenOwners = new TokenOwnerIndex();
+  readonly blockhashes: BlockhashList;
   readonly #bank: Bank;
-  readonly #slots: JournaledSlots;
+  readonly #slots: SlotJournal;
   readonly #history = new AccountHistory();
   readonly #depths: CommitmentDepths;
   /** From a wallet's name to the transaction that founded it. */
@@ -69,10 +69,10 @@ export class ChainState {
     this.genesis = genesis;
     this.genesisHash = genesisHash(genesis);
     this.keys = genesisKeys(genesis.seed);
-    this.blockhashes = new Blockhashes(this.genesisHash);
+    this.blockhashes = new BlockhashList(this.genesisHash);
     this.#bank = new Bank(options.litesvm);
     this.#bank.begin(genesisAccounts(this.keys, (length) => this.#bank.rentFor(length)));
-    this.#slots = new JournaledSlots(options);
+    this.#slots = new SlotJournal(options);
     this.#depths = options.depths;
     for (const entry of journal.entries()) this.#replay(entry);
     this.#slots.start(genesis);
@@ -228,7 +228,7 @@ export class ChainState {
 
   #placement(
     slot: number,
-    { accounts }: Pick<Execution, "accounts">,
+    { accounts }: Pick<ExecutedTransaction, "accounts">,
   ): Pick<LandedTransaction, "slot" | "time" | "position" | "balances" | "tokenBalances"> {
     const mint = (address: string): AccountState | null => this.#bank.account(address);
     const before = tokenBalances(

@@ -5,7 +5,7 @@ import type { AccountState } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 
 /** The times in the clock sysvar. */
-export interface SlotTimes {
+interface SlotTimes {
   /** When a slot began, in Unix milliseconds. */
   timeOf(slot: number): number;
   /** Lamports that keep an account of so many bytes. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { checkOptions, objectWith } from "../options.ts";
 import type { Clock } from "../runtime.ts";
-import { blockHeightOf } from "./blockhashes.ts";
+import { blockHeightOf } from "./blockhash-list.ts";
 import { ChainState } from "./chain-state.ts";
 import { FaultRules } from "./faults.ts";
 import { type Funds, fundingTransaction } from "./funding.ts";
@@ -12,7 +12,7 @@ import { type GenesisEntry, type Journal, noJournal, openJournal } from "./journ
 import { loadLitesvm } from "./litesvm.ts";
 import type { LocalChain, LocalChainOptions, LocalFetch, LocalWallet } from "./local-chain.ts";
 import { HTTP_DOOR, type RpcAnswer, RpcServer } from "./rpc/server.ts";
-import { Sockets } from "./sockets.ts";
+import { SocketServer } from "./socket-server.ts";
 import { decodeTransaction } from "./transaction-bytes.ts";
 
 /** The length of mainnet's slots for years. */
@@ -170,7 +170,7 @@ class JournaledChain implements LocalChain {
   }
 
   async listen(options: { port: number; host: string }): Promise<Listener> {
-    const sockets = new Sockets(this.#server);
+    const sockets = new SocketServer(this.#server);
     const answer = (body: string, signal: AbortSignal): Promise<RpcAnswer> => this.#answer(body, signal);
     const listener = await listen({ answer, sockets }, options);
     this.#listeners.push(listener);

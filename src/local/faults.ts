@@ -43,7 +43,7 @@ export type Fault =
 export type FaultRule = (request: RpcRequest) => Fault | undefined;
 
 /** The faults in force. */
-export interface Faults {
+export interface FaultControl {
   /** Puts a rule in force; the first rule that answers decides. Returns the function that lifts it. */
   add(rule: FaultRule): () => void;
   /** Lifts all rules. */
@@ -51,7 +51,7 @@ export interface Faults {
 }
 
 /** The rules of one chain. */
-export class FaultRules implements Faults {
+export class FaultRules implements FaultControl {
   readonly #rules = new Set<FaultRule>();
 
   add(rule: FaultRule): () => void {

@@ -42,7 +42,7 @@ export function associatedTokenAddress(owner: string, mint: string): string {
 }
 
 /** A gift of the faucet, and its receiver. */
-export interface Gift {
+interface Gift {
   readonly keys: GenesisKeys;
   readonly recipient: string;
   readonly funds: Funds;

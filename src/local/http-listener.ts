@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RpcAnswer } from "./rpc/server.ts";
-import type { Sockets } from "./sockets.ts";
+import type { SocketServer } from "./socket-server.ts";
 
 /** agave's limit for a request body. */
 const MAX_BODY_BYTES = 50 * 1024;
@@ -34,17 +34,17 @@ export interface Listener {
 }
 
 /** Host and port of a listener. */
-export interface Place {
+interface Place {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
 }
 
 /** The parts behind a listener. */
-export interface Listening {
+interface Listening {
   /** Answers one request body; rejects when `signal` aborts. */
   readonly answer: (body: string, signal: AbortSignal) => Promise<RpcAnswer>;
-  readonly sockets: Sockets;
+  readonly sockets: SocketServer;
 }
 
 /**

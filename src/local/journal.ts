@@ -1,9 +1,9 @@
 /** The file that a local chain is stored in: one JSON line per event. The next start replays them. */
 import { closeSync, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
-import type { SlotMark } from "./slot-clock.ts";
+import type { SlotPeriod } from "./slot-clock.ts";
 
 /** The first line: everything the chain's beginning is computed from. */
-export interface GenesisEntry extends SlotMark {
+export interface GenesisEntry extends SlotPeriod {
   readonly kind: "genesis";
   readonly format: 1;
   /** All of the chain's own keys are derived from it: it is a secret as far as a local chain has any. */
@@ -13,7 +13,7 @@ export interface GenesisEntry extends SlotMark {
 /** A journal entry after the first line. */
 export type JournalEntry =
   /** From here slots run on (the chain was restarted, or advanced by hand). */
-  | ({ readonly kind: "mark" } & SlotMark)
+  | ({ readonly kind: "mark" } & SlotPeriod)
   /** No client was shown a later slot. */
   | { readonly kind: "seen"; readonly slot: number }
   /** A transaction landed; `wallet` is the name of the wallet it founded, if it did. */

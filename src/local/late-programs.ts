@@ -17,7 +17,7 @@ const CODE_ADDRESS_OFFSET = 4;
 export type LateProgram = ReadonlyMap<string, NativeAccount>;
 
 /** The start state of a chain. */
-export interface Genesis {
+interface Genesis {
   /** For `LiteSvm.fromBytes`: everything but the late programs. */
   readonly bytes: Uint8Array;
   /** Late programs, under the address of either account. */

@@ -19,7 +19,7 @@ export interface NativeInnerInstruction {
 }
 
 /** The metadata of a transaction besides account changes. */
-export interface NativeMetadata {
+export interface NativeMeta {
   logs(): string[];
   innerInstructions(): NativeInnerInstruction[][];
   computeUnitsConsumed(): bigint;
@@ -39,12 +39,12 @@ export type NativeTransactionError =
 /** The result of a transaction that failed. */
 export interface NativeFailure {
   err(): NativeTransactionError;
-  meta(): NativeMetadata;
+  meta(): NativeMeta;
 }
 
 /** The result of a simulation that succeeded. */
-export interface NativeSimulation {
-  meta(): NativeMetadata;
+interface NativeSimulation {
+  meta(): NativeMeta;
   postAccounts(): { readonly address: Uint8Array; account(): NativeAccount }[];
 }
 
@@ -56,7 +56,7 @@ interface NativeClock {
 }
 
 /** The transaction machine. Bytes that are no transaction abort the process: see transaction-bytes.ts. */
-export interface NativeSvm {
+export interface NativeBank {
   setSigverify(on: boolean): void;
   setBlockhashCheck(on: boolean): void;
   setTransactionHistory(capacity: bigint): void;
@@ -69,7 +69,7 @@ export interface NativeSvm {
   getBalance(address: Uint8Array): bigint | null;
   getProgramAccounts(program: Uint8Array): { readonly address: Uint8Array; account(): NativeAccount }[];
   /** Takes legacy transactions too. */
-  sendVersionedTransaction(bytes: Uint8Array): NativeMetadata | NativeFailure;
+  sendVersionedTransaction(bytes: Uint8Array): NativeMeta | NativeFailure;
   simulateVersionedTransaction(bytes: Uint8Array): NativeSimulation | NativeFailure;
   getClock(): NativeClock;
   setClock(clock: NativeClock): void;
@@ -80,7 +80,7 @@ export interface NativeSvm {
 
 /** Exports of the native package. */
 export interface Litesvm {
-  readonly LiteSvm: { new (): NativeSvm; fromBytes(bytes: Uint8Array): NativeSvm };
+  readonly LiteSvm: { new (): NativeBank; fromBytes(bytes: Uint8Array): NativeBank };
   readonly Account: new (
     lamports: bigint,
     data: Uint8Array,
@@ -100,7 +100,7 @@ export interface Litesvm {
 }
 
 /** The machine a native package is chosen for; `libc` matters on Linux only. */
-export interface Platform {
+interface Platform {
   readonly os: string;
   readonly cpu: string;
   readonly libc: "gnu" | "musl";

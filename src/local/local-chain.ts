@@ -1,6 +1,6 @@
 /** The local chain as its users hold it: its options and its methods. */
 import type { Clock } from "../runtime.ts";
-import type { Faults } from "./faults.ts";
+import type { FaultControl } from "./faults.ts";
 import type { Funds } from "./funding.ts";
 import type { Listener } from "./http-listener.ts";
 
@@ -46,7 +46,7 @@ export interface LocalChain {
   /** Answers JSON-RPC calls in this process, under any URL. */
   readonly fetch: LocalFetch;
   /** The faults in force. */
-  readonly faults: Faults;
+  readonly faults: FaultControl;
   /** The slot that transactions are executed in now. */
   slot(): number;
   /** The number of the block in that slot: smaller than the slot, as on mainnet. */

@@ -3,7 +3,7 @@ import type { AccountState } from "./account-state.ts";
 import { readMint, readTokenAccount } from "./token-layout.ts";
 
 /** An amount in base units together with its decimal form. */
-export interface UiTokenAmount {
+interface UiTokenAmount {
   readonly amount: string;
   readonly decimals: number;
   readonly uiAmount: number | null;

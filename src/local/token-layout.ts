@@ -13,7 +13,7 @@ import type { AccountState } from "./account-state.ts";
 const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"] as const;
 
 /** A mint's content. */
-export interface Mint {
+interface Mint {
   readonly program: string;
   readonly mintAuthority: string | null;
   readonly supply: bigint;

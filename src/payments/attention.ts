@@ -6,13 +6,13 @@ import type { TransactionAttention, TransactionRecord } from "./tables/orders.ts
 export type Attention = TransactionAttention | "held" | "waiting_for_price" | "waiting_for_funds";
 
 /** Both null while nothing stands in the way. */
-export interface AttentionFields {
+export interface AttentionBody {
   readonly attention: Attention | null;
   readonly attentionMessage: string | null;
 }
 
 /** The facts about a shown transaction. */
-export interface AttentionFacts {
+interface AttentionFacts {
   readonly transaction: Pick<TransactionRecord, "attention">;
   /** The deposit address; undefined in wallet mode. */
   readonly deposit: DepositRecord | undefined;
@@ -32,7 +32,7 @@ export function messageOf(attention: TransactionAttention): string {
 }
 
 /** The first reason that applies. */
-export function attentionOf({ transaction: { attention }, deposit }: AttentionFacts): AttentionFields {
+export function attentionOf({ transaction: { attention }, deposit }: AttentionFacts): AttentionBody {
   if ((deposit?.heldReason ?? null) !== null) return { attention: "held", attentionMessage: HELD };
   return { attention, attentionMessage: attention === null ? null : messageOf(attention) };
 }

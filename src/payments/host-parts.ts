@@ -1,7 +1,7 @@
 /** Asks the host's parts that money waits for (signers, prices, screening), and knows which of them do not answer. */
 import { elapsed, type Clock } from "../runtime.ts";
 import type { Signer } from "../ledger/sign-transaction.ts";
-import { callHost, HostSilent } from "./call-host.ts";
+import { callHost, HostSilentError } from "./call-host.ts";
 
 /** A call of one part. Its signal is aborted when the answer is not waited for any more. */
 export type PartCall<T> = (signal: AbortSignal) => Promise<T>;
@@ -76,7 +76,7 @@ export class HostParts {
       const within = Math.min(deadlineMs, this.#deadlineMs);
       return await callHost(this.#clock, { name: part, deadlineMs: within, call: answer });
     } catch (error) {
-      if (error instanceof HostSilent) {
+      if (error instanceof HostSilentError) {
         standing.silentSince ??= begunAt;
         standing.metAt = elapsed(this.#clock);
       }
@@ -106,7 +106,7 @@ export class HostParts {
     const until = elapsed(this.#clock) + TURN_MS;
     while (!this.#takesTurn(standing)) {
       const left = until - elapsed(this.#clock);
-      if (left <= 0 || standing.open === 0) throw new HostSilent(`${part} has not answered others yet`);
+      if (left <= 0 || standing.open === 0) throw new HostSilentError(`${part} has not answered others yet`);
       const waiting = new AbortController();
       const wake = (): void => waiting.abort();
       standing.turns.add(wake);

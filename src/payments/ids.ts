@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
 /** The kind of an id; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
-export type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay" | "audit";
+type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay" | "audit";
 
 /** 48 bits of milliseconds since the Unix epoch. */
 const TIME_DIGITS = 12;

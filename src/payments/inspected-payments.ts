@@ -3,7 +3,7 @@ import type { Assets } from "./assets/assets.ts";
 import type { PaymentReads } from "./payment-storage.ts";
 
 /** Named reads of the service's tables, and what its amounts are of. */
-export interface InspectedPayments {
+export interface InspectedPaymentParts {
   readonly reads: PaymentReads;
   readonly assets: Pick<Assets, "ofMint">;
 }

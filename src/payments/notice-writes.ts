@@ -17,7 +17,7 @@ export type ShownTransaction = Pick<
 >;
 
 /** A step that announces, and its time. */
-export interface AnnouncingStep {
+interface AnnouncingStep {
   readonly effects: readonly PlannedEffect[];
   readonly at: number;
 }

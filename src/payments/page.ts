@@ -1,10 +1,12 @@
 /** Lists in pages, newest first: a page names its last element to be gone on from. */
 import { PaymentError } from "../errors.ts";
 
-/** A page of a list. `hasMore` says whether another page follows; a page may be shorter than its limit. */
+/** A page of a list. `hasMore` says whether another page follows; a page may be shorter than its limit, or empty. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly hasMore: boolean;
+  /** `startingAfter` of the next page, where the last element of this one is not to be named. */
+  readonly nextAfter?: string;
 }
 
 /** The first `limit` elements found. A reader that asks for `limit + 1` elements learns whether a next page exists. */

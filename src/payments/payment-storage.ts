@@ -10,13 +10,13 @@ import { noticeReads } from "./tables/notices.ts";
 import { operatorReads } from "./tables/operator.ts";
 import { orderReads } from "./tables/orders.ts";
 import { signedReads } from "./tables/payments.ts";
-import type { Read } from "./tables/read.ts";
+import type { TableReader } from "./tables/read.ts";
 import { webhookReads } from "./tables/webhooks.ts";
 
 /** A write to one of the payment tables. */
 export type PaymentWrite = Write<PaymentTables>;
 
-const paymentReads = (read: Read) => ({
+const paymentReads = (read: TableReader) => ({
   ...databaseReads(read),
   ...identityReads(read),
   ...orderReads(read),

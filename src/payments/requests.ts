@@ -124,7 +124,9 @@ export const webhookTest = z.strictObject({
 const time = z.iso.datetime({ error: 'expected a time in UTC such as "2027-01-31T12:00:00Z"' });
 const page = {
   limit: z.number().int().min(1).max(100).default(20).describe("Most elements of the page."),
-  startingAfter: name.optional().describe("The last id of the page before."),
+  startingAfter: name
+    .optional()
+    .describe("The last id of the page before, or the `nextAfter` that it tells."),
 };
 
 /** GET /v1/transactions. */
@@ -176,7 +178,7 @@ export type EventsQuery = z.input<typeof eventsQuery>;
 /** A request as the caller sends it, before its checks. @interface */
 export type PageQuery = z.input<typeof pageQuery>;
 /** A request as the caller sends it, before its checks. @interface */
-export type Recovery = z.input<typeof recovery>;
+export type RecoveryRequest = z.input<typeof recovery>;
 /** A request as the caller sends it, before its checks. @interface */
 export type QuoteRequest = z.input<typeof quoteRequest>;
 /** A request as the caller sends it, before its checks. @interface */
@@ -184,9 +186,9 @@ export type TransactionRequest = z.input<typeof transactionRequest>;
 /** A request as the caller sends it, before its checks. @interface */
 export type WebhookRequest = z.input<typeof webhookRequest>;
 /** A request as the caller sends it, before its checks. @interface */
-export type WebhookUpdate = z.input<typeof webhookUpdate>;
+export type WebhookUpdateRequest = z.input<typeof webhookUpdate>;
 /** A request as the caller sends it, before its checks. @interface */
-export type WebhookTest = z.input<typeof webhookTest>;
+export type WebhookTestRequest = z.input<typeof webhookTest>;
 
 /** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {

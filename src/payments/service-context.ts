@@ -1,5 +1,5 @@
 /** The context that all use cases of the payment service share: storage, ledger, clock and random source. */
-import type { Disputes } from "../ledger/disputes.ts";
+import type { DisputeList } from "../ledger/disputes.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Assets } from "./assets/assets.ts";
@@ -13,7 +13,7 @@ export interface ServiceContext {
   readonly random: Random;
   readonly assets: Assets;
   /** Disagreements between endpoints, for use cases that compare answers themselves. */
-  readonly disputes: Disputes;
+  readonly disputes: DisputeList;
   /** Shows no secret; see `redactingLogger`. */
   readonly log: Logger;
 }

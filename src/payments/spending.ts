@@ -16,7 +16,7 @@ export function deskPurse(desk: string, mint: string): string {
 }
 
 /** The cost of a landing for a purse, in base units, by the signature. */
-export interface Spending {
+interface Spending {
   readonly signature: string;
   readonly purse: string;
   readonly amount: bigint;

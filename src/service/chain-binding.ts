@@ -4,10 +4,10 @@ import type { KeyEnvironment } from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { bindDatabase, bindSecrets } from "../payments/secrets/bind-database.ts";
-import type { MasterSecret } from "../payments/secrets/sealing.ts";
+import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 
 /** The storage, ledger and secrets of a binding. */
-export interface BoundParts {
+interface BoundParts {
   readonly storage: PaymentStorage;
   /** Behind the gate: while a start waits for the chain, nothing else is bound to what answers. */
   readonly ledger: Pick<Ledger, "genesisHash">;

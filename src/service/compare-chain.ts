@@ -7,7 +7,7 @@ import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Mints as the host has configured them. */
-export interface NamedMints {
+export interface MintOptions {
   /** Whether the option `stablecoins` was given. */
   readonly areMintsNamed: boolean;
 }
@@ -18,7 +18,7 @@ export interface NamedMints {
  */
 export async function compareChain(
   { context, options, swapper, routing }: ServiceParts,
-  { areMintsNamed }: NamedMints,
+  { areMintsNamed }: MintOptions,
 ): Promise<string> {
   const { storage, assets, log } = context;
   const { ledger } = options;

@@ -11,14 +11,14 @@ import type { Signer } from "../ledger/sign-transaction.ts";
 import { functionOption, objectWith, runtimeOptions } from "../options.ts";
 import { MAINNET_STABLECOINS } from "../payments/assets/assets.ts";
 import { priceBoundsOption, type PriceBounds } from "../payments/prices/guarded-prices.ts";
-import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
+import type { AttentionListener } from "../payments/operator/attention/matter-report-writer.ts";
 import type { RecoveryJournal } from "../payments/operator/recovery/entry.ts";
 import { PART_DEADLINE_MS } from "../payments/host-parts.ts";
 import type { PriceSource } from "../payments/prices/prices.ts";
-import type { Screen } from "../payments/recipients/screening.ts";
+import type { ScreenAddress } from "../payments/recipients/screening.ts";
 import type { ArchivedRow } from "../payments/retention/archived-rows.ts";
-import { keepOption, type Keep } from "../payments/retention/keep.ts";
-import type { MasterSecret } from "../payments/secrets/sealing.ts";
+import { keepOption, type KeepOptions } from "../payments/retention/keep.ts";
+import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { readNetwork } from "../networks.ts";
@@ -100,8 +100,8 @@ export interface PaymentServiceOptions {
      */
     readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
   };
-  /** Called for each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
-  readonly onAttention?: OnAttention;
+  /** Called for each matter that needs a person, once when it begins and once when it is over; see `AttentionListener`. */
+  readonly onAttention?: AttentionListener;
   /**
    * The deadline of `onAttention`, in milliseconds, 1,000 to 60,000; after a missed deadline it is called again later.
    * Default 10,000.
@@ -124,10 +124,10 @@ export interface PaymentServiceOptions {
    */
   readonly approvals?: 1 | 2;
   /**
-   * How long what is over is kept, such as `{ transactions: "400d", notices: "90d", quotes: "7d" }`; see `Keep`. Default: all
+   * How long what is over is kept, such as `{ transactions: "400d", notices: "90d", quotes: "7d" }`; see `KeepOptions`. Default: all
    * but idempotency answers, which go after 30 days, is kept as long as the database.
    */
-  readonly keep?: Keep;
+  readonly keep?: KeepOptions;
   /**
    * Gets the rows that are about to be removed, and must have put them somewhere when it resolves. Called at least once for
    * each: again after a crash. While it throws, or takes longer than `archiveDeadlineMs`, nothing is removed; that is logged once, and
@@ -188,7 +188,7 @@ export interface PrivateRoutingOptions {
    * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit. It
    * is an attribution and no proof. Default: everybody is served.
    */
-  readonly screen?: Screen;
+  readonly screen?: ScreenAddress;
 }
 
 const stablecoin = addressSchema("expected a mint address").refine((mint) => mint !== SOL_MINT, {
@@ -279,7 +279,7 @@ export const paymentServiceOptions = z.strictObject({
       lowBalance: solAmount.optional(),
       maxRecipients: z.number().int().min(2).max(500).default(100),
       maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
-      screen: functionOption<Screen>().optional(),
+      screen: functionOption<ScreenAddress>().optional(),
     })
     .optional(),
   swap: z
@@ -305,7 +305,7 @@ export const paymentServiceOptions = z.strictObject({
       disableAfter: disableAfterOption.prefault({}),
     })
     .prefault({}),
-  onAttention: functionOption<OnAttention>().optional(),
+  onAttention: functionOption<AttentionListener>().optional(),
   onAttentionDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),
   recovery: functionOption<RecoveryJournal>().optional(),
   partDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),

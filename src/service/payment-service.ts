@@ -5,7 +5,7 @@ import type { ApiKeys } from "../payments/accounts/api-keys.ts";
 import type { Token } from "../payments/assets/assets.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../payments/transactions/cancel-transaction.ts";
-import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
 import type { NoticeFilter, NoticeListener } from "../payments/webhooks/notice-feed.ts";
 import type { Diagnosis } from "./diagnosis.ts";
@@ -24,13 +24,13 @@ import type {
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
-  WebhookTest,
+  WebhookTestRequest,
   EventsQuery,
   PageQuery,
-  Recovery,
+  RecoveryRequest,
   TransactionQuery,
   TransactionsQuery,
-  WebhookUpdate,
+  WebhookUpdateRequest,
 } from "../payments/requests.ts";
 import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
@@ -102,7 +102,10 @@ export interface PaymentService extends ApiKeys {
    * The account's transactions that match all given filters, newest first. A page may be shorter than its `limit` while
    * `hasMore` is true. Throws `VALIDATION_ERROR`.
    */
-  listTransactions(caller: Caller, query?: TransactionsQuery): Promise<Page<TransactionBody>>;
+  listTransactions(
+    caller: Caller,
+    query?: TransactionsQuery & { readonly signal?: AbortSignal },
+  ): Promise<Page<TransactionBody>>;
   cancelTransaction(
     caller: Caller,
     transactionId: string,
@@ -124,7 +127,7 @@ export interface PaymentService extends ApiKeys {
   updateWebhook(
     caller: Caller,
     webhookId: string,
-    request: WebhookUpdate,
+    request: WebhookUpdateRequest,
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<WholeWebhookBody>;
   /**
@@ -135,7 +138,7 @@ export interface PaymentService extends ApiKeys {
   testWebhook(
     caller: Caller,
     webhookId: string,
-    request: WebhookTest,
+    request: WebhookTestRequest,
     options?: RequestOptions,
   ): Promise<Answer<TestedWebhookBody>>;
   /**
@@ -165,7 +168,7 @@ export interface PaymentService extends ApiKeys {
   recoverWebhook(
     caller: Caller,
     webhookId: string,
-    request: Recovery,
+    request: RecoveryRequest,
     options?: RequestOptions,
   ): Promise<Answer<RecoveryBody>>;
   deleteWebhook(
@@ -196,9 +199,9 @@ export interface PaymentService extends ApiKeys {
    * scope: every authenticated request counts against the limits that the database keeps. Throws `RATE_LIMIT_EXCEEDED` when the window is
    * full. `createHttpHandler` does this; a host with a layer of its own may.
    */
-  countRefused(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  countRefused(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /** The account's standing with one of these limits, without counting a request. */
-  limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  limitStatus(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /**
    * Tells a listener of notices without a webhook: at once of notices that this process commits, and, while the service
    * runs, a second later of notices of other processes on the same database. A notice is told at most once; notices of

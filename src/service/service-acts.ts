@@ -1,13 +1,13 @@
 /** Acts of viewers on instances of a payment service: the acts of an operator, all in the audit log. */
 import { commitOne } from "../../storage/decided.ts";
 import { PaymentError } from "../errors.ts";
-import { ActRefused, type Acting, type GivenAct, type OfferedAct } from "../engine/inspected.ts";
+import { ActRefused, type ViewerActs, type GivenAct, type OfferedAct } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import { partsOf, repairsOf } from "../engine/engine-acts.ts";
 import { DamagedSnapshot, snapshotFromText } from "../engine/snapshot-text.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Commit } from "../../storage/storage.ts";
-import { createWriteAct, readActedBy, type ActName, type WriteAct } from "../payments/operator/act.ts";
+import { createWriteAct, readActContext, type ActName, type WriteAct } from "../payments/operator/act.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { PaymentTables } from "../payments/tables.ts";
@@ -69,7 +69,7 @@ function originOf(url: string): string {
 }
 
 /** Facts of the chain are never sent by hand: what moves money is believed from the chain alone. */
-export class ServiceActs implements Acting {
+export class ServiceActs implements ViewerActs {
   readonly #parts: ServiceActsParts;
   readonly #writeAct: WriteAct;
 
@@ -100,7 +100,7 @@ export class ServiceActs implements Acting {
     if (!isOffered) throw new ActRefused("This can no longer be done: the instance has moved on.");
     try {
       const { actor, reason, ...what } = given;
-      return await this.#perform(instance, key, { ...readActedBy({ actor, reason }), ...what });
+      return await this.#perform(instance, key, { ...readActContext({ actor, reason }), ...what });
     } catch (error) {
       if (error instanceof OperatorRefused || error instanceof PaymentError) {
         throw new ActRefused(error.message, { cause: error });

@@ -9,7 +9,7 @@ export interface FoundLanding {
 }
 
 /** The answer of one endpoint about one attempt. */
-export interface Word {
+export interface AttemptReport {
   /** Null where it does not know it as finalized. */
   readonly landing: FoundLanding | null;
   /** The endpoint does not know the attempt, and cannot: its ledger begins later. */
@@ -22,7 +22,7 @@ export interface Word {
  * The landing that at least `needed` endpoints show, in the same block with the same outcome; null where no landing or
  * more than one is shown by so many. An archive node alone is enough where none of the others can know better.
  */
-export function agreedLanding(words: readonly Word[], needed: number): FoundLanding | null {
+export function agreedLanding(words: readonly AttemptReport[], needed: number): FoundLanding | null {
   const shown = words.flatMap(({ landing }) => (landing === null ? [] : [landing]));
   const supported = shown.filter((landing) => shown.filter(isSameAs(landing)).length >= needed);
   const [agreed] = supported;
@@ -31,10 +31,10 @@ export function agreedLanding(words: readonly Word[], needed: number): FoundLand
 }
 
 /** Two that differ are a contradiction, and so is one that has the history and does not know the transaction. */
-function landingOfArchives(words: readonly Word[]): FoundLanding | null {
+function landingOfArchives(words: readonly AttemptReport[]): FoundLanding | null {
   const told = words.find(({ landing, isArchive }) => landing !== null && isArchive)?.landing ?? null;
   if (told === null) return null;
-  const isLikely = ({ landing, hasNoHistory }: Word): boolean =>
+  const isLikely = ({ landing, hasNoHistory }: AttemptReport): boolean =>
     landing === null ? hasNoHistory : isSameAs(told)(landing);
   return words.every(isLikely) ? told : null;
 }

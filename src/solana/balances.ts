@@ -1,10 +1,10 @@
 /** Reads what one address holds: lamports, and every mint summed over all of its token accounts. */
 import bs58 from "bs58";
 import { addressOf, type Address } from "../address.ts";
-import type { Heard } from "../ledger/belief.ts";
+import type { Hint } from "../ledger/belief.ts";
 import type { Balances } from "../ledger/ledger.ts";
 import type { TokenProgram } from "../ledger/routing.ts";
-import { ask, type Nodes } from "./ask.ts";
+import { ask, type NodeContext } from "./ask.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { PROGRAM_ID } from "./programs.ts";
@@ -22,10 +22,10 @@ const MINT_WITH_SYMBOL = { offset: 0, length: 16_384 };
  * Nodes write lamports as a JSON number, read as a double: above 2^53 (9 million SOL) the last digit may be off.
  */
 export async function balances(
-  nodes: Nodes,
+  nodes: NodeContext,
   owner: Address,
   among?: readonly Address[],
-): Promise<Heard<Balances>> {
+): Promise<Hint<Balances>> {
   return await ask(nodes, async (endpoint): Promise<Balances> => {
     const lists = listsOf(among).map((list) => sums(endpoint, owner, list));
     const [sol, ...held] = await Promise.all([endpoint.rpc.getBalance(owner, "confirmed"), ...lists]);

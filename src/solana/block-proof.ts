@@ -5,7 +5,7 @@
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
-import type { BlockWalk } from "./death-proof.ts";
+import type { BlockWalkState } from "./death-proof.ts";
 import { messageHashOf, signatureOf, type Block as BlockTold } from "./rpc/landed-transaction.ts";
 import type { RpcNode } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
@@ -14,19 +14,19 @@ import { errorText } from "./statuses.ts";
  * The result of reading blocks. `none`: no block that could contain the message contains it, up to the last. `gap`:
  * this node does not have all blocks. `unfinished`: more blocks are left than are read at once.
  */
-export type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
+type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
 
 /** The position of an unfinished walk, kept by the caller between two looks. */
-export interface WalkMemory {
-  get(): BlockWalk | undefined;
-  set(walk: BlockWalk): void;
+export interface WalkCache {
+  get(): BlockWalkState | undefined;
+  set(walk: BlockWalkState): void;
 }
 
 /** The node whose blocks are walked. */
-export interface WalkedNode {
+interface WalkedNode {
   readonly rpc: RpcNode;
   readonly finalizedSlot: number;
-  readonly memory: WalkMemory;
+  readonly memory: WalkCache;
 }
 
 // A block of mainnet has a few megabytes, and one look has a minute.
@@ -68,7 +68,7 @@ export async function walkBlocks(
   return last !== undefined && isLast(last, attempt) ? "none" : "gap";
 }
 
-function isLast({ height }: BlockWalk, { lastValidBlockHeight }: Attempt): boolean {
+function isLast({ height }: BlockWalkState, { lastValidBlockHeight }: Attempt): boolean {
   return height > lastValidBlockHeight;
 }
 
@@ -94,7 +94,7 @@ async function readBlock(rpc: RpcNode, slot: number): Promise<Block | null> {
 }
 
 /** The first one needs no known parent, but one of before the first slot: else there may be a block between. */
-function follows(block: Block, last: BlockWalk | undefined, { firstSlot }: Attempt): boolean {
+function follows(block: Block, last: BlockWalkState | undefined, { firstSlot }: Attempt): boolean {
   if (last === undefined) return block.parentSlot < firstSlot;
   return (
     block.parentSlot === last.slot &&

@@ -1,9 +1,9 @@
 /** The present time of the chain, by recent block times of healthy endpoints. Asks no endpoint. */
 import { elapsed } from "../runtime.ts";
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import { unasked } from "./agree.ts";
-import type { Nodes } from "./ask.ts";
-import type { ToldTime } from "./health.ts";
+import type { NodeContext } from "./ask.ts";
+import type { EndpointTime } from "./health.ts";
 
 // By the time that has passed since, which clocks that nobody sets measure to seconds a day, and not while a machine sleeps.
 const KNOWN_FOR_MS = 3_600_000;
@@ -15,9 +15,10 @@ const APART_MS = 30_000;
  * all, because a single endpoint whose slot runs far ahead makes the healthy endpoints look behind, and could then be
  * the only voice left.
  */
-export function chainTime({ endpoints, witnesses, clock }: Nodes): Agreed<number> | null {
+export function chainTime({ endpoints, witnesses, clock }: NodeContext): Evidence<number> | null {
   const now = elapsed(clock);
-  const isFresh = (told: ToldTime | null): told is ToldTime => told !== null && now - told.at <= KNOWN_FOR_MS;
+  const isFresh = (told: EndpointTime | null): told is EndpointTime =>
+    told !== null && now - told.at <= KNOWN_FOR_MS;
   const told = endpoints
     .map(({ health }) => health.blockTime)
     .filter(isFresh)

@@ -4,7 +4,7 @@
 export type DeathProof = "statuses" | "blocks";
 
 /** The progress of a walk through the blocks of one endpoint: the last block that was read. */
-export interface BlockWalk {
+export interface BlockWalkState {
   readonly slot: number;
   readonly blockhash: string;
   readonly height: number;

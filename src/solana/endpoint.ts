@@ -1,11 +1,11 @@
 /** A JSON-RPC endpoint: methods, a name that is safe to log, limits, and health. */
 import type { Clock } from "../runtime.ts";
-import { boundedExchange, type Fetch } from "./rpc/bounded-fetch.ts";
+import { boundedFetch, type Fetch } from "./rpc/bounded-fetch.ts";
 import { batchedCalls } from "./rpc/batched-calls.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
-import { newHealth, type Health } from "./health.ts";
-import { Pace } from "./rpc/pace.ts";
+import { newHealth, type EndpointHealth } from "./health.ts";
+import { CallRateLimit } from "./rpc/call-rate-limit.ts";
 import { postedCalls } from "./rpc/posted-calls.ts";
 import { publishedPost } from "./rpc/published-post.ts";
 import { joinedCalls } from "./rpc/joined-calls.ts";
@@ -13,7 +13,7 @@ import { singleCalls } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
 /** An endpoint: a URL, or a URL with its headers and its provider's limits. */
-export type EndpointOption =
+export type EndpointOptions =
   | string
   | {
       readonly url: string;
@@ -49,21 +49,21 @@ export interface Endpoint {
   readonly signaturesPerCall: number;
   /** Whether this endpoint alone settles questions about history that other endpoints no longer have. */
   readonly isArchive: boolean;
-  readonly health: Health;
+  readonly health: EndpointHealth;
   /** The chain it serves, once it has answered. */
   genesisHash: string | null;
 }
 
 /** Dependencies of endpoints. */
-export interface EndpointSurroundings {
+interface EndpointParts {
   readonly clock: Clock;
   readonly closed: AbortSignal;
 }
 
 /** Opens the endpoints in their order. Nothing is sent until the first question. */
 export function openEndpoints(
-  options: readonly EndpointOption[],
-  { clock, closed }: EndpointSurroundings,
+  options: readonly EndpointOptions[],
+  { clock, closed }: EndpointParts,
 ): Endpoint[] {
   const seen = new Map<string, number>();
   return options.map((option) => {
@@ -72,21 +72,21 @@ export function openEndpoints(
     const number = (seen.get(host) ?? 0) + 1;
     seen.set(host, number);
     const { requestsPerSecond } = endpoint;
-    const pace = requestsPerSecond === undefined ? null : new Pace(requestsPerSecond, clock, closed);
+    const pace = requestsPerSecond === undefined ? null : new CallRateLimit(requestsPerSecond, clock, closed);
     const name = number === 1 ? host : `${host}#${number}`;
     return openEndpoint(endpoint, name, { pace, clock, closed });
   });
 }
 
 function openEndpoint(
-  option: Exclude<EndpointOption, string>,
+  option: Exclude<EndpointOptions, string>,
   name: string,
-  { pace, clock, closed }: EndpointSurroundings & { readonly pace: Pace | null },
+  { pace, clock, closed }: EndpointParts & { readonly pace: CallRateLimit | null },
 ): Endpoint {
   const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
   const { accountsPerCall = MAX_ACCOUNTS_PER_CALL, callsPerBatch = 1 } = option;
   const health = newHealth();
-  const posted = postedCalls(boundedExchange(fetch, { url, pace, clock, closed }));
+  const posted = postedCalls(boundedFetch(fetch, { url, pace, clock, closed }));
   const post = publishedPost(posted, name, clock);
   const call = callsPerBatch === 1 ? singleCalls(post) : batchedCalls(post, { clock, callsPerBatch, pace });
   return {

@@ -4,7 +4,7 @@ import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { expectSigned, messageHashOf, writtenAccounts } from "./rpc/landed-transaction.ts";
-import type { Listed } from "./rpc/rpc-node.ts";
+import type { TransactionListEntry } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
 
 // A reference key belongs to one quote, whose refreshes give out a few transactions at most. More are strangers' noise.
@@ -19,7 +19,7 @@ const MAX_IN_WINDOW = 100;
 const MAX_SLOTS = 5_000;
 
 /** The result of searching a node's lists: the landing of exactly this message, nothing, or an unclear result. */
-export type MessageSearch = FoundLanding | "absent" | "unclear";
+type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**
  * Searches the finalized transactions that name the message's reference key; for a foreign message, which has no such
@@ -40,7 +40,7 @@ export async function findMessage(
   if (listed === null) return "unclear";
   for (const { signature, slot, err } of listed.slice(0, reference === null ? MAX_IN_WINDOW : MAX_LISTED)) {
     const found = await landedMessageHash(endpoint, signature);
-    // Listed but missing: index and ledger of this node disagree.
+    // Listed but missing: index and ledger of this node contradict each other.
     if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
   }
@@ -51,7 +51,7 @@ async function listedFor(
   { rpc }: Endpoint,
   reference: Address,
   notBefore: number,
-): Promise<readonly Listed[]> {
+): Promise<readonly TransactionListEntry[]> {
   return await rpc.getSignaturesForAddress(reference, { limit: MAX_LISTED + 1, minContextSlot: notBefore });
 }
 
@@ -60,7 +60,7 @@ async function listedInWindow(
   endpoint: Endpoint,
   attempt: Attempt,
   notBefore: number,
-): Promise<readonly Listed[] | null> {
+): Promise<readonly TransactionListEntry[] | null> {
   for (const account of writtenAccounts(attempt.bytes).slice(0, MAX_ACCOUNTS)) {
     const listed = await windowOf(endpoint, { account, firstSlot: attempt.firstSlot }, notBefore);
     if (listed !== null) return listed;
@@ -73,8 +73,8 @@ async function windowOf(
   { rpc }: Endpoint,
   { account, firstSlot }: { readonly account: Address; readonly firstSlot: number },
   notBefore: number,
-): Promise<readonly Listed[] | null> {
-  const found: Listed[] = [];
+): Promise<readonly TransactionListEntry[] | null> {
+  const found: TransactionListEntry[] = [];
   let query: { readonly before?: string } = {};
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const listed = await rpc.getSignaturesForAddress(account, {

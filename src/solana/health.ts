@@ -3,7 +3,7 @@ import { elapsed, type Clock, type Logger } from "../runtime.ts";
 import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
 /** The health of an endpoint. */
-export interface Health {
+export interface EndpointHealth {
   /** Unix milliseconds before which the endpoint must not be asked at all (Retry-After, 429). */
   restsUntil: number;
   /** Failures since the last answer, without failures during an avoidance. */
@@ -20,11 +20,11 @@ export interface Health {
   /** The slot that the endpoint told at the last look. */
   slot: number;
   /** The time of the newest block when its slot was first reported; null before. */
-  look: ToldTime | null;
+  look: EndpointTime | null;
   /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;
   /** The chain's time, as of the last look with steadily made blocks; null before. */
-  blockTime: ToldTime | null;
+  blockTime: EndpointTime | null;
   /** Whether enough others told another time at the last look. */
   isOff: boolean;
   /** Whether the slot had not moved for ten minutes at the last look. */
@@ -32,13 +32,13 @@ export interface Health {
 }
 
 /** Unix milliseconds, and when they were told, by `elapsed`. */
-export interface ToldTime {
+export interface EndpointTime {
   readonly time: number;
   readonly at: number;
 }
 
 /** A look at an endpoint. */
-export interface Look {
+interface Look {
   readonly slot: number;
   readonly slotsBehind: number;
   /** The time of the slot's block, Unix milliseconds. */
@@ -46,10 +46,10 @@ export interface Look {
 }
 
 /** An endpoint as far as its health is concerned. */
-export interface Patient {
+interface Patient {
   /** Safe to log. */
   readonly name: string;
-  readonly health: Health;
+  readonly health: EndpointHealth;
 }
 
 /** The clock that judges health, and the logger for changes. */
@@ -77,7 +77,7 @@ const STANDS_STILL_AFTER_MS = 10 * 60_000;
 const STOOD_STILL_MS = 30_000;
 
 /** The health of an endpoint that was never asked: healthy. */
-export function newHealth(): Health {
+export function newHealth(): EndpointHealth {
   return {
     restsUntil: 0,
     failuresInRow: 0,
@@ -192,10 +192,10 @@ export function noteTime({ name, health }: Patient, time: number | null, { clock
   health.isOff = isOff;
 }
 
-function isPaced(before: ToldTime | null, look: ToldTime): boolean {
+function isPaced(before: EndpointTime | null, look: EndpointTime): boolean {
   return before !== null && Math.abs(look.time - before.time - (look.at - before.at)) <= STOOD_STILL_MS;
 }
 
-function isLagging({ slotsBehind }: Health): boolean {
+function isLagging({ slotsBehind }: EndpointHealth): boolean {
   return slotsBehind > MAX_SLOTS_BEHIND;
 }

@@ -8,12 +8,12 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 import type { Fetch } from "./rpc/bounded-fetch.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
-import type { EndpointOption } from "./endpoint.ts";
+import type { EndpointOptions } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 import { markerAddress } from "./routing/marker-address.ts";
 
-export type { EndpointOption } from "./endpoint.ts";
+export type { EndpointOptions } from "./endpoint.ts";
 export type { Fetch } from "./rpc/bounded-fetch.ts";
 export type { EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
 
@@ -24,7 +24,7 @@ export interface SolanaLedgerOptions {
    * With two or more, what is final is believed only when two of them agree (`witnesses`), so each must be a node of its
    * own; and one that keeps failing, or is more than 50 slots behind the best, is asked after the others until it is well.
    */
-  readonly endpoints: readonly EndpointOption[];
+  readonly endpoints: readonly EndpointOptions[];
   /**
    * How many endpoints must agree before a final fact is believed: a landing, a failure, or a deposit. 1 to the number
    * of endpoints. Default: 2 with two or more endpoints, else 1. With 1, the operator of that endpoint decides what

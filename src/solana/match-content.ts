@@ -2,11 +2,11 @@
 import type { Address } from "../address.ts";
 import type { DeclaredPayment } from "../ledger/ledger.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
-import type { Meaning } from "./read-instruction.ts";
+import type { DecodedInstruction } from "./read-instruction.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 
 /** Facts that a message alone cannot prove: the owners of the paying and paid token accounts. */
-export interface UnprovenAccounts {
+export interface UnprovenAccountSet {
   /** Accounts that pay, other than the sender's ATA: another owner may have made the sender a delegate. */
   readonly sources: ReadonlySet<string>;
   /**
@@ -22,9 +22,9 @@ export interface UnprovenAccounts {
  * only for declared recipients and the declared mint; the sender pays it all.
  */
 export async function matchContent(
-  meanings: readonly Meaning[],
+  meanings: readonly DecodedInstruction[],
   payment: DeclaredPayment,
-): Promise<UnprovenAccounts | null> {
+): Promise<UnprovenAccountSet | null> {
   const { sender, mint, transfers } = payment;
   // Counted first: the token accounts of hundreds of declared recipients are not derived for a transaction of a few.
   const moving = meanings.filter(({ does }) => does === "transfer_sol" || does === "transfer_token");

@@ -1,9 +1,9 @@
 /** Reads the evidence for a landing that an operator names. */
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, Landing, LandingRefusal } from "../ledger/ledger.ts";
 import { gatherAny } from "./agree.ts";
 import { isSameAs } from "./agreement.ts";
-import type { Nodes, Question } from "./ask.ts";
+import type { NodeContext, EndpointCall } from "./ask.ts";
 import { landedMessageHash } from "./find-message.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";
 
@@ -23,10 +23,10 @@ type NamedAnswer = { readonly landed: Landing } | { readonly refused: LandingRef
  * show it stands against both.
  */
 export async function namedLanding(
-  nodes: Nodes,
+  nodes: NodeContext,
   attempt: Attempt,
   signature: string,
-): Promise<Agreed<NamedAnswer>> {
+): Promise<Evidence<NamedAnswer>> {
   return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => answerOf(shown, nodes.witnesses));
 }
 
@@ -43,7 +43,7 @@ function answerOf(shown: readonly Shown[], witnesses: number): NamedAnswer {
   return { landed: first.landing };
 }
 
-function shownUnder(signature: string, attempt: Attempt): Question<Shown> {
+function shownUnder(signature: string, attempt: Attempt): EndpointCall<Shown> {
   return async (endpoint) => {
     const { statuses } = await statusesOf([signature])(endpoint);
     if (statuses[0]?.commitment === "finalized") {

@@ -19,7 +19,7 @@ export function programOf(id: string): TokenProgram | null {
 }
 
 /** A token account whose addresses are bytes: base58 of thousands of them takes longer than all else. */
-export interface RawTokenAccount {
+interface RawTokenAccount {
   readonly mint: Buffer;
   readonly owner: Buffer;
   readonly amount: bigint;

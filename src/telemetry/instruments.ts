@@ -1,9 +1,9 @@
-/** The measured quantities: telemetry adapters make their instruments from this list. */
+/** The measured quantities: each telemetry adapter makes its instruments from this list. */
 import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../diagnostics.ts";
 import type { Health } from "../service/read-health.ts";
 
 /** The values of an instrument's labels, by name. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 /** A histogram of durations, one value for each event. */
 export interface DurationInstrument {
@@ -25,7 +25,7 @@ export interface GaugeInstrument {
 }
 
 /** A value of a gauge. */
-export interface GaugeValue {
+interface GaugeValue {
   readonly value: number;
   readonly labels: Labels;
 }

@@ -1,9 +1,9 @@
 /** The target of a move: a schema of PostgreSQL that is made, filled and read back in one transaction. */
-import type { Definition } from "../install-plan.ts";
+import type { TableSchema } from "../install-plan.ts";
 import { creation } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { MOVES } from "../sqlite/moved.ts";
-import type { Ask } from "../postgres/database.ts";
+import type { SqlCall } from "../postgres/database.ts";
 import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
 import { bound, literal } from "../postgres/text.ts";
 import { listed, quoted, type SqlValue } from "../sql/statement.ts";
@@ -11,10 +11,10 @@ import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
 /** Within one transaction. */
 export class FilledSchema {
-  readonly #ask: Ask;
+  readonly #ask: SqlCall;
   readonly #schema: string;
 
-  constructor(ask: Ask, schema: string) {
+  constructor(ask: SqlCall, schema: string) {
     this.#ask = ask;
     this.#schema = schema;
   }
@@ -44,7 +44,7 @@ export class FilledSchema {
   }
 
   /** Makes the schema with the engine's tables, and those of the caller as they are installed in the source. */
-  async make(installed: ReadonlyMap<string, Definition>): Promise<void> {
+  async make(installed: ReadonlyMap<string, TableSchema>): Promise<void> {
     await bringUp(this.#ask, this.#schema);
     for (const [name, definition] of installed) {
       const table = { name, ...definition, group: null, ordered: null, appendOnly: false, migrations: [] };

@@ -1,5 +1,5 @@
 /** Tables as a copy reads them: names, columns, a total order of rows, and rows in their stored form. */
-import { type Bound, listed, quoted, type SqlValue } from "../sql/statement.ts";
+import { type BoundStatement, listed, quoted, type SqlValue } from "../sql/statement.ts";
 
 /** A table, whatever it is for. */
 export interface CopiedTable {
@@ -19,7 +19,7 @@ const ROWS_AT_ONCE = 250;
 export function pageOf(
   { name, columns, order }: CopiedTable,
   after: StoredRow | undefined,
-): Bound<StoredRow> {
+): BoundStatement<StoredRow> {
   const place = order.map((column) => `{${column}}`).join(", ");
   const beyond = after === undefined ? "" : `where (${listed(order)}) > (${place})`;
   const text = `select ${listed(columns)} from ${quoted(name)} ${beyond} order by ${listed(order)} limit ${ROWS_AT_ONCE}`;

@@ -21,8 +21,8 @@ import {
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
-import { areApart, joined, type Run, runOf } from "./runs.ts";
-import { type Writer, WriterGone, Writers } from "./writers.ts";
+import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
+import { type Writer, WriterGoneError, WriterPool } from "./writer-pool.ts";
 
 /**
  * The most commits in one transaction: enough to share its cost, few enough that other transactions do not wait long
@@ -46,24 +46,24 @@ const ASKING_MS = 15_000;
 interface Group {
   readonly items: readonly AnyCommit[];
   /** The runs of the commits. */
-  readonly runs: readonly Run[];
+  readonly runs: readonly CommitRows[];
   /** Why the item behind these cannot be stored; null where there is none. */
   readonly fault: unknown;
   /** The statements of its writes, and what is locked before the first item. */
   readonly needs: Pick<GroupWrites, "statements" | "names"> & { readonly rows: readonly object[] };
 }
 
-export class Commits {
+export class PostgresCommitWriter {
   readonly #database: Database;
   readonly #tables: GivenTables;
   readonly #clock: DatabaseClock;
-  readonly #writers: Writers;
+  readonly #writers: WriterPool;
 
   constructor(database: Database, tables: GivenTables, clock: DatabaseClock) {
     this.#database = database;
     this.#tables = tables;
     this.#clock = clock;
-    this.#writers = new Writers(database);
+    this.#writers = new WriterPool(database);
   }
 
   async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
@@ -156,7 +156,7 @@ export class Commits {
    * Sends the group until it is known to have happened, and never twice. A server that is away is waited for: nothing has
    * happened then. Throws `AnswerLost` where what has happened cannot be found out.
    */
-  async #carryOut({ items, needs }: Group, runs: readonly Run[]): Promise<CommitAnswer[]> {
+  async #carryOut({ items, needs }: Group, runs: readonly CommitRows[]): Promise<CommitAnswer[]> {
     for (;;) {
       const sent = await this.#sent({ ...needs, runs });
       if (!("lost" in sent)) return answersFor(items, sent);
@@ -210,17 +210,17 @@ export class Commits {
         ...SOON,
         maxRetryTime: ASKING_MS,
         shouldRetry: ({ error }) =>
-          !(error instanceof WriterGone) && (isLost(error) || isAway(error) || isLocked(error)),
+          !(error instanceof WriterGoneError) && (isLost(error) || isAway(error) || isLocked(error)),
       });
     } catch (error) {
-      throw new AnswerLost(error instanceof WriterGone ? error : lost(error));
+      throw new AnswerLost(error instanceof WriterGoneError ? error : lost(error));
     }
   }
 
   /** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
   #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables, this.#clock);
-    const runs: Run[] = [];
+    const runs: CommitRows[] = [];
     let fault: unknown = null;
     for (const item of items) {
       try {

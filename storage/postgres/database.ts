@@ -16,23 +16,23 @@ import {
   isUnserved,
   lost,
   readOnly,
-  Unsent,
+  UnsentError,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
 /** Limits on every transaction. */
-export interface Limits {
+interface Limits {
   /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
   /** The longest wait for a lock held by another session, in milliseconds. */
   readonly lockTimeoutMs: number;
 }
 
-export type Rows = readonly object[];
+type Rows = readonly object[];
 
 /** Sends statements within an open transaction. */
-export type Ask = (...statements: readonly string[]) => Promise<readonly Rows[]>;
+export type SqlCall = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
 /** Retries for a server that is away, and may be back soon. */
 export const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
@@ -50,7 +50,7 @@ const overdue = (statementTimeoutMs: number): number => Math.round(statementTime
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
 /** The source of connections. */
-export interface Servers {
+export interface ConnectionSource {
   connect(): Promise<PostgresClient>;
   /** Whether a second server may take writes when the present server does not. */
   readonly areSeveral?: boolean;
@@ -79,7 +79,7 @@ const heard = new WeakSet<PostgresClient>();
 const TOGETHER = 64;
 
 export class Database {
-  readonly #servers: Servers;
+  readonly #servers: ConnectionSource;
   readonly #limits: Limits;
   readonly #head: string;
   #reads: Read[] = [];
@@ -88,7 +88,7 @@ export class Database {
   #mend: (() => Promise<void>) | null = null;
   #mending: Promise<void> | null = null;
 
-  constructor(servers: Servers, schema: string, limits: Limits) {
+  constructor(servers: ConnectionSource, schema: string, limits: Limits) {
     this.#servers = servers;
     this.#limits = limits;
     this.#head =
@@ -202,7 +202,7 @@ export class Database {
   }
 
   /** A transaction of several messages that changes the schema, or fills it; kept when `act` resolves, taken back when it rejects. */
-  async transaction<A>(act: (ask: Ask) => Promise<A>): Promise<A> {
+  async transaction<A>(act: (ask: SqlCall) => Promise<A>): Promise<A> {
     const client = await this.#connect();
     try {
       await this.#query(
@@ -218,22 +218,6 @@ export class Database {
       return answer;
     } catch (error) {
       await this.#end(client, error, "rollback");
-      throw error;
-    }
-  }
-
-  /** Runs one statement outside of transactions. Rejects when `off` aborts; the server may go on. */
-  async alone(text: string, off: AbortSignal): Promise<void> {
-    off.throwIfAborted();
-    const client = await this.#connect();
-    const calledOff = new Promise<never>((_, reject) =>
-      off.addEventListener("abort", () => reject(new Error("called off")), { once: true }),
-    );
-    try {
-      await Promise.race([this.#query(client, text, SCHEMA_TIMEOUT_MS), calledOff]);
-      client.release();
-    } catch (error) {
-      client.release(off.aborted || isLost(error));
       throw error;
     }
   }
@@ -291,7 +275,7 @@ export class Database {
 
   async #connect(): Promise<PostgresClient> {
     const client = await this.#servers.connect().catch((error: unknown) => {
-      throw isLost(error) || isUnserved(error) ? new Unsent(error) : error;
+      throw isLost(error) || isUnserved(error) ? new UnsentError(error) : error;
     });
     if (!heard.has(client)) {
       heard.add(client);
@@ -328,8 +312,8 @@ export class Database {
 /** Whether the request may be repeated, since no answer counted. */
 const isAgain = (error: unknown): boolean => isLost(error) || isAway(error);
 
-const leftBehind = (): Unsent =>
-  new Unsent(
+const leftBehind = (): UnsentError =>
+  new UnsentError(
     new StorageUnusable(
       "unavailable",
       "this server was the primary before another one was promoted: see that the URL leads to the one that is",

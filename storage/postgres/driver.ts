@@ -39,7 +39,7 @@ export interface PostgresPool {
 }
 
 /** The parts of pg that make connections. */
-export interface PostgresDriver {
+interface PostgresDriver {
   readonly Pool: new (options: object) => PostgresPool;
   readonly Client: new (options: object) => ListeningClient;
 }

@@ -46,8 +46,8 @@ export const isAnswered = (error: unknown): boolean =>
   !isLost(error) && isAnswer(error instanceof StorageUnusable ? error.cause : error);
 
 /** A request that could not be sent: no connection was made. */
-export class Unsent extends Error {
-  override readonly name = "Unsent";
+export class UnsentError extends Error {
+  override readonly name = "UnsentError";
 
   constructor(cause: unknown) {
     super("no connection to PostgreSQL could be made", { cause });
@@ -62,7 +62,10 @@ export const readOnly = (): Error =>
 const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY;
 
 /** The server was not reached, or takes no writes for now: nothing has happened, and it may go on by itself. */
-export const isAway = (error: unknown): boolean => error instanceof Unsent || isReadOnly(error);
+export const isAway = (error: unknown): boolean => error instanceof UnsentError || isReadOnly(error);
+
+/** What stands before the server takes no settings for a connection, as poolers do not. */
+export const isUnsupported = (error: unknown): boolean => codeOf(error) === "08P01";
 
 /** Tables, functions or the schema are not there any more. */
 export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(codeOf(error));
@@ -165,7 +168,7 @@ function cureFor(error: Error): string {
 /** The error itself, or a clearer error with the original as its cause. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
-  if (error instanceof Unsent) return lost(error.cause);
+  if (error instanceof UnsentError) return lost(error.cause);
   if (codeOf(error) === "42501") {
     return new StorageUnusable("no_rights", `the role lacks a right (${error.message}): ${cureFor(error)}`, {
       cause: error,

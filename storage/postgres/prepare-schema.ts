@@ -4,7 +4,7 @@ import { Kysely, PostgresDialect, type PostgresPool as KyselyPool } from "kysely
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { Ask, Database } from "./database.ts";
+import type { SqlCall, Database } from "./database.ts";
 import { isVanished } from "./explain.ts";
 import { allFunctions, FUNCTIONS } from "./functions.ts";
 import { literal } from "./text.ts";
@@ -32,7 +32,7 @@ export async function prepareSchema(database: Database, schema: string): Promise
 }
 
 /** Kysely lists the tables of every schema, and fails where another program drops one of its own meanwhile. */
-function listing<A>(database: Database, act: (ask: Ask) => Promise<A>): Promise<A> {
+function listing<A>(database: Database, act: (ask: SqlCall) => Promise<A>): Promise<A> {
   return pRetry(() => database.raced(() => database.transaction(act)), {
     ...VANISHING,
     shouldRetry: ({ error }) => isVanished(error),
@@ -40,12 +40,12 @@ function listing<A>(database: Database, act: (ask: Ask) => Promise<A>): Promise<
 }
 
 /** Keeps others out who would make, bring up or fill this schema, until the transaction ends. */
-export async function lockSchema(ask: Ask, schema: string): Promise<void> {
+export async function lockSchema(ask: SqlCall, schema: string): Promise<void> {
   await ask(`select pg_advisory_xact_lock(hashtextextended(${literal(`paystate/${schema}`)}, 0))`);
 }
 
 /** Creates the schema if absent, and everything missing in it; the caller holds the lock. */
-export async function bringUp(ask: Ask, schema: string): Promise<void> {
+export async function bringUp(ask: SqlCall, schema: string): Promise<void> {
   const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
   if (found.length === 0) await ask(`create schema "${schema}"`);
   const db = over(ask);
@@ -92,7 +92,7 @@ const WRITERS = `
   ) with (fillfactor = 40)`;
 
 /** @throws StorageUnusable `server_too_old`, or `wrong_encoding` when the database cannot keep every text. */
-export async function assertServer(ask: Ask): Promise<void> {
+export async function assertServer(ask: SqlCall): Promise<void> {
   const [rows = []] = await ask(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
       current_setting('server_encoding') as encoding`,
@@ -116,7 +116,7 @@ export async function assertServer(ask: Ask): Promise<void> {
 }
 
 /** Whether all parts outside of migrations exist. */
-async function hasAllBeside(ask: Ask): Promise<boolean> {
+async function hasAllBeside(ask: SqlCall): Promise<boolean> {
   const [rows = []] = await ask(
     `select proname from pg_proc where pronamespace = current_schema()::regnamespace
       and proname in (${allFunctions.map(literal).join(", ")})
@@ -129,7 +129,7 @@ async function hasAllBeside(ask: Ask): Promise<boolean> {
 /**
  * Kysely within a transaction that is under way. Its statements have no parameters but the names of its own migrations.
  */
-function over(ask: Ask): Kysely<unknown> {
+function over(ask: SqlCall): Kysely<unknown> {
   // A failed transaction refuses all that is asked after, and Kysely's migrator tells the last error: the first has the reason.
   let failed: { readonly error: unknown } | null = null;
   const client = {

@@ -1,9 +1,9 @@
 /** The writes of commits to the caller's tables, as the function that carries them out takes them. */
 import { fieldsOf } from "../row.ts";
-import { type Room, valueName } from "../sql/given-table.ts";
+import { type GroupLimitCheck, valueName } from "../sql/given-table.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
 import { postgresSchema, type SchemaDialect } from "../sql/migrations/dialect.ts";
-import { type AnyRow, type Bound, type SqlValue, withPlaces } from "../sql/statement.ts";
+import { type AnyRow, type BoundStatement, type SqlValue, withPlaces } from "../sql/statement.ts";
 import type { AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
@@ -11,9 +11,7 @@ import { assertText } from "./text.ts";
 
 const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
-/**
- * Rows that are only checked are locked in share mode, so that payments of one account need not wait for each other.
- */
+/** Rows that are only checked are locked in share mode, so that payments of one account do not wait for each other. */
 type Strength = "share" | "no key update";
 
 /** A statement over one array of texts, and the values that are in the array. */
@@ -99,7 +97,7 @@ export class GroupWrites {
     }
   }
 
-  #room(table: AnyTable, { forget, counted, plus, most }: Room) {
+  #room(table: AnyTable, { forget, counted, plus, most }: GroupLimitCheck) {
     const isSum = "parts" in counted;
     const { text, places } = overArray(isSum ? counted.parts : counted, table);
     const { values } = isSum ? counted.parts : counted;
@@ -112,7 +110,7 @@ export class GroupWrites {
     };
   }
 
-  #run(bound: Bound, table: AnyTable) {
+  #run(bound: BoundStatement, table: AnyTable) {
     const run = overArray(bound, table);
     return { statement: this.#number(run.text), values: valuesIn(run, bound.values) };
   }
@@ -130,7 +128,7 @@ export class GroupWrites {
   }
 }
 
-function overArray({ statement: { text } }: Bound, table: AnyTable): OverArray {
+function overArray({ statement: { text } }: BoundStatement, table: AnyTable): OverArray {
   const known = rewritten.get(table) ?? new Map<string, OverArray>();
   rewritten.set(table, known);
   const found = known.get(text);

@@ -12,10 +12,10 @@ import type { DatabaseClock } from "./database-clock.ts";
 import type { GroupWrites } from "./prepare-writes.ts";
 
 /** The parts of one or several commits, as the database function takes them; empty kinds are left out. */
-export type Run = Readonly<Record<string, readonly unknown[]>>;
+export type CommitRows = Readonly<Record<string, readonly unknown[]>>;
 
 /** @throws TypeError when the commit holds what no table can. */
-export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): Run {
+export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): CommitRows {
   const { consumes, behind = [], step, retries = [], drops = [], removes = [], starts = [] } = commit;
   const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
   const { unwatches = [], watches = [], history = [] } = commit;
@@ -50,14 +50,14 @@ const lastOfEach = <P>(parts: readonly P[], nameOf: (part: P) => string): P[] =>
   ...new Map(parts.map((part) => [nameOf(part), part])).values(),
 ];
 
-const withoutEmpty = (run: Run): Run =>
+const withoutEmpty = (run: CommitRows): CommitRows =>
   Object.fromEntries(Object.entries(run).filter(([, parts]) => parts.length > 0));
 
 /** Rows that concurrent groups may change are sorted by these fields, so that two groups do not deadlock. */
 const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id" };
 
 /** Several runs as one. */
-export function joined(runs: readonly Run[]): Run {
+export function joined(runs: readonly CommitRows[]): CommitRows {
   const kinds = new Set(runs.flatMap((run) => Object.keys(run)));
   const all = [...kinds].map((kind) => {
     const parts = runs.flatMap((run) => run[kind] ?? []);

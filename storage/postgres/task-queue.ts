@@ -10,7 +10,7 @@ import type {
   PendingTask,
   QueueName,
   TaskKind,
-  TaskListing,
+  TaskListQuery,
 } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
 import type { Database } from "./database.ts";
@@ -81,11 +81,11 @@ export class TaskQueue {
     return next === undefined || next.at === null ? null : this.#clock.told(next.at);
   }
 
-  async list(listing: TaskListing): Promise<PendingTask[]> {
+  async list(listing: TaskListQuery): Promise<PendingTask[]> {
     return this.#shown(await this.#listed(listing));
   }
 
-  #listed(listing: TaskListing): Promise<StoredTask[]> {
+  #listed(listing: TaskListQuery): Promise<StoredTask[]> {
     switch (listing.order) {
       case "dead":
         return this.#database.read(taskStatements.dead, listing);

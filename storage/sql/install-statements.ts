@@ -5,7 +5,7 @@ import type { AnyTable, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
 import { literalOf } from "./given-table.ts";
 import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
-import { quoted, type Read, statement } from "./statement.ts";
+import { quoted, type StatementReader, statement } from "./statement.ts";
 import {
   creating,
   type IndexChange,
@@ -13,6 +13,7 @@ import {
   isGuarded,
   nextChange,
   inTheWay,
+  isBuilt,
   unwanted,
 } from "./table-indexes.ts";
 
@@ -34,17 +35,19 @@ export const installedStatements = {
 };
 
 /** The database's state of a table. */
-export interface TableStanding {
+export interface TableStatus {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
+  /** Whether it has so few rows that its indexes are made in a moment. Default: it may have any number. */
+  readonly isSmall?: boolean;
 }
 
 /** The database's state of these tables. */
 export async function standings(
-  read: Read,
+  read: StatementReader,
   tables: readonly AnyTable[],
   { indexes }: SchemaDialect,
-): Promise<readonly (readonly [AnyTable, TableStanding])[]> {
+): Promise<readonly (readonly [AnyTable, TableStatus])[]> {
   const all = read(indexes, {});
   const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
   const found = await all;
@@ -56,37 +59,52 @@ export async function standings(
 export const foundOf = ({ name }: AnyTable, found: readonly FoundIndex[]): readonly FoundIndex[] =>
   found.filter(({ table }) => table === name);
 
+/** What is done in one transaction. */
+interface Installing {
+  readonly changes: readonly string[];
+  /** What is noted of the table from then on. */
+  readonly record: InstalledTable;
+  /** Indexes that are being built: the builds hold the table until all transactions of the database have ended. */
+  readonly calledOff: readonly FoundIndex[];
+}
+
 /**
  * The statements that install a table in one transaction, with its note. Null when the table exists as described. An
- * index is included when building it locks out writers anyway, when the table is new, and when a unique rule would
- * otherwise have no index.
+ * index is included when building it locks out writers anyway, when the table is new, when the table is small and changed
+ * besides, and when a unique rule would otherwise have no index.
  */
 export function installing(
   table: AnyTable,
-  { stored, found }: TableStanding,
+  { stored, found, isSmall = false }: TableStatus,
   dialect: SchemaDialect,
-): { readonly changes: readonly string[]; readonly record: InstalledTable } | null {
+): Installing | null {
   const plan = planInstall(table, stored ?? null);
   const { name, migrations } = table;
   if (stored !== undefined && stored.migrations > migrations.length) return null;
-  if (plan === "create") return { changes: creation(table, dialect), record: recordOf(table) };
+  if (plan === "create") {
+    return { changes: creation(table, dialect), record: recordOf(table), calledOff: [] };
+  }
   const [steps, gone] =
     plan === "keep"
       ? [[], []]
       : [plan.steps, inTheWay(table, { ...plan, drop: plan.steps.flatMap(({ drop = [] }) => drop), found })];
-  const left = found.filter((index) => !gone.includes(index));
+  const altered = steps.flatMap((step) => altering(table, step, dialect));
   const wanted = indexesOf(table, dialect);
+  const calledOff = altered.length > 0 ? found.filter(isBuilt) : [];
+  const left = found.filter((index) => !gone.includes(index) && !calledOff.includes(index));
+  const isAtOnce = !dialect.buildsBeside || (isSmall && altered.length > 0);
   const made = wanted.filter((index) => {
     if (left.some((each) => each.name === index.name)) return false;
-    return !dialect.buildsBeside || (index.isUnique && !isGuarded(index, left));
+    return isAtOnce || (index.isUnique && !isGuarded(index, left));
   });
-  const dropped = dialect.buildsBeside ? gone : [...gone, ...unwanted(wanted, left)];
+  const dropped = [...gone, ...calledOff, ...(isAtOnce ? unwanted(wanted, left) : [])];
   const changes = [
-    ...dropped.map((index) => `drop index ${quoted(index.name)}`),
-    ...steps.flatMap((step) => altering(table, step, dialect)),
+    ...new Set(dropped.map((index) => `drop index if exists ${quoted(index.name)}`)),
+    ...altered,
     ...made.map((index) => creating(index, quoted(name))),
   ];
-  return plan === "keep" && changes.length === 0 ? null : { changes, record: recordOf(table) };
+  if (plan === "keep" && changes.length === 0) return null;
+  return { changes, record: recordOf(table), calledOff };
 }
 
 const recordOf = (table: AnyTable): InstalledTable => ({
@@ -100,7 +118,7 @@ const recordOf = (table: AnyTable): InstalledTable => ({
  */
 export function nextBuild(
   table: AnyTable,
-  { stored, found }: TableStanding,
+  { stored, found }: TableStatus,
   dialect: SchemaDialect,
 ): IndexChange | null {
   const isOurs = stored !== undefined && stored.migrations <= table.migrations.length;

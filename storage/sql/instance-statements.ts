@@ -4,12 +4,12 @@ import { engineTables, type StoredLease } from "../engine-tables.ts";
 import type {
   EngineStorage,
   HistoryRecord,
-  InstanceListing,
+  InstanceListQuery,
   InstanceRecord,
   StepRecord,
   WatchRecord,
 } from "../storage.ts";
-import { insertInto, type Read, type Statement, statement } from "./statement.ts";
+import { insertInto, type StatementReader, type Statement, statement } from "./statement.ts";
 
 const inserting = (table: keyof typeof engineTables): string =>
   insertInto(table, columnsOf(engineTables[table]));
@@ -57,7 +57,7 @@ export const listStatements = {
 };
 
 /** The values for the statement of this listing. The first page begins before every time and id. */
-function listingValues(listing: InstanceListing): object {
+function listingValues(listing: InstanceListQuery): object {
   if (listing.order === "newest") {
     const { createdAt: at, id } = listing.after ?? { createdAt: Number.MAX_SAFE_INTEGER, id: "" };
     return { ...listing, at, id };
@@ -102,7 +102,7 @@ interface OwnReads {
 }
 
 export const instanceReads = (
-  read: Read,
+  read: StatementReader,
   { usedBytes, inShards }: OwnReads,
 ): Pick<EngineStorage, "load" | "history" | "list" | "size" | "watches"> => ({
   load: async (id) => (await read(instanceStatements.load, { id }))[0] ?? null,

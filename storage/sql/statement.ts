@@ -21,13 +21,13 @@ export const statement = <Values extends object, Row = unknown>(text: string): S
 });
 
 /** A statement and its values. */
-export interface Bound<Row = unknown> {
+export interface BoundStatement<Row = unknown> {
   readonly statement: Statement<AnyRow, Row>;
   readonly values: AnyRow;
 }
 
 /** Carries out a statement that reads. Answers its rows, as the columns lie. */
-export type Read = <Values extends object, Row>(
+export type StatementReader = <Values extends object, Row>(
   statement: Statement<Values, Row>,
   values: Values,
 ) => Promise<Row[]>;

@@ -9,7 +9,7 @@ import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
 import { quoted } from "./statement.ts";
 
 /** An index as it shall be. */
-export interface WantedIndex {
+interface WantedIndex {
   /** The beginning of the name, independent of the details. */
   readonly base: string;
   readonly name: string;
@@ -70,6 +70,9 @@ export const isGuarded = ({ base }: WantedIndex, found: readonly FoundIndex[]): 
 
 /** Names of indexes made here, wanted or not. */
 const MADE = /_(by|unique)_.*_[0-9a-f]{8}$/;
+
+/** Whether a program of paystate is building the index. */
+export const isBuilt = ({ name, building }: FoundIndex): boolean => building === 1 && MADE.test(name);
 
 /** Indexes of older descriptions of a table. */
 export const unwanted = (

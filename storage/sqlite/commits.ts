@@ -2,7 +2,7 @@
 import { applyCommit, type CommitTarget } from "../apply-commit.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
 import type { AnyCommit, CommitAnswer, CommitResult } from "../storage.ts";
-import { type Connection, Uncertain } from "./connection.ts";
+import { type Connection, UncertainCommitError } from "./connection.ts";
 import { explained } from "./explain.ts";
 
 /** Most commits in one physical transaction, so that neither other processes nor the event loop wait long. */
@@ -23,7 +23,7 @@ const isOk = ({ ok }: CommitResult): boolean => ok;
 const uncertain = (answer: CommitAnswer, cause: unknown): CommitAnswer =>
   !answer.ok && answer.conflict === "failed" ? answer : unknown(cause);
 
-export class Commits {
+export class SqliteCommitWriter {
   readonly #connection: Connection;
   readonly #target: CommitTarget;
   /** A clock in milliseconds that bounds a transaction. */
@@ -75,7 +75,7 @@ export class Commits {
       const unhindered = await this.#connection.write(attempt, (results) => results.every(isOk));
       if (unhindered.every(isOk) || batch.length === 1) return unhindered;
     } catch (error) {
-      if (error instanceof Uncertain) return batch.slice(0, tried).map(() => unknown(error.cause));
+      if (error instanceof UncertainCommitError) return batch.slice(0, tried).map(() => unknown(error.cause));
       if (tried === 0 || batch.length === 1) return batch.map(() => failed(error));
     }
     return this.#itemByItem(batch);
@@ -99,7 +99,7 @@ export class Commits {
     try {
       return await this.#connection.write(attempt);
     } catch (error) {
-      if (error instanceof Uncertain) return tried.map((answer) => uncertain(answer, error.cause));
+      if (error instanceof UncertainCommitError) return tried.map((answer) => uncertain(answer, error.cause));
       if (isTrouble(failed(error))) return batch.map(() => failed(error));
       return this.#alone(batch.slice(0, tried.length + 1));
     }

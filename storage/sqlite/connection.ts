@@ -35,8 +35,8 @@ interface Prepared {
 }
 
 /** A COMMIT failed in a way that leaves open whether it has happened. */
-export class Uncertain extends Error {
-  override readonly name = "Uncertain";
+export class UncertainCommitError extends Error {
+  override readonly name = "UncertainCommitError";
 
   constructor(cause: unknown) {
     super("the disk failed during a COMMIT", { cause });
@@ -136,7 +136,7 @@ export class Connection {
    * back when `act` throws or `isKept` is false. `act` may run several times, so it must not count its runs.
    *
    * Where COMMIT itself fails, the transaction is taken back and has not happened; only where the disk refused a write or a
-   * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `Uncertain`.
+   * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `UncertainCommitError`.
    */
   write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
     return inTurn(() => {
@@ -200,7 +200,7 @@ export class Connection {
     try {
       this.#control.commit.run();
     } catch (error) {
-      throw isUncertain(error) ? new Uncertain(error) : error;
+      throw isUncertain(error) ? new UncertainCommitError(error) : error;
     }
   }
 

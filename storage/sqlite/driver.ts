@@ -35,7 +35,7 @@ const FIRST_ON_NODE_API_10 = 13;
 const FIRST_NODE_THAT_ABORTS = [24, 19] as const;
 
 /** The part of `process.versions` that is read. */
-export interface RuntimeVersions {
+interface RuntimeVersions {
   readonly node: string;
   readonly napi?: string | undefined;
   readonly bun?: string | undefined;

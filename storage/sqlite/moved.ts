@@ -3,7 +3,7 @@ import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqliteDatabase } from "./driver.ts";
 
 /** The mark that a move leaves in its source and in its target. */
-export interface MoveMark {
+export interface MoveRecord {
   /** The name of the copy, the same in source and target. */
   readonly copy: string;
   /** The place of the copy, without a password. */
@@ -19,11 +19,11 @@ export interface MoveMark {
 export const MOVES = "paystateMoves";
 
 /** The mark of a file, or null. */
-export function moveMarkOf(database: SqliteDatabase): MoveMark | null {
+export function moveMarkOf(database: SqliteDatabase): MoveRecord | null {
   const found = database.prepare(`select 1 from sqlite_master where name = '${MOVES}'`).get();
   if (found === undefined) return null;
   const rows = database.prepare(`select "copy", place, state from "${MOVES}" where id = 1`).all();
-  return (rows[0] as MoveMark | undefined) ?? null;
+  return (rows[0] as MoveRecord | undefined) ?? null;
 }
 
 /** @throws StorageUnusable `moved` when the data of this file is elsewhere, or may be. */

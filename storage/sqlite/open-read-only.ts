@@ -9,7 +9,7 @@ import { isOurs, openExisting } from "./existing.ts";
 import { explained } from "./explain.ts";
 
 /** An open file with the way to leave it. */
-export interface ReadOnlyDatabase {
+interface ReadOnlyDatabase {
   readonly handle: SqliteDatabase;
   readonly close: () => Promise<void>;
 }

@@ -154,7 +154,18 @@ describe("what is lost on its way", () => {
     const error = await waiting;
     if (!(error instanceof StatusNotReached)) throw new Error("expected StatusNotReached", { cause: error });
     expect(error).toMatchObject({ wanted: "completed", transaction: { transactionId, status: "cancelled" } });
+    const cancelled = await world.client.waitFor(transactionId, "cancelled");
+    expect(cancelled).toMatchObject({ status: "cancelled" });
   });
+
+  test.each(["failed", "cancelled"] as const)(
+    "R30: waiting for %s goes on while the transaction is on its way",
+    async (wanted) => {
+      const transactionId = await world.pay();
+      const error = await world.finalizing(refusal(world.client.waitFor(transactionId, wanted)));
+      expect(error).toMatchObject({ wanted, transaction: { status: "completed" } });
+    },
+  );
 
   test("a signal ends waiting with its reason", async () => {
     const transactionId = await world.pay();

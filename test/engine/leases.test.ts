@@ -114,6 +114,31 @@ describe.each(sampled(adapters, "leases"))("leases on $name", (adapter) => {
       expect(await holder.read("j")).toMatchObject({ value: "done" });
     }));
 
+  test("R34: after a heartbeat that failed the next one comes sooner", () =>
+    inWorld(adapter, async ({ engine, open, clock, settled }) => {
+      const hanging = gate();
+      const slow = job(async () => {
+        await hanging.opened;
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const handle = await open();
+      const [begun, beats] = [clock.now(), [] as number[]];
+      const heartbeat: typeof handle.heartbeat = async (request) => {
+        if (beats.push(clock.now() - begun) === 1) throw new Error("no connection");
+        return handle.heartbeat(request);
+      };
+      const holder = await engine({ workflows: [slow], storage: { ...handle, heartbeat } });
+      holder.run();
+      await holder.start(slow, { id: "j", input: { id: "j" } });
+      for (let third = 0; third < LEASE; third += LEASE / 30) {
+        clock.advance(LEASE / 30);
+        await turns(10);
+      }
+      expect(beats).toEqual([LEASE / 3, LEASE / 3 + LEASE / 10, 2 * (LEASE / 3) + LEASE / 10]);
+      hanging.open();
+      await settled();
+    }));
+
   test("a process that slept through its lease takes its own task again, once, and aborts the first run", () =>
     inWorld(adapter, async ({ engine, clock, settled, storage }) => {
       const first = gate();

@@ -1,25 +1,12 @@
 /** Looks at watches: each within its time, told stays told, fair to every watch, and honest about what it missed. */
-import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow, type Look, type Watcher, type WatchRecord } from "paystate/engine";
+import type { PollContext, Watcher, WatchRecord } from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 import { sampled } from "../kit/thorough.ts";
-
-const chart = setup({
-  types: { context: {} as { readonly ship: string }, input: {} as { readonly ship: string } },
-}).createMachine({
-  id: "harbour",
-  context: ({ input }) => input,
-  initial: "expecting",
-  states: {
-    expecting: { meta: { watches: ["horizon"] }, on: { SEEN: "arrived" } },
-    arrived: { type: "final" },
-  },
-});
-const harbour = workflow(chart)({ version: 1, effects: {}, watches: { horizon: ({ ship }) => ship } });
+import { harbour } from "./harbour.ts";
 
 const LOOK_MS = 750;
 const seen = (instance: string): { instance: string; event: { type: "SEEN" } } => ({
@@ -170,7 +157,7 @@ describe.each(sampled(adapters, "looks"))("looks on $name", (adapter) => {
   test("stop() tells looks that their time is over, waits for what is on its way, and it is told", () =>
     inWorld(adapter, async ({ engine }) => {
       const answer = gate();
-      const looks: Look[] = [];
+      const looks: PollContext[] = [];
       const watcher: Watcher = {
         intervalMs: 1_000,
         poll: async (watches, look) => {

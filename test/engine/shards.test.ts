@@ -6,19 +6,7 @@ import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 import { sampled } from "../kit/thorough.ts";
-
-const chart = setup({
-  types: { context: {} as { readonly ship: string }, input: {} as { readonly ship: string } },
-}).createMachine({
-  id: "harbour",
-  context: ({ input }) => input,
-  initial: "expecting",
-  states: {
-    expecting: { meta: { watches: ["horizon"] }, on: { SEEN: "arrived" } },
-    arrived: { type: "final" },
-  },
-});
-const harbour = workflow(chart)({ version: 1, effects: {}, watches: { horizon: ({ ship }) => ship } });
+import { harbour } from "./harbour.ts";
 
 /** A chart whose state watches and has an effect. */
 const withBell = setup({ actions: { ring: () => {} } }).createMachine({

@@ -7,9 +7,10 @@ import {
   UnknownWorkflow,
   workflow,
   type EffectRun,
-  type InstanceBefore,
+  type PreviousInstance,
   type TellParams,
 } from "paystate/engine";
+import type { PaymentTables } from "../../src/payments/tables.ts";
 import { adapters } from "../kit/adapters.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
@@ -96,7 +97,7 @@ const third = (charge?: Charge) =>
   workflow(orderThree(charge))({
     version: 3,
     migrate: {
-      1: ({ value, context }: InstanceBefore) => ({
+      1: ({ value, context }: PreviousInstance) => ({
         value,
         context: { prices: [context["amount"]], receipt: context["receipt"] },
       }),
@@ -104,7 +105,7 @@ const third = (charge?: Charge) =>
         value,
         context,
         timers,
-      }: InstanceBefore<{ prices: readonly number[]; receipt: string | null }>) => ({
+      }: PreviousInstance<{ prices: readonly number[]; receipt: string | null }>) => ({
         value: value === "open" ? ("basket" as const) : ({ payment: "charging" } as const),
         context: { lines: context.prices.map((price) => ({ price })), notes: [], receipt: context.receipt },
         timers: Object.fromEntries(
@@ -162,7 +163,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const now = workflow(orderOne())({
         version: 2,
         migrate: {
-          1: ({ id, context }: InstanceBefore<{ amount: number; receipt: null }>) => ({
+          1: ({ id, context }: PreviousInstance<{ amount: number; receipt: null }>) => ({
             value: id === "kept" ? ("open" as const) : ("paying" as const),
             context,
           }),
@@ -297,6 +298,22 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       expect(await good.read("o")).toMatchObject({ value: "late", workflow: "order@3" });
     }));
 
+  test("R36: a migration whose rows the database refuses is an error, and leaves the instance as it was", () =>
+    inWorld(adapter, async ({ engine, storage, pass }) => {
+      const old = first();
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "o", input: { amount: 7 } });
+      const asItWas = await storage.load("o");
+      const writes = [{ table: "facts" as const, insert: { id: "taken", value: "" } }];
+      await storage.commit([{ writes }]);
+      const next = workflow(orderOne())<PaymentTables>({ version: 2, migrate: { 1: () => ({ writes }) } });
+      const moving = await engine({ workflows: [next] });
+      await expect(moving.send(next, "o", { type: "PAY" })).rejects.toThrow("own step of o was refused");
+      expect(await storage.load("o")).toEqual(asItWas);
+      before.run();
+      await pass(10 * MINUTE);
+    }));
+
   test("an effect that meets an instance of an unknown version fails alone: its own instance stays where it is", () =>
     inWorld(adapter, async ({ engine, storage, pass, settled, awaitsOutside }) => {
       const [old, now] = [first(), third()];
@@ -354,7 +371,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const now = workflow(ending.provide({ actions: { greet: () => void did.push("greeted") } }))({
         version: 2,
         effects: effectsOf("new"),
-        migrate: { 1: ({ context }: InstanceBefore<{ to: string }>) => ({ context }) },
+        migrate: { 1: ({ context }: PreviousInstance<{ to: string }>) => ({ context }) },
       });
       const after = await engine({ workflows: [now] });
       after.run();
@@ -377,7 +394,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const newer = (version: number, migrate: object) =>
         workflow(saleOf("post"))({ version, effects: effectOf("post") as never, migrate: migrate as never });
       const careless = await engine({
-        workflows: [newer(2, { 1: ({ value }: InstanceBefore) => ({ value }) })],
+        workflows: [newer(2, { 1: ({ value }: PreviousInstance) => ({ value }) })],
       });
       careless.run();
       await settled();
@@ -451,7 +468,7 @@ describe("a migration is refused, naming chart and path", () => {
 });
 
 test("what cannot be a migration is refused at registration", () => {
-  const migrate = { 1: ({ value, context }: InstanceBefore) => ({ value, context }), 3: 5 };
+  const migrate = { 1: ({ value, context }: PreviousInstance) => ({ value, context }), 3: 5 };
   expect(() => workflow(orderOne())({ version: 3, migrate: migrate as never })).toThrow(
     [
       "- migrate.1: it leads to version 2, and migrate.2 is missing",

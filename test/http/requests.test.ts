@@ -62,7 +62,7 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways of requests"))("$name", (
     });
   });
 
-  test("404: an unknown path is NOT_FOUND, an unknown id names what was not found", async () => {
+  test("R29: 404: an unknown path is NOT_FOUND and echoed to 256 characters, an unknown id names what was not found", async () => {
     const client = await http.client();
     for (const path of ["/", "/v1", "/v1/tokens/", "/v1/openapi", "/v1/transactions/a/b"]) {
       const missing = await client.get(path);

@@ -250,12 +250,12 @@ test("a page leads on from a name of this machine to another port of it", async 
   });
 });
 
-test("with authorize the host says who may look, under any name; what it throws refuses, and other sites stay out", async () => {
+test("R31: with authorize the host says who may look, by true alone, under any name; what it throws refuses, and other sites stay out", async () => {
   await withParcels(async ({ storage, workflow }) => {
     const authorize = (request: Request): boolean => {
       const who = request.headers.get("authorization");
       if (who === null) throw new Error("no session");
-      return who === "me";
+      return who === "guest" ? ("a guest" as never) : who === "me";
     };
     const { fetch } = createInspector({ storage, workflows: [workflow], authorize });
     const status = async (headers: Record<string, string>): Promise<number> =>
@@ -263,6 +263,7 @@ test("with authorize the host says who may look, under any name; what it throws 
     expect(await status({ authorization: "me" })).toBe(200);
     expect(await status({ authorization: "me", "x-forwarded-for": "203.0.113.9" })).toBe(200);
     expect(await status({ authorization: "you" })).toBe(403);
+    expect(await status({ authorization: "guest" })).toBe(403);
     expect(await status({})).toBe(403);
     expect(await status({ authorization: "me", "sec-fetch-site": "cross-site" })).toBe(403);
   });

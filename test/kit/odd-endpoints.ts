@@ -1,5 +1,5 @@
 /** Endpoints of one local chain with faults of their own: one lies or has forgotten while the other is honest. */
-import type { EndpointOption, Fetch } from "../../src/solana/index.ts";
+import type { EndpointOptions, Fetch } from "../../src/solana/index.ts";
 import type { Fault, LocalChain, RpcRequest } from "../../src/local/index.ts";
 
 /** What goes wrong with a call to one endpoint. */
@@ -7,7 +7,7 @@ export type OddRule = (request: RpcRequest) => Fault | undefined;
 
 /** An endpoint whose faults can be changed. */
 export interface OddEndpoint {
-  readonly option: Exclude<EndpointOption, string>;
+  readonly option: Exclude<EndpointOptions, string>;
   /** Undefined: it is honest. */
   rule: OddRule | undefined;
   /** The methods it was asked for, in order. */
@@ -44,6 +44,25 @@ export function restoredAt(firstSlot: number): OddRule {
 export function lyingAbout(method: string, answer: (honest: never) => unknown): OddRule {
   return (request) => (request.method === method ? { kind: "lie", answer: answer as never } : undefined);
 }
+
+/** It takes transactions and passes none on. */
+export const dropping: OddRule = ({ method }) =>
+  method === "sendTransaction" ? { kind: "drop" } : undefined;
+
+/** It knows no signature. */
+export const noStatuses = lyingAbout(
+  "getSignatureStatuses",
+  ({ context, value }: { context: object; value: unknown[] }) => ({ context, value: value.map(() => null) }),
+);
+
+/** It lists no transaction of anybody. */
+export const noLists = lyingAbout("getSignaturesForAddress", () => []);
+
+/** It does what the first of these rules that has something to say says. */
+export const allOf =
+  (...rules: readonly OddRule[]): OddRule =>
+  (request) =>
+    rules.map((rule) => rule(request)).find((fault) => fault !== undefined);
 
 /** It calls every signature finalized, in this slot, with this outcome. */
 export function callingAllFinal(slot: number, err: unknown = null): OddRule {

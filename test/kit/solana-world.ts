@@ -15,6 +15,7 @@ import { blockClock, signPayment } from "./chain-fixture.ts";
 import { issuerOf } from "./issuer.ts";
 import { virtualClock } from "./virtual-clock.ts";
 import { silentLogger } from "../../src/runtime.ts";
+import { dropping } from "./odd-endpoints.ts";
 
 /** How calls get to the chain: handed over within the process, or through its HTTP listener, one or several at once. */
 export type Transport = "in process" | "over HTTP" | "in batches over HTTP";
@@ -32,7 +33,7 @@ export const ENDPOINT_FAULTS: Readonly<Record<EndpointFault, (request: RpcReques
   busy: () => ({ kind: "refuse", status: 429, headers: { "retry-after": "2" } }),
   slow: () => ({ kind: "delay", ms: 6_000 }),
   losing_answers: () => ({ kind: "lose-answer", status: 502 }),
-  dropping: ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined),
+  dropping,
   forgetful: ({ method }) => {
     if (method === "getTransaction") return { kind: "lie", answer: () => null };
     return method === "getSignatureStatuses" ? NO_STATUSES : undefined;

@@ -1,16 +1,25 @@
 /**
  * `npm run mutate`: takes one property after the other away, in a copy of the project, and prints which tests notice.
  * Arguments choose breaks by words of their property or file; `--whole` runs the whole suite where the nearest tests
- * notice nothing.
+ * notice nothing. `--generated 40` breaks so many places of recently changed files instead, as the seed draws them, and
+ * reports; `--seconds 60` bounds that.
  */
+import { parseArgs } from "node:util";
 import { ALL_BREAKS } from "./breaks.ts";
 import { applyBreak } from "./apply-break.ts";
 import type { Break } from "./break.ts";
+import { breakGenerated } from "./generated.ts";
 import { ProjectCopy } from "./project-copy.ts";
 
-const args = process.argv.slice(2);
-const isWhole = args.includes("--whole");
-const words = args.filter((each) => each !== "--whole");
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    whole: { type: "boolean", default: false },
+    generated: { type: "string" },
+    seconds: { type: "string", default: "7200" },
+  },
+});
+const { whole: isWhole, generated, seconds } = values;
 
 const chosen = ALL_BREAKS.filter(({ property, file }) =>
   words.every((word) => property.includes(word) || file.includes(word)),
@@ -55,7 +64,8 @@ async function mutate(copy: ProjectCopy): Promise<boolean> {
 
 const copy = await ProjectCopy.make();
 try {
-  process.exitCode = (await mutate(copy)) ? 0 : 1;
+  if (generated === undefined) process.exitCode = (await mutate(copy)) ? 0 : 1;
+  else await breakGenerated(copy, { count: Number(generated), seconds: Number(seconds) });
 } finally {
   await copy.remove();
 }

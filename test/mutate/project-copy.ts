@@ -24,6 +24,12 @@ const COPIED = [
 /** A break may make a test hang; then it was noticed, too. */
 const MAX_RUN_MS = 30 * 60_000;
 
+/** What a run is bound to: the tests of one project of vitest's, and a time. */
+interface RunBounds {
+  readonly project?: string;
+  readonly timeoutMs?: number;
+}
+
 interface TestReport {
   readonly testResults: readonly {
     readonly name: string;
@@ -59,13 +65,18 @@ export class ProjectCopy {
   }
 
   /** Runs test files, from `test/`, or all of them where none is named. The first test that fails, null when all pass. */
-  async firstFailure(files: readonly string[]): Promise<string | null> {
+  async firstFailure(
+    files: readonly string[],
+    { project, timeoutMs }: RunBounds = {},
+  ): Promise<string | null> {
     const report = join(this.#folder, "report.json");
     await rm(report, { force: true });
     const reporting = ["--reporter=json", `--outputFile=${report}`, "--bail=1", "--maxWorkers=1"];
     const paths = files.map((file) => join("test", file));
-    const args = ["run", "--config", "test/vitest.config.ts", ...reporting, ...paths];
-    const hasPassed = await this.#vitest(args);
+    // A quick run draws one adapter of each test, and a break of another one would seem to survive.
+    const args = ["run", "--config", "test/vitest.config.ts", "--mode", "ci", ...reporting, ...paths];
+    if (project !== undefined) args.push("--project", project, "--passWithNoTests");
+    const hasPassed = await this.#vitest(args, timeoutMs ?? MAX_RUN_MS);
     if (hasPassed) return null;
     const written = await readFile(report, "utf8").catch(() => null);
     return written === null ? "the run ended without a report" : failureIn(JSON.parse(written) as TestReport);
@@ -75,9 +86,9 @@ export class ProjectCopy {
     return rm(this.#folder, { recursive: true, force: true });
   }
 
-  #vitest(args: readonly string[]): Promise<boolean> {
+  #vitest(args: readonly string[], timeout: number): Promise<boolean> {
     const command = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-    const options = { cwd: join(this.#folder, "project"), timeout: MAX_RUN_MS, maxBuffer: 2 ** 28 };
+    const options = { cwd: join(this.#folder, "project"), timeout, maxBuffer: 2 ** 28 };
     return new Promise((resolve) => {
       execFile(process.execPath, [command, ...args], options, (error) => resolve(error === null));
     });

@@ -7,6 +7,7 @@ import { sqliteStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { expectRefusal, refusal, signatureOf } from "./wallet/wallet-world.ts";
 import { walletTest as test } from "./wallet/wallet-test.ts";
+import { dropping } from "../kit/odd-endpoints.ts";
 
 describe("cancelling races the broadcast, and one wins", () => {
   test.for([
@@ -134,7 +135,7 @@ describe("cancelling races the broadcast, and one wins", () => {
     const second = await send();
     await fixture.service.cancelTransaction(caller, second.transactionId);
     await expectCannotCancel(second.transactionId, "cancelled");
-    fixture.chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined));
+    fixture.chain.faults.add(dropping);
     const third = await send();
     await fixture.pass(1_000);
     fixture.chain.advance(400);

@@ -15,6 +15,7 @@ import { passTime } from "../kit/pass-time.ts";
 import { privateFixture, units } from "../kit/private-fixture.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
+import { dropping } from "../kit/odd-endpoints.ts";
 
 const SOL = 1_000_000_000n;
 const MINUTE = 60_000;
@@ -59,9 +60,7 @@ describe.skipIf(!HAS_POSTGRES)("a service that moves", () => {
       sender: alice,
       to: [{ address: carol.address, amount: "5" }],
     });
-    const lift = chain.faults.add(({ method }) =>
-      method === "sendTransaction" ? { kind: "drop" } : undefined,
-    );
+    const lift = chain.faults.add(dropping);
     await world.deposit(routed.body.ephemeralAddress, { usdc: units(routed.body.depositAmount, 6) });
     await service.settled();
     const waiting = await world.order(caller, {

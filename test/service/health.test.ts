@@ -1,5 +1,5 @@
 /** What a service says of its own health, and how it ends at the end of a block. */
-import type { TaskListing } from "paystate/engine";
+import type { TaskListQuery } from "paystate/engine";
 import { expect } from "vitest";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
@@ -56,6 +56,19 @@ test("a silent chain makes it degraded, a silent storage down, and asking never 
   });
   await world.ledger.close();
   expect(await world.service.health()).toMatchObject({ status: "degraded", storage: "ok", ledger: null });
+});
+
+test("R33: watches that were not looked at for too long make it degraded", async ({ world }) => {
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1_000_000n });
+  await world.send(await world.caller(), { from: alice, to: world.wallet("bob").address, amount: "1" });
+  world.chain.faults.add(({ method }) =>
+    method === "getSignatureStatuses" ? { kind: "refuse", status: 403 } : undefined,
+  );
+  await world.pass(30_000);
+  const { status, watches, ...others } = await world.service.health();
+  expect(watches["landing"]?.lateMs).toBeGreaterThan(20_000);
+  expect(others).toMatchObject({ storage: "ok", overdueMs: 0, disputes: 0, unprovable: 0, deadLetters: 0 });
+  expect(status).toBe("degraded");
 });
 
 test("D41: indexes that are being built are named while they are, and payments go on", async ({ world }) => {
@@ -142,7 +155,7 @@ test("a storage that hangs is asked one question of a kind, however often it is 
     get: (storage, property, receiver) => {
       if (property === "nextDue") return () => Promise.reject(new Error("disk gone"));
       if (property !== "tasks") return Reflect.get(storage, property, receiver) as unknown;
-      return ({ order }: TaskListing) => {
+      return ({ order }: TaskListQuery) => {
         if (order === "dead") asked += 1;
         return new Promise(() => {});
       };

@@ -1,12 +1,18 @@
 /** The acts that flows are made of. */
 import { isPaymentError } from "../../src/errors.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
-import type { Act, Stage } from "./flow.ts";
+import type { Act, End, Stage } from "./flow.ts";
 
 /** What every payment of a simulation is worth: 1 USDC. */
 export const AMOUNT = "1";
 /** The same in base units. */
 export const AMOUNT_UNITS = 1_000_000n;
+/** How a payment ends that nothing is wrong with. */
+export const COMPLETED: End = {
+  status: "completed",
+  paid: AMOUNT_UNITS,
+  told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
+};
 
 // The slowest rest is that of six attempts at each of three notices, every minute of which is one jump.
 const MAX_ROUNDS = 200;

@@ -1,16 +1,9 @@
 /** W11–W14: a cancellation in every state of a transaction is killed at every call it makes. */
-import { afterAll, beforeAll } from "vitest";
 import type { NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { AMOUNT_UNITS, cancel, failToCancel, post, slots, time, untilRest } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Act, End, Flow } from "./flow.ts";
-import { surroundings, type Surroundings } from "./world.ts";
-
-let around: Surroundings;
-beforeAll(async () => {
-  around = await surroundings();
-});
-afterAll(() => around.close());
+import { dropping } from "../kit/odd-endpoints.ts";
 
 // Longer than a lease, so that who died before it was cancelled can still be cancelled by the next process.
 const DELAY_MS = 20_000;
@@ -76,7 +69,7 @@ const states: readonly State[] = [
     reached: [posted, untilRest],
     cancelling: refusedAs("failed"),
     end: FAILED,
-    faults: ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined),
+    faults: dropping,
   },
   {
     name: "W14: cancelled, and is refused",
@@ -97,5 +90,5 @@ for (const { name, state, reached, cancelling, end, faults } of states) {
     acts: [cancelling, ...(end.status === "cancelled" ? [slots(PAST_EXPIRY)] : [])],
     ends: { [PAYMENT]: [end] },
   };
-  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "some", SQLite: "few" });
+  testEveryDeath(flow, KILLED_ONCE, { memory: "some", SQLite: "few" });
 }

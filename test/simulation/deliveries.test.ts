@@ -1,17 +1,9 @@
 /** H7, I11: a delivery is killed at every call, its attempts included: duplicates are allowed, losses are not. */
-import { afterAll, beforeAll } from "vitest";
 import type { NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { answerWith, cutConnection } from "../kit/https-receiver.ts";
 import { AMOUNT_UNITS, post, slots, time } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
-import { surroundings, type Surroundings } from "./world.ts";
-
-let around: Surroundings;
-beforeAll(async () => {
-  around = await surroundings();
-});
-afterAll(() => around.close());
 
 const BROADCAST_DELAY_MS = 1_000;
 const ALL: readonly NoticeEvent[] = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
@@ -39,4 +31,4 @@ const redelivery: Flow = {
   },
 };
 
-testEveryDeath(redelivery, KILLED_ONCE, () => around, { memory: "some", SQLite: "few" });
+testEveryDeath(redelivery, KILLED_ONCE, { memory: "some", SQLite: "few" });

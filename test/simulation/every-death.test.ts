@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { adapters } from "../kit/adapters.ts";
-import { AMOUNT_UNITS, post } from "./acts.ts";
+import { COMPLETED, post } from "./acts.ts";
 import { KILLED_ONCE, liveThrough } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
 import { surroundings, type Surroundings } from "./world.ts";
@@ -34,13 +34,7 @@ test("a commit that is really two loses something at the right death, and that i
     through: torn,
     acts: [post("payment")],
     ends: {
-      payment: [
-        {
-          status: "completed",
-          paid: AMOUNT_UNITS,
-          told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
-        },
-      ],
+      payment: [COMPLETED],
     },
   };
   const [adapter] = adapters;

@@ -1,5 +1,5 @@
 /** The enumerator: lives a flow once to count its calls, then once more for each of them, killed before and after it. */
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { turns } from "../kit/engine-world.ts";
@@ -10,7 +10,15 @@ import { byDepth, sampled, THOROUGH } from "../kit/thorough.ts";
 import { untilRest } from "./acts.ts";
 import { brokenPromises } from "./broken-promises.ts";
 import type { Flow, Stage } from "./flow.ts";
-import { LEASE_MS, openWorld, POLL_MS, type Books, type Surroundings, type World } from "./world.ts";
+import {
+  LEASE_MS,
+  openWorld,
+  POLL_MS,
+  surroundings,
+  type Books,
+  type Surroundings,
+  type World,
+} from "./world.ts";
 import { booksOf } from "./money-promises.ts";
 
 /** What becomes of the processes of a life. */
@@ -76,20 +84,25 @@ const TURNS_A_MILLISECOND = 100;
 const MAX_MS = THOROUGH ? 14_400_000 : 900_000;
 
 /** One test per adapter: whatever the flow holds, it holds at every death. */
-export function testEveryDeath(flow: Flow, ordeal: Ordeal, around: () => Surroundings, plan: Plan): void {
+export function testEveryDeath(flow: Flow, ordeal: Ordeal, plan: Plan): void {
+  let around: Surroundings;
+  beforeAll(async () => {
+    around = await surroundings();
+  });
+  afterAll(() => around.close());
   const planOn = ({ name }: Adapter): Thoroughness | undefined => (THOROUGH ? "every" : plan[name]);
   for (const adapter of sampled(adapters.filter(planOn), flow.holds)) {
     const planned = planOn(adapter);
     if (planned === undefined) continue;
     const thoroughness = byDepth({ quick: SPARSER[SPARSER[planned]], ci: planned, long: planned });
     test(`${flow.holds}: ${ordeal.name}, on ${adapter.name}`, { timeout: MAX_MS }, async () => {
-      const { calls, broken, books } = await liveThrough(flow, ordeal, undefined, around(), adapter);
+      const { calls, broken, books } = await liveThrough(flow, ordeal, undefined, around, adapter);
       expect(broken).toEqual([]);
       expect(calls.length).toBeGreaterThan(FEWEST_CALLS);
       for (const call of chosenCalls(calls, thoroughness, flow.makes ?? [])) {
         for (const moment of momentsAt(call, thoroughness)) {
           const place = `killed ${moment} call ${call} (${calls[call - 1]}, seed ${SEED})`;
-          const life = liveThrough(flow, ordeal, { call, moment }, around(), adapter);
+          const life = liveThrough(flow, ordeal, { call, moment }, around, adapter);
           const lived = await life.catch((cause: unknown) => {
             throw new Error(place, { cause });
           });

@@ -1,18 +1,10 @@
 /** E5, E12: the process of a private order is killed at every call; everybody is paid once and gets back the rest once. */
-import { afterAll, beforeAll } from "vitest";
 import { cancel, slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
 import { PRIVATE_HOUSE } from "./house.ts";
 import { payIn, freeze, orderPrivately } from "./order-acts.ts";
-import { surroundings, type Surroundings } from "./world.ts";
 import { sampled } from "../kit/thorough.ts";
-
-let around: Surroundings;
-beforeAll(async () => {
-  around = await surroundings();
-});
-afterAll(() => around.close());
 
 const ORDER = "order";
 const makes = ["commit", "sign", "broadcast", "attempt"];
@@ -85,7 +77,7 @@ const inParts: Flow = {
 };
 
 for (const flow of sampled([send, payroll, late], "private orders")) {
-  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "fewest", SQLite: "rare" });
+  testEveryDeath(flow, KILLED_ONCE, { memory: "fewest", SQLite: "rare" });
 }
 // So much like the one before it that only the long run takes it.
-testEveryDeath(inParts, KILLED_ONCE, () => around, {});
+testEveryDeath(inParts, KILLED_ONCE, {});

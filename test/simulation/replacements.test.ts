@@ -1,18 +1,10 @@
 /** M7, E5: the process of a private order dies at any call while one payment replaces another; each payee is paid once. */
-import { afterAll, beforeAll } from "vitest";
 import { slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath, type Plan } from "./every-death.ts";
 import type { End, Flow } from "./flow.ts";
 import { PRIVATE_HOUSE } from "./house.ts";
 import { freeze, orderPrivately, payIn } from "./order-acts.ts";
-import { surroundings, type Surroundings } from "./world.ts";
 import { sampled } from "../kit/thorough.ts";
-
-let around: Surroundings;
-beforeAll(async () => {
-  around = await surroundings();
-});
-afterAll(() => around.close());
 
 const ORDER = "order";
 const EXCESS = 3_000_000n;
@@ -103,5 +95,5 @@ const SAMPLES: readonly (readonly [Flow, Plan])[] = [
   [SPLIT_OF_PLAN, { SQLite: "rare" }],
 ];
 for (const [flow, plan] of sampled(SAMPLES, "replacements")) {
-  testEveryDeath(flow, KILLED_ONCE, () => around, plan);
+  testEveryDeath(flow, KILLED_ONCE, plan);
 }

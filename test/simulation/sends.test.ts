@@ -1,15 +1,8 @@
 /** E5: the process of a send is killed at every single call it makes, before and after; the end is the same every time. */
-import { afterAll, beforeAll } from "vitest";
-import { AMOUNT_UNITS, post, slots, time, tryToCancel } from "./acts.ts";
+import { COMPLETED, post, slots, time, tryToCancel } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
-import { surroundings, type Surroundings } from "./world.ts";
-
-let around: Surroundings;
-beforeAll(async () => {
-  around = await surroundings();
-});
-afterAll(() => around.close());
+import { dropping } from "../kit/odd-endpoints.ts";
 
 const BROADCAST_DELAY_MS = 1_000;
 const options = { broadcastDelayMs: BROADCAST_DELAY_MS };
@@ -19,20 +12,14 @@ const send: Flow = {
   options,
   acts: [post("payment"), time(BROADCAST_DELAY_MS), slots(2), slots(40)],
   ends: {
-    payment: [
-      {
-        status: "completed",
-        paid: AMOUNT_UNITS,
-        told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
-      },
-    ],
+    payment: [COMPLETED],
   },
 };
 
 const sendThatDies: Flow = {
   holds: "E5, W9: a send that no node ever takes is proved dead, paid to nobody and told so",
   options,
-  faults: ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined),
+  faults: dropping,
   // Past the last valid height, and then past it at finalized: only that is proof.
   acts: [post("payment"), time(BROADCAST_DELAY_MS), slots(151), slots(40), slots(40)],
   ends: {
@@ -60,18 +47,11 @@ const cancelInTime: Flow = {
     ),
   ],
   ends: {
-    payment: [
-      { status: "cancelled", paid: 0n, told: [] },
-      {
-        status: "completed",
-        paid: AMOUNT_UNITS,
-        told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
-      },
-    ],
+    payment: [{ status: "cancelled", paid: 0n, told: [] }, COMPLETED],
   },
 };
 
 for (const flow of [send, sendThatDies]) {
-  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "some", SQLite: "few" });
+  testEveryDeath(flow, KILLED_ONCE, { memory: "some", SQLite: "few" });
 }
-testEveryDeath(cancelInTime, KILLED_ONCE, () => around, { memory: "some", SQLite: "few" });
+testEveryDeath(cancelInTime, KILLED_ONCE, { memory: "some", SQLite: "few" });

@@ -1,17 +1,10 @@
 /** E5: a service starts with work of every kind left behind, and is killed at every call of its start, again and again. */
-import { afterAll, beforeAll } from "vitest";
 import type { NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { AMOUNT_UNITS, cancel, post, slots, time } from "./acts.ts";
 import { KILLED_AGAIN, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
-import { LEASE_MS, surroundings, type Surroundings } from "./world.ts";
-
-let around: Surroundings;
-beforeAll(async () => {
-  around = await surroundings();
-});
-afterAll(() => around.close());
+import { LEASE_MS } from "./world.ts";
 
 const ALL: readonly NoticeEvent[] = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
 const DELAY_MS = 20_000;
@@ -52,4 +45,4 @@ const startWithWork: Flow = {
   },
 };
 
-testEveryDeath(startWithWork, KILLED_AGAIN, () => around, { memory: "fewest", SQLite: "fewest" });
+testEveryDeath(startWithWork, KILLED_AGAIN, { memory: "fewest", SQLite: "fewest" });

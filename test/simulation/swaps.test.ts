@@ -1,17 +1,9 @@
 /** E5, W20: the process of a swap is killed at every call, in both modes; both legs move once. */
-import { afterAll, beforeAll } from "vitest";
 import { slots } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
 import { TRADING_HOUSE } from "./house.ts";
 import { payIn, swapByWallet, swapPrivately } from "./order-acts.ts";
-import { surroundings, type Surroundings } from "./world.ts";
-
-let around: Surroundings;
-beforeAll(async () => {
-  around = await surroundings();
-});
-afterAll(() => around.close());
 
 const SWAP = "swap";
 const common = {
@@ -41,5 +33,5 @@ const inPrivate: Flow = {
 };
 
 for (const flow of [byWallet, inPrivate]) {
-  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "fewest" });
+  testEveryDeath(flow, KILLED_ONCE, { memory: "fewest" });
 }

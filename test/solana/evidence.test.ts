@@ -4,13 +4,15 @@ import bs58 from "bs58";
 import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { type Attempt, type Ledger, LedgerUnavailable } from "../../src/ledger/ledger.ts";
-import type { Fault, RpcRequest } from "../../src/local/index.ts";
 import { solanaLedger, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import { blockClock, signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import {
+  allOf,
   callingAllFinal,
   gone,
   lyingAbout,
+  noLists,
+  noStatuses,
   oddEndpoint,
   restoredAt,
   type OddEndpoint,
@@ -83,14 +85,6 @@ function beginner(world: TwoNodes, slot: number): OddEndpoint["option"] {
   );
   return oddEndpoint(world.chain, "beginner", (request) => beginning(request) ?? processed(request)).option;
 }
-
-const noStatuses = lyingAbout(
-  "getSignatureStatuses",
-  ({ context, value }: { context: object; value: unknown[] }) => ({
-    context,
-    value: value.map(() => null),
-  }),
-);
 
 describe("M5: a node without the history of that time is no witness of a death", () => {
   test("M5: landed, both nodes restored from a snapshot since: unprovable, never dead, landed with the history", async ({
@@ -402,7 +396,7 @@ describe("the same message under another signature", () => {
         { signature: signatureOf(again), slot, error: null, fee: 5_000n },
       ]);
       // One node that hides it makes nothing dead.
-      two.rule = lyingAbout("getSignaturesForAddress", () => []);
+      two.rule = noLists;
       expect(await fateOf(ledgerOver(world), foreign)).toBe("unprovable");
       one.rule = two.rule;
       expect(await fateOf(ledgerOver(world, { deathProof: "blocks" }), foreign)).toBe("landed");
@@ -513,22 +507,18 @@ describe('deathProof "blocks"', () => {
   test.for([
     { block: "its block", isLast: false },
     { block: "the block after its last height", isLast: true },
-  ])(
-    "R1: a landing whose status and lists were denied is found in $block",
-    async ({ isLast }, { world }) => {
-      const { chain, one, two } = world;
-      const { attempt, transaction } = await signed(world);
-      if (isLast) chain.advance(attempt.lastValidBlockHeight + 1 - chain.blockHeight());
-      await send(world, transaction);
-      expire(world, attempt);
-      const lists = lyingAbout("getSignaturesForAddress", () => []);
-      const denied = (request: RpcRequest): Fault | undefined => noStatuses(request) ?? lists(request);
-      [one.rule, two.rule] = [denied, denied];
-      const foreign = { ...attempt, reference: null };
-      expect(await fateOf(ledgerOver(world), foreign)).toBe("dead");
-      expect(await fateOf(byBlocks(world), foreign)).toBe("landed");
-    },
-  );
+  ])("R1: a landing whose status and lists were denied is found in $block", async ({ isLast }, { world }) => {
+    const { chain, one, two } = world;
+    const { attempt, transaction } = await signed(world);
+    if (isLast) chain.advance(attempt.lastValidBlockHeight + 1 - chain.blockHeight());
+    await send(world, transaction);
+    expire(world, attempt);
+    one.rule = allOf(noStatuses, noLists);
+    two.rule = one.rule;
+    const foreign = { ...attempt, reference: null };
+    expect(await fateOf(ledgerOver(world), foreign)).toBe("dead");
+    expect(await fateOf(byBlocks(world), foreign)).toBe("landed");
+  });
 
   test("a block left out, made up, or cleaned up is a gap, and a gap proves nothing", async ({ world }) => {
     const { one } = world;

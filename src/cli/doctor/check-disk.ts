@@ -9,7 +9,7 @@ const LEAST_BYTES = 100 * MIB;
 const SPARE_BYTES = 1024 * MIB;
 
 /** Free space and file size, in bytes. */
-export interface DiskSpace {
+interface DiskSpace {
   readonly free: number;
   readonly database: number;
 }

@@ -1,5 +1,5 @@
 /** Checks that each endpoint answers, serves the same chain as the other endpoints, and keeps up with them. */
-import type { EndpointStanding } from "../../ledger/ledger.ts";
+import type { EndpointStatus } from "../../ledger/ledger.ts";
 import type { Diagnosis } from "../../service/diagnosis.ts";
 import { MAX_SLOTS_BEHIND } from "../../solana/health.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
@@ -7,7 +7,7 @@ import { fine, warning, wrong, type Finding } from "./finding.ts";
 /** A finding for each endpoint, in the order configured. */
 export function checkEndpoints({ genesisHash, endpoints }: Diagnosis): readonly Finding[] {
   const chain = genesisHash ?? endpoints.find((each) => each.genesisHash !== null)?.genesisHash ?? null;
-  const isMeant = (each: EndpointStanding): boolean => each.slot !== null && each.genesisHash === chain;
+  const isMeant = (each: EndpointStatus): boolean => each.slot !== null && each.genesisHash === chain;
   const newest = Math.max(0, ...endpoints.filter(isMeant).map(({ slot }) => slot ?? 0));
   const isAnyWell = endpoints.some(isMeant);
   return endpoints.map((endpoint) => {

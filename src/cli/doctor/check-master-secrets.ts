@@ -1,6 +1,6 @@
 /** Checks that the given master secrets are the secrets that the database was written with. No secret is shown. */
 import type { Diagnosis } from "../../service/diagnosis.ts";
-import type { MasterSecretStanding } from "../../payments/secrets/bind-database.ts";
+import type { MasterSecretStatus } from "../../payments/secrets/bind-database.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
 /** A finding for each version of the master secret. */
@@ -8,7 +8,7 @@ export function checkMasterSecrets({ masterSecrets }: Diagnosis): readonly Findi
   return masterSecrets.map(checkMasterSecret);
 }
 
-function checkMasterSecret({ version, standing }: MasterSecretStanding): Finding {
+function checkMasterSecret({ version, standing }: MasterSecretStatus): Finding {
   const check = `master secret ${version}`;
   switch (standing) {
     case "same":

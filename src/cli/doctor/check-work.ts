@@ -4,13 +4,13 @@ import type { Health } from "../../service/read-health.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
 /** The part of the health report about the database. */
-export type StoredWork = Pick<
+export type WorkHealth = Pick<
   Health,
   "storage" | "overdueMs" | "deadLetters" | "failingTasks" | "unknownInstances" | "unprovable" | "attention"
 >;
 
 /** A finding for each kind of trouble. */
-export function checkWork(work: StoredWork): readonly Finding[] {
+export function checkWork(work: WorkHealth): readonly Finding[] {
   if (work.storage !== "ok") {
     return [
       wrong("storage", {

@@ -1,6 +1,6 @@
 /** `paystate doctor`: what this machine, a database file and a service look like, a line for each check. */
-import { openService, type OperatorService, type ServicePlace } from "../open-service.ts";
-import { databaseFile, type DatabasePlace } from "../open-database.ts";
+import { openService, type OperatorService, type ServiceOptions } from "../open-service.ts";
+import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import type { Print } from "../print.ts";
 import { table } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
@@ -19,7 +19,7 @@ import { checkWork } from "./check-work.ts";
 import { wrong, type Finding } from "./finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */
-export interface DoctorWanted extends DatabasePlace, ServicePlace {
+interface DoctorWanted extends DatabaseOptions, ServiceOptions {
   readonly json: boolean;
 }
 
@@ -58,7 +58,7 @@ async function examineFile(wanted: DoctorWanted): Promise<readonly Finding[]> {
   });
 }
 
-async function examineService(place: ServicePlace): Promise<readonly Finding[]> {
+async function examineService(place: ServiceOptions): Promise<readonly Finding[]> {
   return attempted("service", async () => {
     const { service, close } = await openService(place);
     try {

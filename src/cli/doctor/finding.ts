@@ -1,7 +1,7 @@
 /** Findings: the results of the doctor's checks, with remedies. */
 
 /** `warning`: it works, and should be looked at. `wrong`: it does not work, or will not for long. */
-export type Verdict = "ok" | "warning" | "wrong";
+type Verdict = "ok" | "warning" | "wrong";
 
 /** The result of one check. */
 export interface Finding {
@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 /** A problem that a check found, and the remedy. */
-export interface Complaint {
+interface Complaint {
   readonly found: string;
   readonly todo: string;
 }

@@ -11,14 +11,14 @@ import { ranTasks } from "../../engine/ran-tasks.ts";
 import { causeFromText, isOfStep } from "../../engine/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { indentedList } from "../../inspector/chart/indented-list.ts";
-import { Charts, type KnownChart } from "../../inspector/charts.ts";
-import { explainWaiting, type WaitedFor } from "../../inspector/explain-waiting.ts";
+import { ChartRegistry, type KnownChart } from "../../inspector/chart-registry.ts";
+import { explainWaiting, type AwaitedInstance } from "../../inspector/explain-waiting.ts";
 import { findRelated, relationsOf, waitedFor } from "../../inspector/find-related.ts";
 import { textOf } from "../../inspector/html.ts";
 import { shownEvent } from "../../inspector/pages/instance/shown-instance.ts";
 import { orderOf, relationsOfOrder } from "../../inspector/payments/order-of.ts";
 import { readMoney } from "../../inspector/payments/read-money.ts";
-import { InstanceReads, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
+import { InstanceReader, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
 import { wentWords } from "../../inspector/went-words.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
@@ -38,9 +38,9 @@ export async function tellInstance(
 ): Promise<string[]> {
   const service = await serviceIn(storage);
   const own = chartsFile === undefined ? [] : await workflowsIn(chartsFile);
-  const charts = new Charts([...(service?.workflows ?? []), ...own]);
+  const charts = new ChartRegistry([...(service?.workflows ?? []), ...own]);
   const withRan = withTables(storage, [ranTasks]);
-  const found = await new InstanceReads({ storage: withRan }, charts, async () => []).find(id);
+  const found = await new InstanceReader({ storage: withRan }, charts, async () => []).find(id);
   if (found === null) return [];
   const known = charts.get(found.instance.workflow);
   const order = service === null ? null : await orderOf(service.payments, id);
@@ -69,7 +69,7 @@ async function serviceIn(storage: EngineStorage): Promise<ReturnType<typeof paym
 function sentences(
   { instance, pending }: FoundInstance,
   known: KnownChart | undefined,
-  others: readonly WaitedFor[],
+  others: readonly AwaitedInstance[],
 ): string {
   const value = valueOf(instance);
   const told = explainWaiting(

@@ -5,7 +5,7 @@ import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PausedEntry, PausedScope } from "../../payments/operator/gates/pausing.ts";
 import type { SuspendedAccount } from "../../payments/operator/gates/suspending.ts";
 import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
-import type { Resolution } from "../../payments/operator/resolve/command.ts";
+import type { ResolveResult } from "../../payments/operator/resolve/command.ts";
 import type { GivenReturn } from "../../payments/operator/transaction-acts.ts";
 import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
 import type { SettledPayment } from "../../payments/private/settle-payment.ts";
@@ -25,7 +25,7 @@ export function attentionPage(matters: readonly Matter[]): string {
 }
 
 /** The page about a resolution and its next steps. */
-export function resolutionPage({ id, action, address }: Resolution): string {
+export function resolutionPage({ id, action, address }: ResolveResult): string {
   return address === undefined
     ? `${id}: ${action} is decided. A service at work carries it out.`
     : `${id}: ${action} waits for another person: paystate approve ${id} --address ${address}`;

@@ -2,9 +2,9 @@
  * Shared parts of the operator's commands: options of the service and of the acting person, and the printing of
  * answers.
  */
-import type { ActedBy } from "../../payments/acted-by.ts";
+import type { ActContext } from "../../payments/act-context.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
-import { openService, type ServicePlace } from "../open-service.ts";
+import { openService, type ServiceOptions } from "../open-service.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** The options of every one of them. */
@@ -24,7 +24,7 @@ export const ACTING_OPTIONS = {
 
 /** Opens the named service, lets `act` use its operator's part, and closes it. */
 export async function withOperator(
-  place: ServicePlace,
+  place: ServiceOptions,
   act: (operator: Operator) => Promise<void>,
 ): Promise<void> {
   const { service, close } = await openService(place);
@@ -36,7 +36,10 @@ export async function withOperator(
 }
 
 /** Throws `UsageError` when one of the two is missing. */
-export function actedBy({ actor, reason }: Partial<Record<keyof ActedBy, string | undefined>>): ActedBy {
+export function actedBy({
+  actor,
+  reason,
+}: Partial<Record<keyof ActContext, string | undefined>>): ActContext {
   if (actor === undefined) throw new UsageError("expected --actor NAME: who acts stands in the audit log");
   if (reason === undefined) throw new UsageError("expected --reason TEXT: why stands in the audit log");
   return { actor, reason };

@@ -6,7 +6,7 @@ import { snapshotFromText } from "../snapshot-text.ts";
 import { causeFromText } from "../step-cause.ts";
 import { eventFromText } from "../values.ts";
 import { failingInstances, instancePage, type ReadStorage } from "./list-instances.ts";
-import { readTroubles, type Troubles } from "./troubles.ts";
+import { readTroubles, type TroubleCount } from "./troubles.ts";
 import {
   instanceView,
   type HistoryEntry,
@@ -78,7 +78,7 @@ export interface InstanceReads {
    * if (deadLetters + failingTasks + unknownInstances > 0) console.log("look at paystate ps");
    * ```
    */
-  troubles(): Promise<Troubles>;
+  troubles(): Promise<TroubleCount>;
 }
 
 const DEFAULT_LIMIT = 100;

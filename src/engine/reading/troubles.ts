@@ -3,7 +3,7 @@ import type { EngineStorage } from "../../../storage/storage.ts";
 import { instanceWorkflows } from "../stored-names.ts";
 
 /** Counts for health, each up to 100. */
-export interface Troubles {
+export interface TroubleCount {
   /** Tasks set aside because each of their holders vanished. */
   readonly deadLetters: number;
   /** Tasks that have failed at least once and are tried again and again. */
@@ -17,7 +17,7 @@ type Asked = Pick<EngineStorage, "tasks" | "list">;
 const MOST = 100;
 
 /** `known` are the workflows that this process has or migrates, as `name@version`. */
-export async function readTroubles(storage: Asked, known: readonly string[]): Promise<Troubles> {
+export async function readTroubles(storage: Asked, known: readonly string[]): Promise<TroubleCount> {
   const [dead, failing, unknown] = await Promise.all([
     storage.tasks({ order: "dead", limit: MOST }),
     storage.tasks({ order: "failing", least: 1, limit: MOST }),

@@ -54,7 +54,7 @@ class Waiter {
   }
 }
 
-export class Waiting {
+export class InstanceWaitList {
   readonly #storage: Pick<EngineStorage, "load">;
   readonly #clock: Clock;
   readonly #pollMs: number;

@@ -2,11 +2,11 @@
 import { commitEach } from "../../../storage/decided.ts";
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import { childInstance } from "../child-instances.ts";
-import type { EngineProcess } from "../engine-process.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { ranTaskRemovals } from "../ran-tasks.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
-import type { Sweep } from "./keep-loop.ts";
+import type { RetentionRule } from "./retention-loop.ts";
 
 /** A stored instance with all its steps. Every field is a text or a number, so JSON keeps the instance whole. */
 export interface ArchivedInstance extends InstanceRecord {
@@ -14,7 +14,7 @@ export interface ArchivedInstance extends InstanceRecord {
   readonly history: readonly HistoryRecord[];
 }
 
-export interface FinishedParts extends Pick<EngineProcess, "storage" | "clock"> {
+export interface FinishedParts extends Pick<EngineContext, "storage" | "clock"> {
   /** The time for which an instance is kept after its last step, in milliseconds. */
   readonly keepMs: number;
   readonly archive: Archive<ArchivedInstance> | null;
@@ -25,7 +25,7 @@ const BATCH = 32;
 const HISTORY_PAGE = 1_000;
 
 /** A commit each, refused while a task or a watch is left. Two processes that do this at once archive twice and remove once. */
-export function finishedSweep(parts: FinishedParts): Sweep {
+export function finishedSweep(parts: FinishedParts): RetentionRule {
   return { name: "finished", batches: () => batches(parts) };
 }
 

@@ -1,10 +1,10 @@
 /** Retention: how long an engine keeps ended instances, and how many are stored. */
-import type { EngineProcess } from "../engine-process.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { finishedSweep, type FinishedParts } from "./finished-instances.ts";
-import { KeepLoop, type KeepStanding } from "./keep-loop.ts";
+import { RetentionLoop, type RemovalStatus } from "./retention-loop.ts";
 
 /** The state of retention: stored instances, and their time to live. */
-export interface RetentionStanding extends KeepStanding {
+export interface RetentionStatus extends RemovalStatus {
   /** The time for which ended instances are kept, in milliseconds; null: until they are removed by hand. */
   readonly finishedMs: number | null;
   /** The age of the oldest last step of an ended instance, in milliseconds; null without ended instances. */
@@ -13,11 +13,11 @@ export interface RetentionStanding extends KeepStanding {
   readonly bytes: number | null;
 }
 
-export interface RetentionParts extends EngineProcess, Pick<FinishedParts, "archive"> {
+interface RetentionParts extends EngineContext, Pick<FinishedParts, "archive"> {
   readonly keepMs: number | null;
 }
 
-export class Retention extends KeepLoop {
+export class InstanceRetentionLoop extends RetentionLoop {
   readonly #parts: RetentionParts;
 
   constructor(parts: RetentionParts) {
@@ -27,7 +27,7 @@ export class Retention extends KeepLoop {
   }
 
   /** Rejects when the storage does. */
-  async standingWithStorage(): Promise<RetentionStanding> {
+  async standingWithStorage(): Promise<RetentionStatus> {
     const { storage, clock, keepMs } = this.#parts;
     const until = Number.MAX_SAFE_INTEGER;
     const [bytes, [oldest]] = await Promise.all([

@@ -1,7 +1,7 @@
 /** From the actions that XState lists for a step to those of the port. */
 import type { EventObject } from "xstate";
 import type { ActionScope, EventAddress, ChartAction, ChildLink } from "../chart.ts";
-import type { ChartShape } from "./chart-shape.ts";
+import type { StepChartParts } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
@@ -33,7 +33,7 @@ interface Spawned {
 }
 
 /** A step's knowledge about ended children. */
-export interface ChildNews {
+export interface ChildEndContext {
   /** The id of the child whose end makes the step. */
   readonly ended?: string | undefined;
   /** Ids of children that have ended, and that the chart sends to. */
@@ -41,7 +41,7 @@ export interface ChildNews {
 }
 
 /** The actors of a step, as its actions refer to them. */
-export interface StepScope extends ChildNews {
+export interface StepScope extends ChildEndContext {
   readonly self: InertActor;
   readonly parent: InertActor | undefined;
   readonly runs: Record<string, number>;
@@ -56,9 +56,9 @@ type Links = Readonly<Record<string, ChildLink>>;
 export const NO_CHILDREN: Links = {};
 
 /** The actions of one step, in order, with the children that are left after it. */
-export class StepActions {
+export class StepActionList {
   readonly actions: ChartAction[] = [];
-  readonly #shape: ChartShape;
+  readonly #shape: StepChartParts;
   readonly #scope: StepScope;
   readonly #before: Links;
   /** The children, earlier ones included: thousands of them are copied only where one begins or ends. */
@@ -69,7 +69,7 @@ export class StepActions {
   readonly #gone = new Map<string, ChildLink>();
   readonly #addressed: { child: string; link?: ChildLink }[] = [];
 
-  constructor(shape: ChartShape, scope: StepScope, before: Links) {
+  constructor(shape: StepChartParts, scope: StepScope, before: Links) {
     this.#shape = shape;
     this.#scope = scope;
     this.#before = before;

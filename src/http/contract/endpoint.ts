@@ -5,9 +5,9 @@ import type { ErrorCode } from "../../errors.ts";
 import type { Immutable } from "../../immutable.ts";
 import type { Answer, RequestOptions } from "../../payments/accounts/answer-once.ts";
 import type { Caller, Scope } from "../../payments/accounts/caller.ts";
-import type { DurableScope, LimitStanding } from "../../payments/accounts/count-hit.ts";
+import type { DurableScope, LimitStatus } from "../../payments/accounts/count-hit.ts";
 import type { WindowName } from "./limits.ts";
-import type { Tag } from "./tags.ts";
+import type { TagName } from "./tags.ts";
 
 /** The description of a JSON body: schema, and named examples. */
 export interface DescribedBody<Schema extends z.ZodType = z.ZodType> {
@@ -21,7 +21,7 @@ interface Described {
   readonly path: string;
   /** The name of the method in generated clients. */
   readonly operationId: string;
-  readonly tag: Tag;
+  readonly tag: TagName;
   readonly summary: string;
   readonly description?: string;
 }
@@ -49,7 +49,7 @@ export interface Call<
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
   /** The account's standing with the limits that are counted here. */
-  standings(): readonly LimitStanding[];
+  standings(): readonly LimitStatus[];
 }
 
 /** An endpoint for callers with a key. */
@@ -108,7 +108,7 @@ export interface OpenEndpoint<
 export type Endpoint = KeyedEndpoint | OpenEndpoint;
 
 /** The body of an endpoint without one. */
-export type NoBody = z.ZodUndefined;
+type NoBody = z.ZodUndefined;
 
 /** A declared endpoint with its exact types, from which the types of the client follow. */
 export interface DeclaredEndpoint<

@@ -6,14 +6,14 @@ import type { DurableScope } from "../../payments/accounts/count-hit.ts";
 import type { Tier } from "../../payments/tables/identity.ts";
 
 /** Requests per minute and account, by tier. */
-export type PerTier = Readonly<Record<Tier, number>>;
+export type TierLimits = Readonly<Record<Tier, number>>;
 
 /** A limit that is counted in this process, as the handler's options name it. */
 interface Window {
   /** The name in the RateLimit headers. */
   readonly scope: string;
   /** Requests per minute and account, unless the options say otherwise. */
-  readonly perMinute: PerTier;
+  readonly perMinute: TierLimits;
 }
 
 /** Every limit per account that is counted in this process. */

@@ -1,7 +1,7 @@
 /** The variable parts of paths, by the names that the paths give them. */
 
 /** A variable part of a path. */
-export interface PathParameter {
+interface PathParameter {
   readonly description: string;
   readonly example: string;
   /**

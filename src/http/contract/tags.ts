@@ -12,4 +12,4 @@ export const TAGS = {
 } as const;
 
 /** The name of a tag. */
-export type Tag = keyof typeof TAGS;
+export type TagName = keyof typeof TAGS;

@@ -62,7 +62,7 @@ export interface ShownOperation {
 }
 
 /** Operations by path, or by event, and then by method. */
-export type ShownOperations = Readonly<Record<string, Readonly<Record<string, ShownOperation>>>>;
+type ShownOperations = Readonly<Record<string, Readonly<Record<string, ShownOperation>>>>;
 
 /** The document. */
 export interface ShownDocument {

@@ -1,11 +1,11 @@
 /** A laid-out chart as plain SVG text, alone or inside a page, with what happened to one instance marked in it. */
 import { escaped } from "../html.ts";
-import type { ChartLayout, PlacedEdge, PlacedState, Point } from "./lay-out-chart.ts";
+import type { ChartLayout, EdgeLayout, StateLayout, Point } from "./lay-out-chart.ts";
 import { takenWay, type TakenStep } from "./taken-way.ts";
 import { LINE, NAME_LINE, PADDING } from "./text-size.ts";
 
 /** Marks on the chart of an instance. */
-export interface ChartMarks {
+interface ChartMarks {
   /** The ids of the active states. */
   readonly active: readonly string[];
   readonly taken: readonly TakenStep[];
@@ -71,7 +71,7 @@ function svg(layout: ChartLayout, marks: ChartMarks, style: string): string {
     .join("\n");
 }
 
-function box({ state, depth, ...placed }: PlacedState, { active }: ChartMarks): string {
+function box({ state, depth, ...placed }: StateLayout, { active }: ChartMarks): string {
   const { x, y, width, height } = placed;
   const classes = ["state"];
   if (state.states.length > 0) classes.push(depth % 2 === 0 ? "outer" : "inner");
@@ -87,7 +87,7 @@ function box({ state, depth, ...placed }: PlacedState, { active }: ChartMarks): 
 
 const KIND_WORDS = { parallel: "all at once", history: "H" } as const;
 
-function heading({ state, lines, x, y }: PlacedState): string {
+function heading({ state, lines, x, y }: StateLayout): string {
   const baseline = y + PADDING + 12;
   const word = state.kind === "parallel" || state.kind === "history" ? KIND_WORDS[state.kind] : "";
   const kind = word === "" ? "" : `<tspan class="note"> · ${word}</tspan>`;
@@ -113,12 +113,12 @@ function takenNumbers({ chart }: ChartLayout, taken: readonly TakenStep[]): Map<
 }
 
 /** Whether an instance has taken this way, or may take it next. */
-function markOf({ from, events }: PlacedEdge, numbers: readonly number[], { active }: ChartMarks): Mark {
+function markOf({ from, events }: EdgeLayout, numbers: readonly number[], { active }: ChartMarks): Mark {
   if (numbers.length > 0) return "taken";
   return events.length > 0 && active.includes(from) ? "possible" : "";
 }
 
-function path({ points }: PlacedEdge, mark: Mark): string {
+function path({ points }: EdgeLayout, mark: Mark): string {
   const [first, ...rest] = points;
   if (first === undefined) return "";
   const at = ({ x, y }: Point): string => `${round(x)} ${round(y)}`;
@@ -135,7 +135,7 @@ function arrowHead(points: readonly Point[], mark: Mark): string {
   return `<polygon class="${`head ${mark}`.trim()}" points="${round(tip.x)},${round(tip.y)} ${corner(0.42)} ${corner(-0.42)}"/>`;
 }
 
-function label({ label: placed }: PlacedEdge, mark: Mark): string {
+function label({ label: placed }: EdgeLayout, mark: Mark): string {
   if (placed === null) return "";
   return placed.lines
     .map(
@@ -149,7 +149,7 @@ function label({ label: placed }: PlacedEdge, mark: Mark): string {
 const MAX_BADGE_BESIDE = 24;
 
 /** The numbers of the steps that took this way, near its end. */
-function badge({ points, label: placed }: PlacedEdge, numbers: readonly number[]): string[] {
+function badge({ points, label: placed }: EdgeLayout, numbers: readonly number[]): string[] {
   const [tip] = points.toReversed();
   if (numbers.length === 0 || tip === undefined) return [];
   const text = numbers.length > 3 ? `${numbers.slice(0, 2).join(",")}…${numbers.at(-1)}` : numbers.join(",");

@@ -3,7 +3,7 @@ import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition as AnyTrans
 import { actionWords, delayWords, eventWords, guardWords } from "./words.ts";
 
 /** The kind of a state. A history state restores the states that were left. */
-export type StateKind = "atomic" | "compound" | "parallel" | "final" | "history";
+type StateKind = "atomic" | "compound" | "parallel" | "final" | "history";
 
 /** A state of a chart with the states in it. */
 export interface ChartState {

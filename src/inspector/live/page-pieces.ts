@@ -1,4 +1,4 @@
-/** Splits a page into pieces, so that pieces that a browser already has are named by place and not sent again. */
+/** A page in pieces, so that what a browser has of it already is named by its place and not sent again. */
 
 /** A piece as text, or so many pieces of the page before, from this place on. */
 export type PageChange = string | readonly [from: number, count: number];

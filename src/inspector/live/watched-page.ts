@@ -1,5 +1,5 @@
 /** A watched page: made once for all its viewers, and kept fresh while anybody watches. */
-import { Alarm } from "./alarm.ts";
+import { AlarmPause } from "./alarm-pause.ts";
 import type { Clock } from "../../runtime.ts";
 
 /** A page at one moment. Equal pages have equal tags. */
@@ -10,7 +10,7 @@ export interface MadePage {
 }
 
 /** Gets each state of a page that differs from the state before. */
-export type PageListener = (page: MadePage) => void;
+type PageListener = (page: MadePage) => void;
 
 /** Dependencies of watched pages. */
 export interface WatchedPageParts {
@@ -34,13 +34,13 @@ const PAUSE_PER_WORK = 1;
 export class WatchedPage {
   readonly #parts: WatchedPageParts;
   readonly #listeners = new Set<PageListener>();
-  readonly #alarm: Alarm;
+  readonly #alarm: AlarmPause;
   #last: MadePage | null = null;
   #isFollowed = false;
 
   constructor(parts: WatchedPageParts) {
     this.#parts = parts;
-    this.#alarm = new Alarm(parts.pace);
+    this.#alarm = new AlarmPause(parts.pace);
   }
 
   /** Whether any viewer watches. */

@@ -1,5 +1,5 @@
 /** The pages around an act: what will happen, asked before; and what came of it. */
-import type { OfferedAct } from "../../engine/inspected.ts";
+import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import { html, type Html } from "../html.ts";
 import type { Links, PageParts } from "./page.ts";
 
@@ -13,7 +13,7 @@ export function actsSection(links: Links, id: string, acts: readonly OfferedAct[
 }
 
 /** The question before an act. */
-export interface Confirmation {
+interface Confirmation {
   readonly id: string;
   /** The address of the page that shows it. */
   readonly page: string;
@@ -59,7 +59,7 @@ function eventField({ takesEvent }: OfferedAct, event: string): Html | null {
 }
 
 /** The outcome of an act. */
-export interface ActOutcome {
+interface ActOutcome {
   readonly id: string;
   /** The address of the page that shows it. */
   readonly page: string;

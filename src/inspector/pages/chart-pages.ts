@@ -2,7 +2,7 @@
 import { chartSvg } from "../chart/draw-svg.ts";
 import { indentedChart } from "../chart/indented-html.ts";
 import { statesOf } from "../chart/read-chart.ts";
-import type { KnownChart } from "../charts.ts";
+import type { KnownChart } from "../chart-registry.ts";
 import { Html, html } from "../html.ts";
 import type { Links, PageParts } from "./page.ts";
 

@@ -48,7 +48,7 @@ export class Links {
 }
 
 /** A page at one moment. */
-export interface PageMoment {
+interface PageMoment {
   /** Names this state of the page. */
   readonly tag: string;
   /** The present time by the service's clock, which need not be the browser's. */

@@ -2,7 +2,7 @@
 import { html, type Html } from "../html.ts";
 
 /** The content of a table. */
-export interface TableParts {
+interface TableParts {
   /** The label for screen readers. */
   readonly label: string;
   readonly headings: readonly string[];

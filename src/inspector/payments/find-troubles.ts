@@ -2,14 +2,14 @@
  * Finds troubles of a payment service: held addresses that are not written off, failing webhooks, and matters reported
  * to the operator.
  */
-import type { InspectedPayments } from "../../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
 import { openHolds } from "../../payments/operator/attention/held-addresses.ts";
 
 const MAX_FOUND = 50;
 
 /** Troubles by instance. Empty for an engine without payments. */
 export async function troublesOf(
-  payments: InspectedPayments | undefined,
+  payments: InspectedPaymentParts | undefined,
 ): Promise<(readonly [id: string, trouble: string])[]> {
   if (payments === undefined) return [];
   const { reads } = payments;

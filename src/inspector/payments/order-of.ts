@@ -1,11 +1,11 @@
 /** The transaction that an instance belongs to: itself, its deposit address, a payment of it, or a delivery. */
 import type { PaymentReads } from "../../payments/payment-storage.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
-import type { InspectedPayments } from "../../payments/inspected-payments.ts";
-import type { Relation } from "../find-related.ts";
+import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { RelatedId } from "../find-related.ts";
 
 /** Null where the instance is none of the payment service's. */
-export async function orderOf({ reads }: InspectedPayments, id: string): Promise<TransactionView | null> {
+export async function orderOf({ reads }: InspectedPaymentParts, id: string): Promise<TransactionView | null> {
   const own = await reads.transaction(id);
   if (own !== null) return own;
   const transactionId = await transactionIdOf(reads, id);
@@ -23,9 +23,9 @@ async function transactionIdOf(reads: PaymentReads, id: string): Promise<string 
 
 /** Instances of an order: the order, its deposit address, its payments, and the deliveries of its notices. */
 export async function relationsOfOrder(
-  { reads }: InspectedPayments,
+  { reads }: InspectedPaymentParts,
   { transaction, payments }: TransactionView,
-): Promise<Relation[]> {
+): Promise<RelatedId[]> {
   const { id, depositAddress } = transaction;
   const deliveries = await reads.deliveries(id);
   return [

@@ -1,10 +1,10 @@
 /** Tells subscribers about events on the chain, once an event has the subscribed commitment. */
 import type { Clock } from "../../runtime.ts";
 import type { ChainState, Commitment } from "../chain-state.ts";
-import type { LandedTransaction } from "../transaction-log.ts";
+import type { LandedTransaction } from "../transaction-history.ts";
 
 /** Events since the last look at a subscription. */
-export interface News {
+interface News {
   readonly chain: ChainState;
   /** The newest slot with the subscription's commitment. */
   readonly slot: number;
@@ -30,7 +30,7 @@ export interface Topic {
 }
 
 /** A subscriber of one topic. */
-export interface Subscriber {
+export interface FeedListener {
   readonly topic: Topic;
   notify(notice: Notice): void;
   /** The node is not able to tell any more. */
@@ -47,7 +47,7 @@ interface Told {
 export class Feed {
   readonly #chain: ChainState;
   readonly #sleep: Clock["sleep"] | undefined;
-  readonly #told = new Map<Subscriber, Told>();
+  readonly #told = new Map<FeedListener, Told>();
   #isClosed = false;
   #isLookDue = false;
   #ticking: AbortController | undefined;
@@ -59,7 +59,7 @@ export class Feed {
   }
 
   /** From now on `subscriber` is notified. Throws when slots follow a clock without `sleep`. */
-  add(subscriber: Subscriber): void {
+  add(subscriber: FeedListener): void {
     if (this.#isClosed) throw new Error("The local chain was closed.");
     this.#tick();
     const slot = this.#chain.slotAt(subscriber.topic.commitment, this.#chain.currentSlot());
@@ -69,7 +69,7 @@ export class Feed {
   }
 
   /** `subscriber` hears nothing more. */
-  remove(subscriber: Subscriber): void {
+  remove(subscriber: FeedListener): void {
     this.#told.delete(subscriber);
     if (this.#told.size > 0) return;
     this.#ticking?.abort();
@@ -113,7 +113,7 @@ export class Feed {
     }
   }
 
-  #inform(subscriber: Subscriber, told: Told, head: number): void {
+  #inform(subscriber: FeedListener, told: Told, head: number): void {
     const { topic } = subscriber;
     const slot = this.#chain.slotAt(topic.commitment, head);
     const transactions = this.#chain.log.from(told.position, slot);

@@ -3,7 +3,7 @@ import type { Fault } from "../faults.ts";
 import { toJson } from "./json.ts";
 
 /** The receiver of a notification. */
-export interface Notified {
+export interface NotificationTarget {
   readonly send: (result: unknown) => void;
   /** Ends the connection. */
   readonly cut: () => void;
@@ -12,7 +12,7 @@ export interface Notified {
 }
 
 /** Sends and delays notifications: `wait` resolves after so many milliseconds of the chain's clock. */
-export interface Delivering extends Pick<Notified, "send" | "cut"> {
+interface Delivering extends Pick<NotificationTarget, "send" | "cut"> {
   readonly wait: (ms: number) => Promise<void>;
 }
 

@@ -4,22 +4,22 @@ import type { ChainState } from "../chain-state.ts";
 import type { Fault, FaultRules, RpcRequest } from "../faults.ts";
 import { accountMethods } from "./account-methods.ts";
 import { blockMethods } from "./block-methods.ts";
-import { RpcCall, type RpcMethod } from "./call.ts";
+import { RpcCall, type RpcHandler } from "./call.ts";
 import { RPC_CODE, RpcError } from "./errors.ts";
 import { Feed } from "./feed.ts";
 import { historyMethods } from "./history-methods.ts";
 import { toJson } from "./json.ts";
-import { deliver, type Notified } from "./notification-faults.ts";
+import { deliver, type NotificationTarget } from "./notification-faults.ts";
 import { submissionMethods } from "./submission-methods.ts";
 import { tokenMethods } from "./token-methods.ts";
 
 /** The way a call came in, and the methods to be had there. */
-export interface Door {
+interface Door {
   readonly transport: RpcRequest["transport"];
-  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly methods: ReadonlyMap<string, RpcHandler>;
 }
 
-const METHODS: ReadonlyMap<string, RpcMethod> = new Map<string, RpcMethod>(
+const METHODS: ReadonlyMap<string, RpcHandler> = new Map<string, RpcHandler>(
   [blockMethods, accountMethods, tokenMethods, historyMethods, submissionMethods].flatMap((group) =>
     Object.entries(group),
   ),
@@ -92,7 +92,7 @@ export class RpcServer {
   }
 
   /** Sends a notification, unless a fault is in its way. */
-  tell(method: string, result: unknown, { send, cut, signal }: Notified): void {
+  tell(method: string, result: unknown, { send, cut, signal }: NotificationTarget): void {
     try {
       const fault = this.#faults.decide({ transport: "websocket", method, params: [result] });
       deliver(fault, result, { send, cut, wait: (ms) => this.#wait(ms, signal) });
@@ -151,7 +151,7 @@ export class RpcServer {
     }
   }
 
-  async #result(request: RpcRequest, answers: RpcMethod, signal: AbortSignal | undefined): Promise<unknown> {
+  async #result(request: RpcRequest, answers: RpcHandler, signal: AbortSignal | undefined): Promise<unknown> {
     const fault = this.#faults.decide(request);
     await this.#before(fault, signal);
     const head = this.#chain.currentSlot() - (fault?.kind === "lag" ? fault.slots : 0);

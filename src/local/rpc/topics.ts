@@ -1,5 +1,5 @@
 /** Topics of subscriptions, by the subscribing method. */
-import type { LandedTransaction } from "../transaction-log.ts";
+import type { LandedTransaction } from "../transaction-history.ts";
 import { encodeAccountForNews } from "./account-data.ts";
 import { readFilters } from "./account-methods.ts";
 import { readAddress, readCommitment, type RpcCall, withContext } from "./call.ts";

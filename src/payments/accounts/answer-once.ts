@@ -4,7 +4,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
-import type { LimitStanding } from "./count-hit.ts";
+import type { LimitStatus } from "./count-hit.ts";
 import { sha256Hex } from "../ids.ts";
 
 /** Options of a request besides its body. */
@@ -14,7 +14,7 @@ export interface RequestOptions {
   /** SHA-256 of the raw request body, hex; by default that of the request as JSON. */
   readonly fingerprint?: string;
   /** Told how an account stands with a limit once this request was counted. */
-  readonly onLimit?: (standing: LimitStanding) => void;
+  readonly onLimit?: (standing: LimitStatus) => void;
   /** Told once that the request is no replay, before anything is decided. What it throws refuses the request. */
   readonly onNew?: () => void;
 }

@@ -1,7 +1,7 @@
 /** API keys: `ps_live_<id>_<secret>_<checksum>`, shown once, stored hashed, compared in constant time. */
 import { commitOne } from "../../../storage/decided.ts";
 import { timingSafeEqual } from "node:crypto";
-import { holderOf, readNetwork, type Network } from "../../networks.ts";
+import { holderOf, readNetwork, type NetworkAddress } from "../../networks.ts";
 import type { ApiKeyRecord, Tier } from "../tables/identity.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import { InvalidOptions } from "../../options.ts";
 import type { Clock, Logger, Random } from "../../runtime.ts";
 import { SCOPES, type Caller, type Scope } from "./caller.ts";
 import { newId, sha256Hex } from "../ids.ts";
-import { LastUse } from "./last-use.ts";
+import { LastUseWriter } from "./last-use.ts";
 
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
 export type KeyEnvironment = "live" | "test";
@@ -36,7 +36,7 @@ export interface IssuedKey {
 }
 
 /** Options of `rotateKey`. */
-export interface KeyRotation {
+export interface RotateKeyOptions {
   /**
    * The time for which the previous key goes on working, in milliseconds, 0 to 90 days; default 24 hours. The previous
    * key never works beyond its own expiry.
@@ -88,7 +88,7 @@ export interface ApiKeys {
    * revoking the old key later leaves the replacement alive. Throws `InvalidOptions`, and `KeyRefused` for a key that
    * does not exist, has ended, or was replaced before.
    */
-  rotateKey(keyId: string, rotation?: KeyRotation): Promise<RotatedKey>;
+  rotateKey(keyId: string, rotation?: RotateKeyOptions): Promise<RotatedKey>;
   /** Revokes a key for good; its next request is refused. */
   revokeKey(keyId: string): Promise<void>;
   /**
@@ -116,7 +116,7 @@ const OVERLAP_MS = DAY_MS;
 const MAX_OVERLAP_MS = 90 * DAY_MS;
 
 /** Dependencies of API keys. */
-export interface ApiKeyParts {
+interface ApiKeyParts {
   readonly storage: Pick<PaymentStorage, "apiKey" | "apiKeysOf" | "commit">;
   readonly clock: Clock;
   readonly random: Random;
@@ -136,11 +136,11 @@ type NewKey = Pick<
 /** The accounts and keys of one database. */
 export class StoredApiKeys implements ApiKeys {
   readonly #parts: ApiKeyParts;
-  readonly #lastUse: LastUse;
+  readonly #lastUse: LastUseWriter;
 
   constructor(parts: ApiKeyParts) {
     this.#parts = parts;
-    this.#lastUse = new LastUse(parts);
+    this.#lastUse = new LastUseWriter(parts);
   }
 
   async createAccount({ name, tier }: NewAccount): Promise<{ accountId: string }> {
@@ -172,7 +172,7 @@ export class StoredApiKeys implements ApiKeys {
     return all.map(({ secretHash: _, version: __, ...listed }) => listed);
   }
 
-  async rotateKey(keyId: string, { overlapMs = OVERLAP_MS }: KeyRotation = {}): Promise<RotatedKey> {
+  async rotateKey(keyId: string, { overlapMs = OVERLAP_MS }: RotateKeyOptions = {}): Promise<RotatedKey> {
     if (!(Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= MAX_OVERLAP_MS)) {
       const problem = `overlapMs: expected whole milliseconds from 0 to ${MAX_OVERLAP_MS}`;
       throw new InvalidOptions("rotateKey", [problem]);
@@ -295,7 +295,7 @@ function isAllowedFrom({ allowedAddresses }: ApiKeyRecord, address: string | nul
   if (allowedAddresses === null) return true;
   const networks = allowedAddresses
     .map(readNetwork)
-    .filter((network): network is Network => network !== null);
+    .filter((network): network is NetworkAddress => network !== null);
   return address !== null && holderOf(networks)(address);
 }
 

@@ -27,7 +27,7 @@ export const DURABLE_LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
 export const DURABLE_SCOPES: readonly DurableScope[] = ["cancel", "webhook_registration"];
 
 /** The state of a window after counting a request: what the RateLimit headers say. */
-export interface LimitStanding {
+export interface LimitStatus {
   readonly scope: string;
   readonly limit: number;
   readonly windowSeconds: number;
@@ -37,17 +37,17 @@ export interface LimitStanding {
 }
 
 /** Dependencies of counting. */
-export interface HitCounting {
+interface HitCounting {
   readonly storage: Pick<PaymentStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 /** A counted request. */
-export interface DurableHit {
-  readonly standing: LimitStanding;
+interface DurableHit {
+  readonly standing: LimitStatus;
   /** Takes it out of the window again and answers the standing without it: a replayed answer costs nothing. */
-  readonly takeBack: () => Promise<LimitStanding>;
+  readonly takeBack: () => Promise<LimitStatus>;
 }
 
 /**
@@ -67,7 +67,7 @@ export async function countHit(
   const result = await commitOne(storage, {
     writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }],
   });
-  const standing = await limitStanding({ storage, clock }, { accountId, tier }, scope);
+  const standing = await limitStatus({ storage, clock }, { accountId, tier }, scope);
   if (!result.ok) {
     const { resetSeconds: retryAfter } = standing;
     throw new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
@@ -77,17 +77,17 @@ export async function countHit(
     async takeBack() {
       // At time 0 it lies in no window.
       await commitOne(storage, { writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] });
-      return limitStanding({ storage, clock }, { accountId, tier }, scope);
+      return limitStatus({ storage, clock }, { accountId, tier }, scope);
     },
   };
 }
 
 /** The state of an account's limit, without counting anything. */
-export async function limitStanding(
+export async function limitStatus(
   { storage, clock }: Pick<HitCounting, "storage" | "clock">,
   { accountId, tier }: Pick<Caller, "accountId" | "tier">,
   scope: DurableScope,
-): Promise<LimitStanding> {
+): Promise<LimitStatus> {
   const { windowSeconds, perTier } = DURABLE_LIMITS[scope];
   const limit = perTier[tier];
   const at = clock.now();

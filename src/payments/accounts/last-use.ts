@@ -8,19 +8,19 @@ import type { ApiKeyRecord } from "../tables/identity.ts";
 const COARSENESS_MS = 60_000;
 
 /** Dependencies of noting the last use. */
-export interface LastUseParts {
+interface LastUseWriterParts {
   readonly storage: Pick<PaymentStorage, "commit">;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** The last uses of keys, as one process sees them. */
-export class LastUse {
-  readonly #parts: LastUseParts;
+export class LastUseWriter {
+  readonly #parts: LastUseWriterParts;
   /** Keys whose use is being written. */
   readonly #writing = new Set<string>();
 
-  constructor(parts: LastUseParts) {
+  constructor(parts: LastUseWriterParts) {
     this.#parts = parts;
   }
 

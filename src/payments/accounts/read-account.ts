@@ -3,7 +3,7 @@ import type { Tier } from "../tables/identity.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
-import { DURABLE_SCOPES, limitStanding, type LimitStanding } from "./count-hit.ts";
+import { DURABLE_SCOPES, limitStatus, type LimitStatus } from "./count-hit.ts";
 import { MAX_WEBHOOKS } from "./max-webhooks.ts";
 
 /** The account behind a key. */
@@ -13,12 +13,12 @@ export interface AccountBody {
   /** The scopes of this key; further keys of the account may have more. */
   readonly scopes: readonly string[];
   /** Limits on requests, by kind. */
-  readonly limits: readonly LimitStanding[];
+  readonly limits: readonly LimitStatus[];
   readonly webhooks: { readonly limit: number; readonly current: number };
 }
 
 /** Dependencies of reading an account. */
-export interface AccountReading {
+interface AccountReading {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
 }
@@ -26,7 +26,7 @@ export interface AccountReading {
 /** See `PaymentService.account`. */
 export async function readAccount(deps: AccountReading, caller: Caller): Promise<AccountBody> {
   const { accountId, tier, scopes } = caller;
-  const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStanding(deps, caller, scope)));
+  const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStatus(deps, caller, scope)));
   const current = (await deps.storage.webhooks(accountId)).length;
   return { accountId, tier, scopes, limits, webhooks: { limit: MAX_WEBHOOKS[tier], current } };
 }

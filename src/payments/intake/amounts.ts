@@ -6,7 +6,7 @@ import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
-import type { Admission } from "./intake.ts";
+import type { IntakeResult } from "./intake-check.ts";
 import type { Direction } from "./rules.ts";
 
 /** The window of a limit per day. */
@@ -22,26 +22,26 @@ interface Counted {
 }
 
 /** Dependencies of amount checks. */
-export interface AmountChecking {
+interface AmountLimitCheckParts {
   readonly storage: Pick<PaymentStorage, "volume">;
   readonly clock: Clock;
   readonly assets: Assets;
 }
 
 /** The limits of an admission, applied to the amounts of a quote. */
-export class AmountChecks {
-  readonly #storage: AmountChecking["storage"];
+export class AmountLimitCheck {
+  readonly #storage: AmountLimitCheckParts["storage"];
   readonly #clock: Clock;
   readonly #assets: Assets;
 
-  constructor({ storage, clock, assets }: AmountChecking) {
+  constructor({ storage, clock, assets }: AmountLimitCheckParts) {
     this.#storage = storage;
     this.#clock = clock;
     this.#assets = assets;
   }
 
   /** Throws `AMOUNT_TOO_LARGE` for more than a single transaction may move. */
-  refuseTooLarge({ rules }: Admission, amounts: Amounts): void {
+  refuseTooLarge({ rules }: IntakeResult, amounts: Amounts): void {
     for (const counted of countedOf(amounts)) {
       const maximum = limitOf(rules, counted, "perTransaction");
       if (maximum === null || counted.amount <= maximum) continue;
@@ -54,7 +54,7 @@ export class AmountChecks {
    * Like `refuseTooLarge`; also throws `VOLUME_LIMIT_EXCEEDED` for more than the rest of the account's day. Only
    * `volumes` in the commit is exact; this check explains a refused commit.
    */
-  async check(admission: Admission, amounts: Amounts): Promise<void> {
+  async check(admission: IntakeResult, amounts: Amounts): Promise<void> {
     this.refuseTooLarge(admission, amounts);
     for (const counted of countedOf(amounts)) {
       const limit = limitOf(admission.rules, counted, "perDay");
@@ -76,7 +76,7 @@ export class AmountChecks {
    * room: of concurrent transactions exactly as many are accepted as fit. Amounts are counted even without a limit, so
    * that a limit set later includes the day before.
    */
-  volumes({ rules }: Admission, transactionId: string, amounts: Amounts): readonly PaymentWrite[] {
+  volumes({ rules }: IntakeResult, transactionId: string, amounts: Amounts): readonly PaymentWrite[] {
     return countedOf(amounts).map((counted) => ({
       table: "volumes",
       insert: {
@@ -108,7 +108,7 @@ function countedOf({ inputMint, outputMint, inputAmount, outputAmount }: Amounts
 
 /** The account's own limit, else the limit of all accounts. */
 function limitOf(
-  rules: Admission["rules"],
+  rules: IntakeResult["rules"],
   { mint, direction }: Counted,
   field: "perTransaction" | "perDay",
 ): bigint | null {

@@ -11,7 +11,7 @@ const SECOND_MS = 1_000;
 const MOST_APART_MS = 60_000;
 
 /** Both clocks. */
-export interface ComparedClocks extends Pick<ServiceContext, "clock"> {
+export interface ClockParts extends Pick<ServiceContext, "clock"> {
   readonly storage: Pick<ServiceContext["storage"], "time">;
   readonly ledger: Pick<Ledger, "time">;
 }
@@ -20,7 +20,7 @@ export interface ComparedClocks extends Pick<ServiceContext, "clock"> {
  * The lead of the chain over the storage's clock, negative when behind; null for up to a minute, and while the chain's
  * time is not known.
  */
-export async function contradictionOf(clocks: ComparedClocks): Promise<number | null> {
+export async function contradictionOf(clocks: ClockParts): Promise<number | null> {
   const [chain, now] = await Promise.all([clocks.ledger.time(), storageTime(clocks)]);
   const aheadMs = chain === null ? 0 : chain - now;
   if (Math.abs(aheadMs) <= MOST_APART_MS) return null;

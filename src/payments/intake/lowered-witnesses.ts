@@ -2,7 +2,7 @@
 import type { PaymentStorage } from "../payment-storage.ts";
 import { storageTime } from "../storage-time.ts";
 import type { Clock } from "../../runtime.ts";
-import { rulesOf, SERVICE_GATE, type LoweredWitnesses, type SuspendedEndpoint } from "./rules.ts";
+import { rulesOf, SERVICE_GATE, type LoweredWitnessRule, type SuspendedEndpoint } from "./rules.ts";
 
 /** The storage of lowered witnesses, and the clock that ends them. */
 export interface LoweringParts {
@@ -13,7 +13,7 @@ export interface LoweringParts {
 /** Settings of operators that have not ended yet. Settings end by themselves. */
 export interface BeliefRules {
   /** Null where the number of witnesses is as configured. */
-  readonly lowered: LoweredWitnesses | null;
+  readonly lowered: LoweredWitnessRule | null;
   readonly suspendedEndpoints: readonly SuspendedEndpoint[];
 }
 
@@ -44,11 +44,14 @@ export function beliefRulesAt({ lowered, suspendedEndpoints }: BeliefRules, now:
 }
 
 /** Reads the lowered number of witnesses, null where it is as configured. */
-export async function loweredWitnesses(parts: LoweringParts): Promise<LoweredWitnesses | null> {
+export async function loweredWitnesses(parts: LoweringParts): Promise<LoweredWitnessRule | null> {
   return (await beliefRules(parts)).lowered;
 }
 
 /** A clock that was set back to before it began does not prolong it. */
-export function isInForce({ since, until }: Pick<LoweredWitnesses, "since" | "until">, now: number): boolean {
+export function isInForce(
+  { since, until }: Pick<LoweredWitnessRule, "since" | "until">,
+  now: number,
+): boolean {
   return since <= now && now < until;
 }

@@ -1,6 +1,6 @@
 /** The rules that operators have set, as stored: pauses, a suspension, limits, and fewer witnesses for a time. */
 import type { GateRecord } from "../tables/limits.ts";
-import type { ActedBy } from "../acted-by.ts";
+import type { ActContext } from "../act-context.ts";
 
 /** The new transactions and quotes that a pause refuses: all given fields must match. */
 export interface PauseScope {
@@ -11,7 +11,7 @@ export interface PauseScope {
 }
 
 /** A pause. `since` is in milliseconds. */
-export interface Pause extends PauseScope, ActedBy {
+export interface Pause extends PauseScope, ActContext {
   readonly since: number;
 }
 
@@ -19,7 +19,7 @@ export interface Pause extends PauseScope, ActedBy {
 export type Direction = "in" | "out";
 
 /** A limit on amounts of one asset, in base units as decimal strings; null where there is none. */
-export interface Limit extends ActedBy {
+export interface Limit extends ActContext {
   readonly mint: string;
   readonly direction: Direction;
   readonly perTransaction: string | null;
@@ -28,14 +28,14 @@ export interface Limit extends ActedBy {
 }
 
 /** Fewer endpoints than configured are enough to believe what is final, from `since` until `until`, in milliseconds. */
-export interface LoweredWitnesses extends ActedBy {
+export interface LoweredWitnessRule extends ActContext {
   readonly witnesses: number;
   readonly since: number;
   readonly until: number;
 }
 
 /** An endpoint that is not asked, from `since` until `until`, in milliseconds. */
-export interface SuspendedEndpoint extends ActedBy {
+export interface SuspendedEndpoint extends ActContext {
   /** The endpoint's name in the ledger. */
   readonly endpoint: string;
   readonly since: number;
@@ -46,10 +46,10 @@ export interface SuspendedEndpoint extends ActedBy {
 export interface IntakeRules {
   readonly pauses: readonly Pause[];
   /** Only an account can be suspended. */
-  readonly suspended: (ActedBy & { readonly since: number }) | null;
+  readonly suspended: (ActContext & { readonly since: number }) | null;
   readonly limits: readonly Limit[];
   /** Set for the whole service only. */
-  readonly lowered: LoweredWitnesses | null;
+  readonly lowered: LoweredWitnessRule | null;
   /** Set for the whole service only. */
   readonly suspendedEndpoints: readonly SuspendedEndpoint[];
 }

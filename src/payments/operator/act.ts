@@ -1,6 +1,6 @@
 /** Checks an operator's command, and makes the row of the audit log that is committed with its effect. */
 import { z } from "zod";
-import type { ActedBy } from "../acted-by.ts";
+import type { ActContext } from "../act-context.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
@@ -34,7 +34,7 @@ export type ActName =
 
 /** An act in full; `what` is kept as JSON and must hold no secret. */
 export interface Act {
-  readonly by: ActedBy;
+  readonly by: ActContext;
   readonly act: ActName;
   readonly what: Readonly<Record<string, unknown>>;
 }
@@ -42,7 +42,7 @@ export interface Act {
 const actedBy = z.strictObject({ actor: shownName, reason: shownWords });
 
 /** Checks who acts and why. Throws `OperatorRefused` that names the field. */
-export function readActedBy(by: unknown): ActedBy {
+export function readActContext(by: unknown): ActContext {
   return readCommand(actedBy, by);
 }
 
@@ -60,7 +60,7 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, given: unk
 export type WriteAct = (act: Act) => PaymentWrite;
 
 /** Sources of the time and the id of an audit row. */
-export interface AuditRuntime {
+interface AuditRuntime {
   readonly clock: Clock;
   readonly random: Random;
 }

@@ -5,23 +5,23 @@ import { z } from "zod";
 import { commitOne } from "../../../storage/decided.ts";
 import { isPaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
-import type { ActedBy } from "../acted-by.ts";
+import type { ActContext } from "../act-context.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { OrderedReturn, ProposedReturn, ReturnOrder } from "../private/order-return.ts";
+import type { OrderedReturn, ProposedReturn, ReturnRequest } from "../private/order-return.ts";
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
-import { PaymentNotSettled, type SettledPayment } from "../private/settle-payment.ts";
+import { SettlePaymentRefused, type SettledPayment } from "../private/settle-payment.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
-import { readActedBy, readCommand, type WriteAct } from "./act.ts";
+import { readActContext, readCommand, type WriteAct } from "./act.ts";
 import { decisionOfAddress } from "./attention/held-addresses.ts";
 import { matterId } from "./attention/matter.ts";
 import { OperatorRefused, privateModeIsOff } from "./operator-refused.ts";
-import type { Approval, EvidenceControl, Resolution } from "./resolve/command.ts";
+import type { Approval, EvidenceControl, ResolveResult } from "./resolve/command.ts";
 import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
 import { proposedReturn, returnId, waitingReturn } from "./resolve/proposed-return.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
 
 /** Acts on any transaction. Matters that wait for a person are decided by `resolve`. */
-export interface TransactionActing {
+export interface TransactionCommands {
   /**
    * Releases the deposit address of an order: an address held for any reason, at rest, closed or written off. A service
    * at work settles it again. The operator vouches for every transaction that the address has signed and for the money
@@ -30,7 +30,7 @@ export interface TransactionActing {
    * out of it is being written down, and for an open order whose address has paid what this database does not know;
    * with `LedgerUnavailable` when the chain cannot be read.
    */
-  releaseDeposit(transactionId: string, by: ActedBy): Promise<ReleasedDeposit>;
+  releaseDeposit(transactionId: string, by: ActContext): Promise<ReleasedDeposit>;
   /**
    * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least
    * one endpoint must show exactly this message as finalized, and no endpoint may contradict. A transaction that was
@@ -42,7 +42,7 @@ export interface TransactionActing {
    * endpoints as must agree tell what the transaction paid, and the payment is booked as that. The address stays held until
    * it is released.
    */
-  settleTransaction(landing: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment>;
+  settleTransaction(landing: NamedLanding, by: ActContext): Promise<SettledTransaction | SettledPayment>;
   /**
    * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of
    * an order that is over: to its sender, or to a new owner, whom `screen` must accept, and who gets at most the amount
@@ -51,7 +51,7 @@ export interface TransactionActing {
    * `OperatorRefused` for what is not there, cannot move, or has to wait; with `LedgerUnavailable` when the chain
    * cannot be read.
    */
-  returnTokens(transactionId: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn>;
+  returnTokens(transactionId: string, order: ReturnRequest, by: ActContext): Promise<GivenReturn>;
 }
 
 /** A return that was ordered, or that waits for a second person. */
@@ -70,7 +70,7 @@ const landed = z.strictObject({ transactionId: named, signature: z.string().min(
 const returned = z.strictObject({ transactionId: named, mint: named, to: named.optional() });
 
 /** Dependencies of these acts. */
-export interface TransactionActsParts {
+interface TransactionCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
@@ -80,15 +80,15 @@ export interface TransactionActsParts {
 }
 
 /** Carries out acts on transactions, each in one commit with its audit row. */
-export class TransactionActs implements TransactionActing {
-  readonly #parts: TransactionActsParts;
+export class TransactionCommandHandler implements TransactionCommands {
+  readonly #parts: TransactionCommandParts;
 
-  constructor(parts: TransactionActsParts) {
+  constructor(parts: TransactionCommandParts) {
     this.#parts = parts;
   }
 
-  async releaseDeposit(given: string, by: ActedBy): Promise<ReleasedDeposit> {
-    const acted = readActedBy(by);
+  async releaseDeposit(given: string, by: ActContext): Promise<ReleasedDeposit> {
+    const acted = readActContext(by);
     const { transactionId } = readCommand(released, { transactionId: given });
     const control = this.#control();
     const guardOf = (address: string): Promise<PaymentWrite> => this.#guardOfAddress(address);
@@ -98,9 +98,9 @@ export class TransactionActs implements TransactionActing {
     return control.release(transactionId, { refundTo: null, guardOf, writesFor }).catch(asRefusal);
   }
 
-  async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment> {
+  async settleTransaction(given: NamedLanding, by: ActContext): Promise<SettledTransaction | SettledPayment> {
     const { writeAct, evidence } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const { transactionId, signature } = readCommand(landed, given);
     const guard = await this.#guard(matterId("unprovable", transactionId));
     const audit = writeAct({ by: acted, act: "settle", what: { transactionId, signature } });
@@ -110,10 +110,10 @@ export class TransactionActs implements TransactionActing {
     });
   }
 
-  #settlePayment(landing: NamedLanding, by: ActedBy): Promise<SettledPayment> {
+  #settlePayment(landing: NamedLanding, by: ActContext): Promise<SettledPayment> {
     const { control, writeAct } = this.#parts;
     const refused = (cause: unknown): never => {
-      if (cause instanceof PaymentNotSettled) throw new OperatorRefused(cause.message, { cause });
+      if (cause instanceof SettlePaymentRefused) throw new OperatorRefused(cause.message, { cause });
       if (!isPaymentError(cause, "TRANSACTION_NOT_FOUND")) throw cause;
       throw new OperatorRefused(`there is no transaction ${landing.transactionId}`, { cause });
     };
@@ -129,8 +129,8 @@ export class TransactionActs implements TransactionActing {
       .catch(refused);
   }
 
-  async returnTokens(given: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn> {
-    const acted = readActedBy(by);
+  async returnTokens(given: string, order: ReturnRequest, by: ActContext): Promise<GivenReturn> {
+    const acted = readActContext(by);
     const { transactionId, ...checked } = readCommand(returned, { ...order, transactionId: given });
     const control = this.#control();
     let approve: string | null = null;
@@ -155,9 +155,9 @@ export class TransactionActs implements TransactionActing {
    * Confirms a return that another person requested by `returnTokens`: at most the amount at the time of the request is
    * sent.
    */
-  async approveReturn(id: string, { address }: Approval, by: ActedBy): Promise<Resolution> {
+  async approveReturn(id: string, { address }: Approval, by: ActContext): Promise<ResolveResult> {
     const { storage, clock, writeAct } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const before = await storage.decision(id);
     const waiting = waitingReturn(id, before, { address, actor: acted.actor });
     const { transactionId, mint, to, units, actor: requestedBy } = waiting;
@@ -180,7 +180,7 @@ export class TransactionActs implements TransactionActing {
     return { id, action: "returnTokens", state: "done", transactionId };
   }
 
-  async #proposeReturn(proposed: ProposedReturn, by: ActedBy): Promise<string> {
+  async #proposeReturn(proposed: ProposedReturn, by: ActContext): Promise<string> {
     const { storage, clock, writeAct } = this.#parts;
     const what = { ...proposed, units: String(proposed.units) };
     const id = returnId(proposed);

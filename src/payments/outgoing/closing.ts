@@ -22,7 +22,7 @@ export interface ClosingRules {
 }
 
 /** The markers of one address. */
-export interface StandingMarkers {
+interface StandingMarkers {
   readonly address: string;
   readonly payments: readonly Pick<PaymentRecord, "plan" | "signature">[];
   /** 151 above the highest finalized height that any node told once the address had come to rest. */

@@ -3,7 +3,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { TransactionView } from "../tables/orders.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
-import type { OrderRouting, Routed } from "./order-routing.ts";
+import type { OrderRouting, RoutingOutcome } from "./order-routing.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { depositAddressOf } from "./plans/routing-terms.ts";
 import { readPlan } from "./plans/stored-plan.ts";
@@ -72,7 +72,7 @@ export function declinableRouting(
     const [deposit] = await storage.deposits([depositAddressOf(view.transaction)]);
     return deposit !== undefined && (await elsewhere.hasPaidRecipients(deposit, view));
   };
-  const givenUp = (unpaid: number): Routed => ({ event: { type: "ROUTED", payouts: 0, unpaid } });
+  const givenUp = (unpaid: number): RoutingOutcome => ({ event: { type: "ROUTED", payouts: 0, unpaid } });
   return {
     async route(transactionId) {
       const view = await declined(transactionId);

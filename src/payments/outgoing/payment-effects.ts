@@ -7,7 +7,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
@@ -17,7 +17,7 @@ import { faultOfSwap, isOutdated, isProvidersFault } from "./plans/plan-swap.ts"
 import type { PriceCheck } from "../swap-provider/price-check.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isReturn } from "./plans/plan-return.ts";
-import { PaymentOutcomes } from "./read-outcome.ts";
+import { PaymentOutcomeReader } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
 import {
   allowanceOf,
@@ -29,17 +29,17 @@ import {
   withoutDead,
 } from "../purses/sponsor-allowance.ts";
 import { lastHeightOf } from "./signing-anew.ts";
-import type { StartLeaves } from "./start-leaves.ts";
+import type { LeafPaymentHandler } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
 import { isDeclinedPayment, isToRecipients } from "./declined.ts";
-import { KeptAccounts } from "./plans/kept-accounts.ts";
+import { KeptAccountList } from "./plans/kept-accounts.ts";
 import { followedBy, proofOf, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** Dependencies of signing payments. */
-export interface PaymentSurroundings extends ClosingRules {
+interface PaymentEffectParts extends ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
@@ -54,7 +54,7 @@ export interface PaymentSurroundings extends ClosingRules {
   readonly spendingCheck: SpendingCheck;
   /** Whether a swap may still be signed for at the price it was planned at. */
   readonly isPriceGood: PriceCheck;
-  readonly startLeaves: StartLeaves;
+  readonly startLeaves: LeafPaymentHandler;
 }
 
 type Outcome = Promise<EffectOutcome<PaymentEvent, PaymentTables>>;
@@ -77,12 +77,12 @@ const MAX_TRIES = 20;
 
 /** Effects of the chart `payment`. Each loads the payment by its id; a rejection means: try again later. */
 export class PaymentEffects {
-  readonly #with: PaymentSurroundings;
-  readonly #outcomes: PaymentOutcomes;
+  readonly #with: PaymentEffectParts;
+  readonly #outcomes: PaymentOutcomeReader;
 
-  constructor(surroundings: PaymentSurroundings) {
+  constructor(surroundings: PaymentEffectParts) {
     this.#with = surroundings;
-    this.#outcomes = new PaymentOutcomes(surroundings);
+    this.#outcomes = new PaymentOutcomeReader(surroundings);
   }
 
   /**
@@ -178,7 +178,7 @@ export class PaymentEffects {
   }
 
   /** The error with which the newest bytes landed, as enough endpoints tell it. */
-  async #agreedError({ signature }: PaymentRecord): Promise<Agreed<string> | null> {
+  async #agreedError({ signature }: PaymentRecord): Promise<Evidence<string> | null> {
     const [error = null] = signature === null ? [] : await this.#with.ledger.landedErrors([signature]);
     return error;
   }
@@ -225,7 +225,7 @@ export class PaymentEffects {
 
   /** Whether the plan would close or empty an account that the rules of markers keep, whoever ordered it. */
   #takesFromMarkers({ row, deposit, view: { payments }, plan }: PaymentInHand): boolean {
-    const account = new KeptAccounts(this.#with, { deposit, payments }).takenBy(plan);
+    const account = new KeptAccountList(this.#with, { deposit, payments }).takenBy(plan);
     if (account === null) return false;
     this.#with.log.warn({ payment: row.id, account }, "a plan that would take from a marker is not signed");
     return true;

@@ -9,7 +9,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { possiblePlans, type PossiblePlan } from "./plans/possible-plans.ts";
 
 /** A marker that names the marker of a plan. */
-export interface ReplacedMarker {
+interface ReplacedMarker {
   readonly deposit: DepositRecord;
   readonly view: Pick<TransactionView, "transaction" | "recipients">;
   readonly words: string;
@@ -17,7 +17,7 @@ export interface ReplacedMarker {
 }
 
 /** Dependencies of naming a plan. */
-export interface PlanNaming {
+export interface PlanNameParts {
   readonly ledger: Pick<Ledger, "markerAddress">;
   readonly keys: DepositKeys;
   readonly assets: Assets;
@@ -25,7 +25,7 @@ export interface PlanNaming {
 
 /** Null where the marker names no plan of payouts: a refund, or something else. */
 export async function plannedElsewhere(
-  { ledger, keys, assets }: PlanNaming,
+  { ledger, keys, assets }: PlanNameParts,
   { deposit, view, words, delegate }: ReplacedMarker,
 ): Promise<PossiblePlan | null> {
   const order = { recipients: view.recipients, asset: assets.named(view.transaction.mint) };

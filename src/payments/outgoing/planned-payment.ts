@@ -7,7 +7,7 @@ import { startOf, type StartRequest, type Workflow } from "../../engine/index.ts
 import type { Address } from "../../address.ts";
 import type { Clock } from "../../runtime.ts";
 import { derivedId } from "../ids.ts";
-import type { Reserved } from "../swap-provider/reserve.ts";
+import type { ReservationResult } from "../swap-provider/reserve.ts";
 import { writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 
 /** Pause before what may pass by itself (an empty sponsor, a node's mood) is tried again. */
@@ -28,14 +28,14 @@ export interface PlannedPayment {
   readonly plan: StoredPlan;
   readonly role: PaymentRole;
   /** The reservation for the payment, by its id. */
-  readonly reserve?: (paymentId: string) => Reserved;
+  readonly reserve?: (paymentId: string) => ReservationResult;
 }
 
 /** Parts of the commit that starts a payment: the machine's start, the row, and the reservations. */
-export interface StartedPayment {
+interface StartedPayment {
   readonly start: StartRequest;
   readonly write: PaymentWrite;
-  readonly reserved: Reserved["writes"];
+  readonly reserved: ReservationResult["writes"];
 }
 
 /** The id follows from address and mark: planning a payment twice gives the same id. */

@@ -5,28 +5,28 @@ import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { MarkersReading } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { signaturesIn } from "./closing.ts";
-import { PaymentsElsewhere, type PaidElsewhere } from "./paid-elsewhere.ts";
+import { OtherCopyReader, type OtherCopyPayment } from "./other-copy-payment.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
-import { deathOf, type Death } from "./signing-anew.ts";
+import { deathOf, type DeathEvidence } from "./signing-anew.ts";
 import { undisputed } from "./plans/undisputed.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
-export interface PaymentInQuestion {
+export interface OrderPayment {
   readonly row: PaymentRecord;
   readonly deposit: DepositRecord;
   readonly view: TransactionView;
 }
 
 /** Time and signature of a payment's landing, as far as known. */
-export interface Landing {
+interface Landing {
   readonly signature: string | null;
   readonly slot: number;
   /** Unix seconds. */
@@ -38,10 +38,10 @@ export interface Landing {
  * tells whether the newest bytes can still land. `unknown`: a payment that this database does not know made the marker.
  * `foreclosed`: an operator has vouched for such an unknown payment: this payment can never land.
  */
-export type PaymentOutcome =
-  | ({ readonly kind: "made"; readonly elsewhere?: PaidElsewhere } & Landing)
+type PaymentOutcome =
+  | ({ readonly kind: "made"; readonly elsewhere?: OtherCopyPayment } & Landing)
   | ({ readonly kind: "overtaken" } & RivalPayment)
-  | { readonly kind: "unmade"; readonly death: Death }
+  | { readonly kind: "unmade"; readonly death: DeathEvidence }
   | { readonly kind: "unknown" }
   | { readonly kind: "foreclosed" };
 
@@ -64,23 +64,23 @@ interface OutcomeReading {
 }
 
 /** Reads outcomes. A marker that the witnesses disagree about is no outcome: reading rejects, and is tried again. */
-export class PaymentOutcomes {
+export class PaymentOutcomeReader {
   readonly #storage: PaymentStorage;
   readonly #ledger: Ledger;
   readonly #keys: DepositKeys;
   readonly #clock: Clock;
-  readonly #elsewhere: PaymentsElsewhere;
+  readonly #elsewhere: OtherCopyReader;
 
   constructor({ storage, ledger, keys, clock, assets }: OutcomeReading) {
     this.#storage = storage;
     this.#ledger = ledger;
     this.#keys = keys;
     this.#clock = clock;
-    this.#elsewhere = new PaymentsElsewhere({ storage, ledger, keys, assets });
+    this.#elsewhere = new OtherCopyReader({ storage, ledger, keys, assets });
   }
 
   /** Rejects with `LedgerUnavailable` where too few witnesses answer. */
-  async read(question: PaymentInQuestion): Promise<PaymentOutcome> {
+  async read(question: OrderPayment): Promise<PaymentOutcome> {
     const { row, deposit, view } = question;
     const plan = readPlan(row.plan);
     const proof = proofOf(plan);
@@ -114,7 +114,7 @@ export class PaymentOutcomes {
   }
 
   /** Whether the plan that a payment depends on was replaced: then the payment can never land. */
-  async isAbandoned({ deposit, view }: Omit<PaymentInQuestion, "row">, planWords: string): Promise<boolean> {
+  async isAbandoned({ deposit, view }: Omit<OrderPayment, "row">, planWords: string): Promise<boolean> {
     const plan = view.payments.find((each) => proofOf(readPlan(each.plan))?.planWords === planWords);
     const words = plan === undefined ? undefined : proofOf(readPlan(plan.plan))?.words;
     if (words === undefined) throw new Error(`no payment of ${deposit.id} makes the plan it should follow`);
@@ -130,7 +130,7 @@ export class PaymentOutcomes {
    * that names no plan; no payment signed here has made a marker that names an unknown plan.
    */
   async #paidElsewhere(
-    question: PaymentInQuestion,
+    question: OrderPayment,
     { words, delegate }: { readonly words: string; readonly delegate: Address | null },
     reading: Moment,
   ): Promise<PaymentOutcome> {
@@ -149,7 +149,7 @@ export class PaymentOutcomes {
    * The outcome of a drain, which only moves money to its proper place: landed when the markers that it closes are
    * gone.
    */
-  async #readDrain({ row, deposit }: PaymentInQuestion, plan: StoredPlan): Promise<PaymentOutcome> {
+  async #readDrain({ row, deposit }: OrderPayment, plan: StoredPlan): Promise<PaymentOutcome> {
     const closed = plan.moves.flatMap((move) => (move.does === "unmark" ? [move.words] : []));
     const told = await this.#told(deposit, closed);
     const death = await this.#deathOf(row, { ...told, unmadeAt: [] });
@@ -162,7 +162,7 @@ export class PaymentOutcomes {
     return { kind: "made", ...(await this.#landing(row, reading)) };
   }
 
-  async #told(deposit: DepositRecord, words: readonly string[]): Promise<Agreed<MarkersReading>> {
+  async #told(deposit: DepositRecord, words: readonly string[]): Promise<Evidence<MarkersReading>> {
     const seeds = words.map((each) => this.#keys.seed(deposit, each));
     return this.#ledger.markers(deposit.id, seeds);
   }
@@ -176,8 +176,8 @@ export class PaymentOutcomes {
    */
   async #deathOf(
     { signature }: PaymentRecord,
-    { blockHeight, markers, unmadeAt }: Agreed<Omit<MarkersReading, keyof Moment>>,
-  ): Promise<Death> {
+    { blockHeight, markers, unmadeAt }: Evidence<Omit<MarkersReading, keyof Moment>>,
+  ): Promise<DeathEvidence> {
     const [attempt] = signature === null ? [] : await this.#storage.attempts([signature]);
     if (attempt === undefined) return "agreed";
     const agreed: number = markers[0] === "disputed" ? -1 : blockHeight;
@@ -215,7 +215,7 @@ export class PaymentOutcomes {
   }
 
   async #landedAs(
-    { row, deposit, view }: PaymentInQuestion,
+    { row, deposit, view }: OrderPayment,
     found: Candidate,
     reading: Moment,
   ): Promise<PaymentOutcome> {
@@ -274,7 +274,7 @@ function signaturesOf({ row, plan }: Candidate): readonly string[] {
   return signaturesIn(plan, row.signature);
 }
 
-type Moment = Agreed<Pick<MarkersReading, "slot" | "blockTime">>;
+type Moment = Evidence<Pick<MarkersReading, "slot" | "blockTime">>;
 
 function candidatesFor(words: string, { payments }: TransactionView): readonly Candidate[] {
   return payments.flatMap((row) => {

@@ -16,7 +16,7 @@ type Version = Pick<AttemptRecord, "lastValidBlockHeight" | "createdAt">;
  * Heights at one commitment: `agreed` is reached by as many endpoints as must agree, `highest` by at least one
  * endpoint.
  */
-export interface ReachedHeights {
+interface ReachedHeights {
   readonly agreed: number;
   readonly highest: number;
 }
@@ -25,7 +25,7 @@ export interface ReachedHeights {
  * `agreed`: enough witnesses are past the last height. `presumed`: one endpoint is past the last height, and the others had five
  * minutes. A presumed death permits to sign the same words anew; the version keeps its cost.
  */
-export type Death = "agreed" | "presumed" | "none";
+export type DeathEvidence = "agreed" | "presumed" | "none";
 
 /**
  * Judges by heights whether a version can still land. A height above the last valid height means that the following
@@ -35,7 +35,7 @@ export function deathOf(
   { lastValidBlockHeight, createdAt }: Version,
   { agreed, highest }: ReachedHeights,
   now: number,
-): Death {
+): DeathEvidence {
   if (agreed > lastValidBlockHeight) return "agreed";
   const age = now - createdAt;
   // Below zero the clock was set back, and tells nothing.

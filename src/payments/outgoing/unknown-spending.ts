@@ -7,7 +7,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { LifeRecord } from "../tables/database.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { uncheckedTime } from "../gaps.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";
@@ -22,7 +22,7 @@ export const UNKNOWN_SPENDING = "unknown_spending";
 export const MISSING_HISTORY = "missing_history";
 
 /** The reasons to hold an address that may have paid without this database. */
-export type SpendingDoubt = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
+export type SpendingReason = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
 
 interface Asked {
   readonly storage: PaymentStorage;
@@ -48,7 +48,7 @@ export async function unknownSpending(
 async function unknownAmong(
   storage: PaymentStorage,
   address: string,
-  listed: Agreed<readonly OutgoingTransaction[]>,
+  listed: Evidence<readonly OutgoingTransaction[]>,
 ): Promise<readonly string[]> {
   const before = await storage.unknownSignatures(address);
   const { unknown } = await explainedOf(storage, [...new Set([...carriedOut(listed), ...before])]);
@@ -74,14 +74,14 @@ export async function keepUnknown(
 }
 
 /** The doubt that lies in what nodes list alone, whether or not they have the history of every gap. */
-export async function listedDoubt(asked: Asked, address: Address): Promise<SpendingDoubt | null> {
+export async function listedDoubt(asked: Asked, address: Address): Promise<SpendingReason | null> {
   return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
 }
 
 /** The signatures of an address, and how far they are believed. */
-export interface Spending extends SpendingElsewhere {
+interface Spending extends SpendingElsewhere {
   /** All transactions of the address that nodes list. */
-  readonly transactions: Agreed<readonly OutgoingTransaction[]>;
+  readonly transactions: Evidence<readonly OutgoingTransaction[]>;
   /** False after a gap in the lives of the database of which too few nodes have the history: then there may be more. */
   readonly isProven: boolean;
 }
@@ -109,7 +109,7 @@ export async function spendingOf(
 }
 
 /** The reason to doubt that an address has paid only payments of this database; null without a doubt. */
-export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingDoubt | null> {
+export async function spendingReason(asked: Asked, deposit: DepositRecord): Promise<SpendingReason | null> {
   const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
   if (unknown.length > 0) return UNKNOWN_SPENDING;
   return isProven ? null : MISSING_HISTORY;
@@ -128,7 +128,7 @@ interface SpendingElsewhere {
 
 export async function spendingElsewhere(
   storage: PaymentStorage,
-  transactions: Agreed<readonly OutgoingTransaction[]>,
+  transactions: Evidence<readonly OutgoingTransaction[]>,
 ): Promise<SpendingElsewhere> {
   return explainedOf(storage, carriedOut(transactions));
 }
@@ -156,7 +156,7 @@ export function explanationOf(signature: string): string {
 }
 
 /** The reason to think that an address has paid without us, as far as this process knows; null without a hint. */
-export type SpendingCheck = (address: string) => Promise<SpendingDoubt | null>;
+export type SpendingCheck = (address: string) => Promise<SpendingReason | null>;
 
 /** The most remembered signatures; asking again about a forgotten signature costs only a call. */
 const MAX_REMEMBERED = 10_000;
@@ -174,10 +174,10 @@ const MAX_REMEMBERED = 10_000;
 export function spendingCheck(asked: Asked): SpendingCheck {
   const clean = new Set<string>();
   /** The payouts of a payroll are signed at once, and ask at once. */
-  const underWay = new Map<string, Promise<SpendingDoubt | null>>();
+  const underWay = new Map<string, Promise<SpendingReason | null>>();
 
-  const look = async (address: string): Promise<SpendingDoubt | null> => {
-    const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
+  const look = async (address: string): Promise<SpendingReason | null> => {
+    const doubt = await spendingReason(asked, await storedDeposit(asked, address));
     if (doubt !== null) return doubt;
     if (clean.size >= MAX_REMEMBERED) clean.clear();
     clean.add(address);
@@ -199,7 +199,7 @@ export async function holdAddress(storage: PaymentStorage, address: string, reas
 
 /** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */
 export async function refuseUnknownSpending(asked: Asked, address: Address): Promise<void> {
-  const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
+  const doubt = await spendingReason(asked, await storedDeposit(asked, address));
   if (doubt === null) return;
   await holdAddress(asked.storage, address, doubt);
   throw new Error(`deposit address ${address} is held: ${doubt}`);

@@ -4,9 +4,9 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { Confirmations } from "./confirmations.ts";
+import { ConfirmedSignatureCache } from "./confirmed-signature-cache.ts";
 import { deathOf } from "./signing-anew.ts";
-import { Resending } from "./resending.ts";
+import { ResendQueue } from "./resend-queue.ts";
 
 interface AttemptWatching {
   readonly storage: PaymentStorage;
@@ -30,8 +30,8 @@ type Report = Extract<PaymentEvent, { readonly about: string }>;
  */
 export function watchAttempts(watching: AttemptWatching): Watcher {
   const { storage, ledger, clock, intervalMs } = watching;
-  const resending = new Resending(watching);
-  const confirmations = new Confirmations(ledger);
+  const resending = new ResendQueue(watching);
+  const confirmations = new ConfirmedSignatureCache(ledger);
 
   return {
     intervalMs,

@@ -53,7 +53,7 @@ interface Accepted {
  * `maxDeviationBps` off the last accepted price. Anything else, an error of the source, and five seconds without an
  * answer reject; nothing is ever made up in place of a price.
  */
-export class GuardedPrices implements PriceSource {
+export class GuardedPriceSource implements PriceSource {
   readonly #source: PriceSource;
   readonly #bounds: CheckedPriceBounds;
   readonly #clock: Clock;

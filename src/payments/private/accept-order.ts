@@ -7,7 +7,7 @@ import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { SOL_MINT } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
-import { startOf, type Companions, type StartRequest } from "../../engine/index.ts";
+import { startOf, type CommitAdditions, type StartRequest } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
@@ -15,13 +15,13 @@ import type { Caller } from "../accounts/caller.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
 import { newId } from "../ids.ts";
 import { isBehindBlock } from "../intake/chain-clock.ts";
-import { clockRefusal } from "../intake/intake.ts";
+import { clockRefusal } from "../intake/intake-check.ts";
 import { isoTime } from "../iso-time.ts";
 import { worthAtMost } from "../prices/prices.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { mostNetworkFees, sponsorCap } from "../purses/sponsor-allowance.ts";
-import { shareOfDay, type ShareOfDay } from "../purses/sponsor-limit.ts";
+import { shareOfDay, type SponsorLimitWrites } from "../purses/sponsor-limit.ts";
 import { boundBy, releaseUncounted, reserveShares } from "../purses/sponsor-share.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import { rateOfSol } from "../quotes/private-pricing.ts";
@@ -53,15 +53,15 @@ export const QUIET_MS = 24 * 3_600_000;
 export const SLOW_MS = 60 * 24 * 3_600_000;
 /** The least time between two refunds of an address. */
 export const REFUND_PAUSE_MS = 10 * 60_000;
-/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
+/** The retry that ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
 
 /** Dependencies of taking orders, besides the context. */
-export interface OrderAcceptanceParts extends ServiceContext {
+interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
+  readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
 }
 
 /** A new order under its fresh id, and its reserved costs. */
@@ -72,7 +72,7 @@ interface FreshOrder {
   /** The sponsor's worst case, and what the sponsor holds, in lamports. */
   readonly reservation: ReservationRecord;
   readonly held: bigint;
-  readonly share: ShareOfDay;
+  readonly share: SponsorLimitWrites;
   /** Both of the account's shares, and the release of what no longer counts against it. */
   readonly ofAccount: readonly PaymentWrite[];
   readonly uncounted: readonly PaymentWrite[];

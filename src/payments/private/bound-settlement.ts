@@ -22,10 +22,10 @@ import {
   mostBound,
   releaseUncounted,
 } from "../purses/sponsor-share.ts";
-import type { AddressSettlement, Settled } from "./settle-address.ts";
+import type { AddressSettlement, SettlementOutcome } from "./settle-address.ts";
 
 /** Dependencies of these adjustments. */
-export interface BindingParts {
+interface BindingParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -59,7 +59,11 @@ export function boundSettlement(settlement: AddressSettlement, parts: BindingPar
   };
 }
 
-async function bound(parts: BindingParts, order: SettledOrder, settled: Settled): Promise<Settled> {
+async function bound(
+  parts: BindingParts,
+  order: SettledOrder,
+  settled: SettlementOutcome,
+): Promise<SettlementOutcome> {
   const { event } = order;
   const late = event.type === "REFUND_PLANNED" ? await countLate(parts, order) : [];
   // The account's other orders bind its whole share already: the refund is made once they have ended.

@@ -1,21 +1,21 @@
 /** Money at token accounts beside the associated one: brought to where everything else is counted and paid from. */
 import type { Address } from "../../address.ts";
-import { EndpointsDiffer, type FirmCommitment } from "../../ledger/ledger.ts";
+import { EndpointsDifferError, type FirmCommitment } from "../../ledger/ledger.ts";
 import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
-import { transfer, type RoutingTerms } from "../outgoing/plans/routing-terms.ts";
+import { transfer, type RoutingContext } from "../outgoing/plans/routing-terms.ts";
 import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
 
 /** Accounts emptied in one transaction: as many transfers as any payout has at most. The others wait for the next. */
 const MAX_ACCOUNTS = 4;
 
 /** A deposit outside the associated accounts. */
-export interface StrayDeposit extends StrayAccount {
+interface StrayDeposit extends StrayAccount {
   readonly asset: Token;
 }
 
 /** Deposits outside the associated accounts, largest first, and the block of the reading. */
-export interface StrayDeposits {
+interface StrayDeposits {
   readonly slot: number;
   readonly deposits: readonly StrayDeposit[];
 }
@@ -26,14 +26,14 @@ interface StraysLook {
 }
 
 /** The assets of a search for stray deposits, and its commitment. */
-export interface SoughtStrays {
+interface SoughtStrays {
   readonly among: readonly Token[];
   readonly commitment: FirmCommitment;
 }
 
 /**
  * All token accounts of the address that are not the associated ones and hold enough for a deposit. Opening such an
- * account costs a thousand times the value of the smallest deposit. Throws `EndpointsDiffer` while an endpoint shows
+ * account costs a thousand times the value of the smallest deposit. Throws `EndpointsDifferError` while an endpoint shows
  * such a deposit that too few others show.
  */
 export async function allStrayDeposits(
@@ -49,7 +49,7 @@ export async function allStrayDeposits(
       .map((account) => ({ ...account, asset: assets.named(account.mint) }))
       .filter(({ asset, amount }) => amount >= smallestAmount(asset));
   if (depositsAmong(disputed).length > 0) {
-    throw new EndpointsDiffer(`the token accounts of ${address}`, [endpoint]);
+    throw new EndpointsDifferError(`the token accounts of ${address}`, [endpoint]);
   }
   return { slot, deposits: depositsAmong(accounts) };
 }
@@ -69,7 +69,7 @@ export async function strayDeposits(
  * emptied accounts stay open: closing an account fails when one more unit arrives at the wrong moment. The collection
  * needs no marker: a second run only moves further tokens to the right account.
  */
-export function collectionPlan(terms: RoutingTerms, deposits: readonly StrayDeposit[]): StoredPlan {
+export function collectionPlan(terms: RoutingContext, deposits: readonly StrayDeposit[]): StoredPlan {
   const { address, sponsor } = terms;
   const legs = deposits.map(({ asset, amount, address: fromAccount }) => ({
     ...transfer(asset, { from: address, to: address, amount, accountPayer: sponsor }),

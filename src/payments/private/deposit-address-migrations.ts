@@ -1,6 +1,6 @@
 /** Migrates deposit addresses from the first version of their chart. */
 import type { DepositAddressContext } from "../../../machines/index.ts";
-import type { InstanceBefore, Migrated } from "../../engine/index.ts";
+import type { PreviousInstance, MigratedInstance } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import type { PaymentTables } from "../tables.ts";
 
@@ -15,7 +15,7 @@ export function fromFirstVersion({
   id,
   context: { isReleased, refundTo, ...context },
   now,
-}: InstanceBefore<FirstContext>): Migrated<never, DepositAddressContext, PaymentTables> {
+}: PreviousInstance<FirstContext>): MigratedInstance<never, DepositAddressContext, PaymentTables> {
   if (!isReleased) return { context };
   const { received, spent } = context;
   const left = Object.entries(received).map(([mint, all]): [string, string] => [

@@ -8,10 +8,10 @@ import {
 import type { PaymentTables } from "../tables.ts";
 import type { EntryRecord } from "../tables/deposits.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { workflow, type InstanceBefore, type Workflow } from "../../engine/index.ts";
+import { workflow, type PreviousInstance, type Workflow } from "../../engine/index.ts";
 import { fromFirstVersion } from "./deposit-address-migrations.ts";
-import type { ReturnTokens } from "./return-tokens.ts";
-import type { ScreenPayers } from "./screen-payers.ts";
+import type { ReturnHandler } from "./return-tokens.ts";
+import type { PayerCheck } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { releaseShareOfDay } from "../purses/sponsor-limit.ts";
 import type { AddressSettlement } from "./settle-address.ts";
@@ -26,10 +26,10 @@ const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
 const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
 /** Effects of a deposit address. */
-export interface AddressEffects {
+interface AddressEffects {
   readonly settlement: AddressSettlement;
-  readonly sendBack: ReturnTokens;
-  readonly mayServePayers: ScreenPayers;
+  readonly sendBack: ReturnHandler;
+  readonly mayServePayers: PayerCheck;
   /** The transaction that the address belongs to. */
   readonly orderOf: (address: string) => Promise<string>;
   /** The number of steps that the address has made. */
@@ -48,9 +48,9 @@ export function depositAddressWorkflow({
     migrate: {
       1: fromFirstVersion,
       // The second version did not hear REDIRECT while it waited or spent; what it stored is the same.
-      2: ({ context }: InstanceBefore<DepositAddressContext>) => ({ context }),
+      2: ({ context }: PreviousInstance<DepositAddressContext>) => ({ context }),
       // Nor did the third one hear PAID_ELSEWHERE while it looked for strays.
-      3: ({ context }: InstanceBefore<DepositAddressContext>) => ({ context }),
+      3: ({ context }: PreviousInstance<DepositAddressContext>) => ({ context }),
     },
     effects: {
       planSettlement: (params, { instance }) => settlement.settle(instance, params),

@@ -5,14 +5,14 @@ import { PaymentError } from "../../errors.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
-import { screenParties, type Screen } from "../recipients/screening.ts";
+import { screenParties, type ScreenAddress } from "../recipients/screening.ts";
 import type { ServiceContext } from "../service-context.ts";
 
 /** Dependencies of checking the parties of an order. */
-export interface OrderPartiesParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
+interface OrderPartiesParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
   /** Sponsor, treasury and desk. */
   readonly ownWallets: readonly Address[];
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
 }
 
 /** Throws what is wrong with a party of the order: `INVALID_RECIPIENT`, `VALIDATION_ERROR` or `AMOUNT_TOO_SMALL`. */

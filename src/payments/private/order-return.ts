@@ -10,16 +10,16 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
-import { refusedAmong, type Screen } from "../recipients/screening.ts";
+import { refusedAmong, type ScreenAddress } from "../recipients/screening.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { nameOfMint } from "../outgoing/plans/other-mints.ts";
 import { findReturn } from "../outgoing/plans/plan-return.ts";
 import { ReleaseRefused } from "./release-deposit.ts";
-import { spendingDoubt } from "../outgoing/unknown-spending.ts";
+import { spendingReason } from "../outgoing/unknown-spending.ts";
 
 /** The tokens of a return, and their receiver. */
-export interface ReturnOrder {
+export interface ReturnRequest {
   /** Any mint but the service's own assets; SOL's stands for wrapped SOL. */
   readonly mint: string;
   /** The owner who gets them; the order's `sender` when left out, like every refund. */
@@ -49,7 +49,7 @@ export interface ProposedReturn extends OrderedReturn {
 /** An operator's order of a return, and further writes of its commit. */
 export interface ReturnCommand {
   readonly transactionId: string;
-  readonly order: ReturnOrder;
+  readonly order: ReturnRequest;
   /**
    * The most, in raw units, that a first person has asked for and this person confirms; null when this person asks.
    */
@@ -69,7 +69,7 @@ interface Shared {
 /** Checks before tokens go to an owner other than the sender. */
 interface Redirecting {
   /** Null when the host does not screen. */
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
   /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
   /** Addresses of the service's purses. They get no tokens of a customer. */
@@ -192,7 +192,7 @@ async function checkElsewhere(
 
 async function refuseWhileHeld({ storage, ledger }: Shared, deposit: DepositRecord): Promise<void> {
   const { id, heldReason } = deposit;
-  const reason = heldReason ?? (await spendingDoubt({ storage, ledger }, deposit));
+  const reason = heldReason ?? (await spendingReason({ storage, ledger }, deposit));
   if (reason === null) return;
   throw new ReleaseRefused(`deposit address ${id} is held (${reason}): release it first, without a mint`);
 }

@@ -15,11 +15,11 @@ import { depositContext } from "../deposit-context.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
-import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
+import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
 import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
-import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
+import { moneyThere, type MoneyParts, type VouchingEvidence } from "./vouched-funds.ts";
 
 /** A released deposit. */
 export interface ReleasedDeposit {
@@ -54,12 +54,12 @@ export class ReleaseRefused extends Error {
 }
 
 /** The release of an address, and further writes of its commit. */
-export interface ReleaseOrder {
+export interface ReleaseRequest {
   /**
    * The receiver of all money, with no recipient paid; null when recipients are paid and the rest goes to the sender.
    * `money` is the money that a second person was asked to agree with; null for the present money.
    */
-  readonly refundTo: { readonly to: Address; readonly money: MoneyThere | null } | null;
+  readonly refundTo: { readonly to: Address; readonly money: VouchingEvidence | null } | null;
   /** A guard, read before the address and written in the same commit: of concurrent decisions only one succeeds. */
   readonly guardOf: (address: string) => Promise<PaymentWrite>;
   /** Further writes of the same commit. */
@@ -67,7 +67,7 @@ export interface ReleaseOrder {
 }
 
 /** Dependencies of a release. */
-export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
+interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -84,7 +84,7 @@ export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
 export async function releaseDeposit(
   { clock, keys, engine, addresses, ...parts }: Releasing,
   transactionId: string,
-  order: ReleaseOrder,
+  order: ReleaseRequest,
 ): Promise<ReleasedDeposit> {
   const { storage, ledger, assets } = parts;
   const view = await storage.transaction(transactionId);
@@ -133,7 +133,7 @@ export async function releaseDeposit(
     { table: "vouchings", insert: word },
     ...explained.map((signature) => explanation(signature, transactionId)),
   ];
-  const elsewhere = new PaymentsElsewhere({ ...parts, keys });
+  const elsewhere = new OtherCopyReader({ ...parts, keys });
   // An order that another copy has paid ends as paid, wherever the rest goes.
   const paysNobody = refundTo !== null && !(isOpen && (await elsewhere.hasPaidRecipients(deposit, view)));
   const type = paysNobody ? "REDIRECT" : "RELEASE";
@@ -182,8 +182,8 @@ async function sentenceOf(
 
 /** The part of this money that a release covers. */
 function coveredBy(
-  { refundTo }: ReleaseOrder,
-  { slot, signatures, came, there }: MoneyThere,
+  { refundTo }: ReleaseRequest,
+  { slot, signatures, came, there }: VouchingEvidence,
   address: string,
 ): Omit<VouchingRecord, "id" | "step" | "at"> {
   const elsewhere =
@@ -196,7 +196,10 @@ function atWork(address: string): string {
 }
 
 /** Amounts above zero in whole units, by mint. */
-export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonly<Record<string, string>> {
+export function shownAmounts(
+  units: VouchingEvidence["came"],
+  assets: Assets,
+): Readonly<Record<string, string>> {
   const some = Object.entries(units).filter(([, amount]) => amount !== "0");
   return Object.fromEntries(
     some.map(([mint, amount]) => [mint, formatAmount(BigInt(amount), assets.named(mint).decimals)]),

@@ -2,12 +2,12 @@
 import type { TransactionView } from "../tables/orders.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { plannedElsewhere, type PlanNaming } from "../outgoing/planned-elsewhere.ts";
+import { plannedElsewhere, type PlanNameParts } from "../outgoing/planned-elsewhere.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { excessWords, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
 /** Reads which payments the chain would refuse. */
-interface MarkerReading extends PlanNaming {
+interface MarkerReading extends PlanNameParts {
   readonly ledger: Pick<Ledger, "markers" | "markedBy" | "markerAddress">;
 }
 

@@ -1,13 +1,13 @@
 /** Looking at deposit addresses, many at a time: their balances in the newest finalized block. */
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
-import type { Look, WatchEvent, Watcher } from "../../engine/index.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { PollContext, WatchEvent, Watcher } from "../../engine/index.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { ClaimedFunds } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { inLanes } from "../slots.ts";
+import { inLanes } from "../semaphore.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
 import { creditedAmounts } from "./credited-amounts.ts";
 import { holdAddress, type SpendingCheck } from "../outgoing/unknown-spending.ts";
@@ -64,7 +64,7 @@ export class DepositWatch implements Watcher {
     this.#memory = new AddressMemory(Math.max(FORGET_AFTER_MS, intervalMs));
   }
 
-  async poll(watches: readonly WatchRecord[], look: Look): ReturnType<Watcher["poll"]> {
+  async poll(watches: readonly WatchRecord[], look: PollContext): ReturnType<Watcher["poll"]> {
     const { clock } = this.#with;
     const addresses = await this.#rememberedOf(watches.map(({ key }) => key));
     await lookAtOneAccount(this.#with, addresses);
@@ -133,7 +133,7 @@ export class DepositWatch implements Watcher {
    * Whether an endpoint tells of a deposit that too few others show. A smaller difference is dust on its way, which a
    * stranger could send in each block.
    */
-  #isDisputed(address: string, held: Agreed<ClaimedFunds>): boolean {
+  #isDisputed(address: string, held: Evidence<ClaimedFunds>): boolean {
     const { assets, disputes } = this.#with;
     const { claimed = [] } = held;
     const amounts = creditedAmounts(held);
@@ -161,9 +161,9 @@ export class DepositWatch implements Watcher {
 /** Reports the events of one look, and the addresses that the look could not read. */
 class Telling {
   readonly #byAddress: ReadonlyMap<string, WatchRecord>;
-  readonly #look: Look;
+  readonly #look: PollContext;
 
-  constructor(watches: readonly WatchRecord[], look: Look) {
+  constructor(watches: readonly WatchRecord[], look: PollContext) {
     this.#byAddress = new Map(watches.map((watch): [string, WatchRecord] => [watch.key, watch]));
     this.#look = look;
   }

@@ -1,6 +1,6 @@
 /** Looking now and then beside the associated accounts of addresses that wait for their deposit. */
 import type { WatchRecord } from "../../../storage/storage.ts";
-import type { Look, Watcher } from "../../engine/index.ts";
+import type { PollContext, Watcher } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { strayDeposits } from "./collect-strays.ts";
@@ -45,7 +45,7 @@ export class StrayWatch implements Watcher {
     if (deposits.batchSize !== undefined) this.batchSize = deposits.batchSize;
   }
 
-  async poll(watches: readonly WatchRecord[], look: Look): ReturnType<Watcher["poll"]> {
+  async poll(watches: readonly WatchRecord[], look: PollContext): ReturnType<Watcher["poll"]> {
     const events = await this.#deposits.poll(watches, look);
     const now = this.#with.clock.now();
     this.#hear(watches, now);

@@ -15,7 +15,7 @@ export const SENDS = SPONSOR_ORDERS;
 const SOL_DECIMALS = 9;
 
 /** The two purses that private mode needs, and where they are looked at. */
-export interface PurseCheck {
+interface PurseCheck {
   readonly ledger: Ledger;
   readonly assets: Assets;
   readonly log: Logger;

@@ -37,13 +37,13 @@ export interface PurseBody {
 }
 
 /** The operator's view of purses. */
-export interface OperatorPurses {
+export interface PurseCommands {
   /** Every purse of the service, asset by asset. Changes nothing. Rejects with `LedgerUnavailable`. */
   purses(): Promise<readonly PurseBody[]>;
 }
 
 /** The service's wallets, and the balance below which a wallet is low. Amounts in base units. */
-export interface WatchedPurses {
+export interface PurseOptions {
   /** Null while private mode is off. */
   readonly sponsor: Address | null;
   readonly treasury: Address | null;
@@ -56,12 +56,12 @@ export interface WatchedPurses {
 }
 
 /** Dependencies of reading purses. */
-export interface PurseReading {
+export interface PurseParts {
   readonly storage: Pick<PaymentStorage, "reservations" | "spendings">;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly assets: Assets;
-  readonly purses: WatchedPurses;
+  readonly purses: PurseOptions;
 }
 
 /** A purse's balance of one asset, in base units. */
@@ -77,7 +77,7 @@ interface Purse {
 
 const MAX_LASTING_MS = 365 * DAY_MS;
 
-async function readPurses(deps: PurseReading): Promise<readonly PurseBody[]> {
+async function readPurses(deps: PurseParts): Promise<readonly PurseBody[]> {
   const now = deps.clock.now();
   const found = await Promise.all([sponsorOf(deps, now), treasuryOf(deps), deskOf(deps, now)]);
   return found.flat().map((purse) => bodyOf(purse, now));
@@ -85,7 +85,7 @@ async function readPurses(deps: PurseReading): Promise<readonly PurseBody[]> {
 
 /** Private mode spends SOL alone. */
 async function sponsorOf(
-  { storage, ledger, assets, purses }: PurseReading,
+  { storage, ledger, assets, purses }: PurseParts,
   now: number,
 ): Promise<readonly Purse[]> {
   const { sponsor, treasury, sponsorLowBelow } = purses;
@@ -104,7 +104,7 @@ async function sponsorOf(
 }
 
 /** Fees come in; nothing in the service depends on the balance. */
-async function treasuryOf({ ledger, assets, purses: { treasury } }: PurseReading): Promise<readonly Purse[]> {
+async function treasuryOf({ ledger, assets, purses: { treasury } }: PurseParts): Promise<readonly Purse[]> {
   if (treasury === null) return [];
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   const { funds } = await ledger.funds([treasury], mints, "finalized");
@@ -117,7 +117,7 @@ async function treasuryOf({ ledger, assets, purses: { treasury } }: PurseReading
 }
 
 async function deskOf(
-  { storage, ledger, assets, purses }: PurseReading,
+  { storage, ledger, assets, purses }: PurseParts,
   now: number,
 ): Promise<readonly Purse[]> {
   const { desk, deskLowBelow } = purses;
@@ -159,18 +159,18 @@ function bodyOf(purse: Purse, now: number): PurseBody {
 const MAX_READING_AGE_MS = 5 * 60_000;
 
 /** A purse that is low, and since when this process has seen it so, in milliseconds since the Unix epoch. */
-export interface LowPurse {
+interface LowPurse {
   readonly body: PurseBody;
   readonly since: number;
 }
 
 /** Remembers which purses are low. */
 export class PurseWatch {
-  readonly #deps: PurseReading;
+  readonly #deps: PurseParts;
   readonly #low = new Map<string, LowPurse>();
   #askedAt = -Infinity;
 
-  constructor(deps: PurseReading) {
+  constructor(deps: PurseParts) {
     this.#deps = deps;
   }
 

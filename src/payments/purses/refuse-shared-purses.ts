@@ -3,7 +3,7 @@ import type { Address } from "../../address.ts";
 import { InvalidOptions } from "../../options.ts";
 
 /** The wallets of private mode. */
-export interface Purses {
+interface Purses {
   readonly sponsor: Address;
   readonly treasury: Address;
   /** Null while no provider swaps within transactions of ours. */

@@ -1,5 +1,5 @@
 /** Limits the sponsor's spending on one order: an order that costs more waits for an operator. */
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES, type RoutingLedger, type TransactionPlan } from "../../ledger/routing.ts";
 import { depositContext } from "../deposit-context.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
@@ -33,20 +33,20 @@ export function mostNetworkFees({ networkFees }: Pick<RoutingCost, "networkFees"
 }
 
 /** Wallets whose lamports are counted. */
-export interface CostBearers {
+interface CostBearers {
   readonly sponsor: Address;
   /** Owners of accounts that are closed again, or that the operator keeps. */
   readonly ours: readonly string[];
 }
 
 /** A transaction that is about to be signed. `networkFee` in lamports. */
-export interface PlannedLanding {
+interface PlannedLanding {
   readonly plan: TransactionPlan;
-  readonly networkFee: Agreed<bigint>;
+  readonly networkFee: Evidence<bigint>;
 }
 
 /** The lasting cost of a landing for the sponsor, in lamports: the fee, and the rent of accounts made for others. */
-export interface LandingCost {
+interface LandingCost {
   readonly fee: bigint;
   readonly rent: bigint;
 }
@@ -77,7 +77,7 @@ interface CostlyAttempt {
 }
 
 /** The lamports that may still be spent on the order of one address. */
-export interface Allowance {
+interface Allowance {
   readonly left: bigint;
   /** Belongs into the commit of the attempt: it is refused where attempts that are stored meanwhile have left too little. */
   readonly take: (attempt: CostlyAttempt) => PaymentWrite;

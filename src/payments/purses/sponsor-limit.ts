@@ -8,7 +8,7 @@ import { lastingCost } from "./sponsor-allowance.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 
 /** An order that is to be taken. */
-export interface OrderCost {
+interface OrderCost {
   readonly transactionId: string;
   readonly sponsor: Address;
   readonly cost: RoutingCost;
@@ -19,14 +19,14 @@ export interface OrderCost {
 /**
  * The daily limit in lamports, null without a limit; the time at which an order is taken, and the time that judges age.
  */
-export interface DayLimit {
+interface DayLimit {
   readonly mostPerDay: bigint | null;
   readonly now: number;
   readonly agedTo: number;
 }
 
 /** Parts of the commit that takes an order. */
-export interface ShareOfDay {
+export interface SponsorLimitWrites {
   /** Makes room of shares that have lapsed; before `take`. */
   readonly makeRoom: readonly PaymentWrite[];
   /** Refused when the day has no room for the order. */
@@ -43,7 +43,7 @@ export async function shareOfDay(
   storage: Pick<PaymentStorage, "spendings" | "reservations">,
   { transactionId, sponsor, cost, depositWindowMs }: OrderCost,
   { mostPerDay, now, agedTo }: DayLimit,
-): Promise<ShareOfDay> {
+): Promise<SponsorLimitWrites> {
   const resource = dayOf(sponsor);
   const insert = {
     id: dayShareId(transactionId),
@@ -76,7 +76,7 @@ function dayOf(sponsor: string): string {
 }
 
 /** A payment that was signed, and what landing costs the sponsor, in lamports. */
-export interface SignedPayment {
+interface SignedPayment {
   readonly row: Pick<PaymentRecord, "kind" | "mint" | "legs">;
   readonly signature: string;
   readonly cost: bigint;

@@ -59,7 +59,7 @@ export function mostBound(tier: Tier, held: bigint): bigint {
 }
 
 /** An order that is to be taken: its reservation, its account, and the sponsor's balance in lamports. */
-export interface SharedReservation {
+interface SharedReservation {
   readonly reservation: ReservationRecord;
   readonly sponsor: string;
   readonly caller: Pick<Caller, "accountId" | "tier">;

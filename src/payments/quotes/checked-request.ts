@@ -31,10 +31,10 @@ export interface CheckedRequest {
 }
 
 /** Checks everything that is left to check, and decides what to commit. Throws a `PaymentError`; then nothing is kept. */
-export type Accept<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
+export type AcceptHandler<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
 
 /** The rows that every transaction begins with. */
-export interface BegunTransaction {
+interface BegunTransaction {
   readonly transaction: TransactionRecord;
   readonly recipients: readonly RecipientRecord[];
 }
@@ -85,7 +85,7 @@ export function closedQuote({ id, version }: QuoteRecord, closedAt: number): Pay
 }
 
 /** The use of a quote: its transaction, and the time on the clock of this process. */
-export interface QuoteUse {
+interface QuoteUse {
   readonly usedBy: string;
   readonly now: number;
 }

@@ -10,9 +10,9 @@ import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { offerOf } from "../swap-provider/offer-of.ts";
-import { promisesAt, releaseReserved, reserve, type Reserved } from "../swap-provider/reserve.ts";
+import { promisesAt, releaseReserved, reserve, type ReservationResult } from "../swap-provider/reserve.ts";
 import type { Swapper, WantedReservation } from "../swap-provider/swap-provider.ts";
-import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
+import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import {
   BPS,
   dearestRateOfSol,
@@ -27,7 +27,7 @@ import { readSwap, writeSwap } from "./stored-swap.ts";
 const MAX_HOLD_MS = 2 * 60_000;
 
 /** Dependencies of pricing swaps. */
-export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
+interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
   /** Null while private mode is off. */
@@ -35,7 +35,7 @@ export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledg
 }
 
 /** The assets of a swap. */
-export interface SwapPair {
+interface SwapPair {
   readonly give: Token;
   readonly get: Token;
 }
@@ -43,7 +43,7 @@ export interface SwapPair {
 /** A swap to be priced, at a time, with the provider that is asked. */
 interface AskedSwap extends SwapPair {
   readonly provider: Swapper;
-  readonly inputs: QuoteInputs;
+  readonly inputs: QuoteInput;
   readonly now: number;
 }
 
@@ -59,7 +59,7 @@ export class SwapPricing {
   }
 
   /** The price at the time `now`. Throws `INSUFFICIENT_LIQUIDITY` without a provider to swap with. */
-  async price(pair: SwapPair, inputs: QuoteInputs, now: number): Promise<PricedQuote> {
+  async price(pair: SwapPair, inputs: QuoteInput, now: number): Promise<PricedQuote> {
     const { swapper: provider } = this.#with;
     if (provider === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
     const asked = { ...pair, provider, inputs, now };
@@ -162,10 +162,10 @@ export class SwapPricing {
 
 /** Holds the offer's reservations until the quote ends, and no longer than `MAX_HOLD_MS` in all. */
 function holdFor(
-  { id, version, createdAt, expiresAt }: QuoteInputs,
+  { id, version, createdAt, expiresAt }: QuoteInput,
   reservations: readonly WantedReservation[],
   now: number,
-): Reserved {
+): ReservationResult {
   const lapsesAt = Math.min(expiresAt, createdAt + MAX_HOLD_MS);
   if (lapsesAt <= now) return { names: [], writes: [] };
   return reserve(`${id}:${version}`, reservations, { createdAt: now, lapsesAt });

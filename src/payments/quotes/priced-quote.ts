@@ -3,7 +3,7 @@ import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 
 /** Inputs of a price: everything that a refresh keeps. */
-export type QuoteInputs = Pick<
+export type QuoteInput = Pick<
   QuoteRecord,
   | "id"
   | "mode"

@@ -9,10 +9,10 @@ import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts
 import { dearestWithin, worthAtMost, type PriceSource, type Rate } from "../prices/prices.ts";
 import { mostNetworkFees } from "../purses/sponsor-allowance.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
-import type { Screen } from "../recipients/screening.ts";
+import type { ScreenAddress } from "../recipients/screening.ts";
 
 /** Terms of private mode. */
-export interface PrivateRoutingTerms {
+export interface PrivateRoutingRules {
   /** Pays network fees and rent. */
   readonly sponsor: Signer;
   /** Receives the fees. */
@@ -31,7 +31,7 @@ export interface PrivateRoutingTerms {
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
   /** Null when the host does not screen. */
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
 }
 
 /** Hundredths of a percent in a whole. */
@@ -42,10 +42,10 @@ export type PrivateFees = Pick<QuoteRecord, "networkFee" | "routingFee" | "rent"
 
 /** Prices sends and payrolls of private mode. */
 export class PrivatePricing {
-  readonly terms: PrivateRoutingTerms;
+  readonly terms: PrivateRoutingRules;
   readonly #ledger: RoutingLedger;
 
-  constructor(terms: PrivateRoutingTerms, ledger: RoutingLedger) {
+  constructor(terms: PrivateRoutingRules, ledger: RoutingLedger) {
     this.terms = terms;
     this.#ledger = ledger;
   }
@@ -86,7 +86,7 @@ export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<P
 
 /** The worth of a lamport at the dearest price within the bound: a fee is fixed now, and paid out of later. */
 export async function dearestRateOfSol(
-  { prices, maxPriceMoveBps }: Pick<PrivateRoutingTerms, "prices" | "maxPriceMoveBps">,
+  { prices, maxPriceMoveBps }: Pick<PrivateRoutingRules, "prices" | "maxPriceMoveBps">,
   mint: string,
 ): Promise<Rate> {
   const rate = await rateOfSol(prices, mint);

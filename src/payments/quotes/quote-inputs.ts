@@ -5,16 +5,16 @@ import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { refuseTooLarge, totalOf } from "../assets/largest-sum.ts";
-import type { Asked } from "../intake/intake.ts";
+import type { IntakeRequest } from "../intake/intake-check.ts";
 import { readAmount, readTransfers } from "../recipients/recipients.ts";
 import type { quoteRequest } from "../requests.ts";
-import type { QuoteInputs } from "./priced-quote.ts";
+import type { QuoteInput } from "./priced-quote.ts";
 
 type ParsedQuoteRequest = z.output<typeof quoteRequest>;
 
 /** The inputs of a quote that the caller decides. */
-export type AskedQuote = Pick<
-  QuoteInputs,
+type AskedQuote = Pick<
+  QuoteInput,
   "mode" | "inputMint" | "outputMint" | "amount" | "sender" | "recipients" | "slippageBps"
 >;
 
@@ -40,7 +40,7 @@ function readRecipients(
   asset: Token,
   amount: bigint,
   { recipients }: ParsedQuoteRequest,
-): QuoteInputs["recipients"] {
+): QuoteInput["recipients"] {
   if (recipients === undefined) return null;
   const transfers = readTransfers(recipients, asset.decimals);
   const sum = totalOf(transfers);
@@ -55,7 +55,7 @@ export function askedBy({
   inputMint,
   outputMint,
   recipients,
-}: Pick<QuoteRecord, "mode" | "inputMint" | "outputMint" | "recipients">): Asked {
+}: Pick<QuoteRecord, "mode" | "inputMint" | "outputMint" | "recipients">): IntakeRequest {
   const transfer = recipients === null ? undefined : recipients.length === 1 ? "send" : "payroll";
   const type = inputMint === outputMint ? transfer : "swap";
   return { mode, type, mints: [inputMint, outputMint] };

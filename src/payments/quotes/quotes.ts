@@ -1,22 +1,22 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { Turns } from "../../engine/turns.ts";
+import { KeyedQueue } from "../../engine/keyed-queue.ts";
 import { PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
-import type { AmountChecks } from "../intake/amounts.ts";
-import type { Intake } from "../intake/intake.ts";
+import type { AmountLimitCheck } from "../intake/amounts.ts";
+import type { IntakeCheck } from "../intake/intake-check.ts";
 import { parseRequest, quoteRequest, type QuoteRequest } from "../requests.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { storageTime } from "../storage-time.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { SwapPricing } from "./price-swap.ts";
 import { TransferPricing } from "./price-transfer.ts";
-import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
+import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivatePricing } from "./private-pricing.ts";
 import {
   quoteBody,
@@ -34,22 +34,22 @@ const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
 const REFRESH_GRACE_MS = 10 * 60_000;
 
 /** Dependencies of quotes, besides the context. */
-export interface QuoteParts extends ServiceContext {
+interface QuoteParts extends ServiceContext {
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly intake: Intake;
-  readonly amounts: Pick<AmountChecks, "refuseTooLarge">;
+  readonly intake: IntakeCheck;
+  readonly amounts: Pick<AmountLimitCheck, "refuseTooLarge">;
 }
 
 /** Makes, shows and refreshes quotes. */
-export class Quotes {
+export class QuoteService {
   readonly #with: QuoteParts;
   readonly #transfers: TransferPricing;
   readonly #swaps: SwapPricing;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedQueue();
 
   constructor(parts: QuoteParts) {
     this.#with = parts;
@@ -132,7 +132,7 @@ export class Quotes {
     };
   }
 
-  #price(inputs: QuoteInputs, now: number): Promise<PricedQuote> {
+  #price(inputs: QuoteInput, now: number): Promise<PricedQuote> {
     const { assets } = this.#with;
     const give = assets.named(inputs.inputMint);
     const get = assets.named(inputs.outputMint);

@@ -5,7 +5,7 @@ import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { AccountKind, Ledger, Transfer } from "../../ledger/ledger.ts";
 
 /** A recipient as the request has it. */
-export interface PutativeRecipient {
+interface PutativeRecipient {
   readonly address: string;
   readonly amount: string;
 }

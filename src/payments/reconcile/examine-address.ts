@@ -15,7 +15,7 @@ import { spendingOf } from "../outgoing/unknown-spending.ts";
 import { recordedIn, tallyOf, type AddressTally } from "./tally.ts";
 
 /** Dependencies of an examination. */
-export interface Examination {
+export interface ExaminationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -24,10 +24,10 @@ export interface Examination {
 }
 
 /** An examination under way, with the lives of the database up to its beginning. */
-export type Examining = Examination & { readonly lives: readonly LifeRecord[] };
+export type RunningExaminationParts = ExaminationParts & { readonly lives: readonly LifeRecord[] };
 
 /** The database's facts about an address. */
-export interface AddressFacts {
+interface AddressFacts {
   readonly deposit: DepositRecord;
   readonly orderStatus: string;
   readonly payments: readonly PaymentRecord[];
@@ -39,14 +39,14 @@ export interface AddressFacts {
 }
 
 /** A payment whose row says something else than the chain. */
-export interface Contradiction {
+interface Contradiction {
   readonly payment: string;
   readonly recorded: PaymentRecord["status"];
   readonly onChain: "landed" | "landed_with_error";
 }
 
 /** The result of an examination. */
-export interface Examined {
+export interface ExaminedAddress {
   readonly facts: AddressFacts;
   readonly tallies: readonly { readonly asset: Token; readonly tally: AddressTally }[];
   /** Recorded tokens of foreign mints, in raw units. */
@@ -69,7 +69,10 @@ const PAUSE_MS = 1_000;
  * `LedgerUnavailable` when the chain cannot be read, or only in a state before the last recorded payment, which allows
  * no conclusion.
  */
-export async function examineAddress(examination: Examining, id: string): Promise<Examined> {
+export async function examineAddress(
+  examination: RunningExaminationParts,
+  id: string,
+): Promise<ExaminedAddress> {
   const { storage, ledger, clock, assets, lives } = examination;
   const mints = mintsOf(assets);
   for (let look = 1; look <= MAX_LOOKS; look++) {
@@ -103,15 +106,15 @@ export async function examineAddress(examination: Examining, id: string): Promis
  * together, without the history of each. Years of them would otherwise take days. Those that need more are left out.
  */
 export async function examineClosed(
-  { storage, ledger, assets }: Examination,
+  { storage, ledger, assets }: ExaminationParts,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, Examined>> {
+): Promise<ReadonlyMap<string, ExaminedAddress>> {
   const all = await Promise.all(ids.map((id) => readFacts(storage, id)));
   const closed = all.filter((facts) => isClosedAndEmpty(assets, facts));
   if (closed.length === 0) return new Map();
   const addresses = closed.map(({ deposit }) => deposit.id);
   const { slot, funds } = await ledger.funds(addresses, mintsOf(assets), "finalized");
-  const examined = new Map<string, Examined>();
+  const examined = new Map<string, ExaminedAddress>();
   closed.forEach((facts, index) => {
     const held = funds[index];
     if (held === undefined || slot < facts.settledSlot || unitsOf(held).some((units) => units > 0n)) return;
@@ -171,7 +174,7 @@ function talliesOf(
   assets: Assets,
   { payments, entries }: AddressFacts,
   { held, landed, isVouchedFor }: AddressOnChain,
-): Examined["tallies"] {
+): ExaminedAddress["tallies"] {
   const booked = new Set(entries.map(({ signature }) => signature));
   const succeeded = new Set(landed.filter(({ error }) => error === null).map(({ signature }) => signature));
   const unrecorded = payments
@@ -186,7 +189,7 @@ function talliesOf(
 }
 
 /** Foreign tokens by the entries alone: the maker of a mint controls its balances on the chain. */
-function otherMintsOf(assets: Assets, { entries }: AddressFacts): Examined["otherMints"] {
+function otherMintsOf(assets: Assets, { entries }: AddressFacts): ExaminedAddress["otherMints"] {
   const mints = new Set(entries.map(({ mint }) => mint).filter((mint) => assets.ofMint(mint) === null));
   return [...mints]
     .map((mint) => ({ mint, units: recordedIn(entries.filter(isOf({ mint }))) }))
@@ -210,7 +213,7 @@ function contradictionsOf(
 
 /** A marker tells of a payment even where the nodes have lost its transaction. */
 async function markersOfUnsigned(
-  { ledger, keys }: Examination,
+  { ledger, keys }: ExaminationParts,
   { deposit, payments }: AddressFacts,
 ): Promise<readonly string[]> {
   const unsigned = payments.filter(

@@ -1,6 +1,6 @@
 /** Findings of a reconciliation about an address, and which findings are unexplained. */
 import { formatAmount } from "../../amount.ts";
-import type { Examined } from "./examine-address.ts";
+import type { ExaminedAddress } from "./examine-address.ts";
 
 /** A finding about an address. */
 export type Finding =
@@ -32,7 +32,7 @@ export type Finding =
   | { readonly finding: "unclaimed"; readonly asset: string; readonly amount: string };
 
 /** The findings of one address. Amounts are decimal strings in whole units. */
-export interface AddressFindings {
+export interface AddressReport {
   readonly transactionId: string;
   readonly address: string;
   /** The order's. */
@@ -62,7 +62,7 @@ const SPENT_ELSEWHERE: ReadonlySet<Finding["finding"]> = new Set([
 const AT_REST: ReadonlySet<string> = new Set(["resting", "slowLane", "closed"]);
 
 /** `reserved` are the lamports that are still promised to the order, if any. */
-export function findingsOf(examined: Examined, reserved: bigint | null): readonly Finding[] {
+export function findingsOf(examined: ExaminedAddress, reserved: bigint | null): readonly Finding[] {
   const { facts, tallies, otherMints, unknownSignatures, isHistoryMissing, unknownMarkers, contradictions } =
     examined;
   const { deposit, state } = facts;

@@ -8,7 +8,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
 
 /** The reconciliation of one wallet. */
-export interface ReconciledPurse {
+export interface PurseReconciliation {
   readonly purse: "sponsor" | "desk";
   readonly address: Address;
   /** The number of carried out transactions that the purse has signed, as far as the nodes list them. */
@@ -23,19 +23,19 @@ export interface ReconciledPurse {
 }
 
 /** A wallet of the service's own that signs. */
-export type SigningPurse = Pick<ReconciledPurse, "purse" | "address">;
+export type SigningPurse = Pick<PurseReconciliation, "purse" | "address">;
 
 /** Dependencies of comparing purses. */
-export interface PurseReconciling {
+interface PurseReconciliationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Pick<Ledger, "signedBy">;
 }
 
 /** Changes nothing. Rejects with `LedgerUnavailable`. */
 export function reconcilePurses(
-  { storage, ledger }: PurseReconciling,
+  { storage, ledger }: PurseReconciliationParts,
   purses: readonly SigningPurse[],
-): Promise<readonly ReconciledPurse[]> {
+): Promise<readonly PurseReconciliation[]> {
   return Promise.all(
     purses.map(async ({ purse, address }) => {
       const { transactions, isWhole } = await ledger.signedBy(address);

@@ -59,7 +59,7 @@ export const EMPTY_TALLY: AddressTally = {
 };
 
 /** The chain's balance of one address and asset. */
-export interface Shown {
+interface Shown {
   /** The movements of payments that have landed and that have no line yet. */
   readonly unrecorded: readonly Pick<Movement, "kind" | "amount">[];
   /** Base units. */

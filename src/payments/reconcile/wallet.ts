@@ -18,7 +18,7 @@ export interface WalletFinding {
 }
 
 /** The result for transactions that callers have signed. */
-export interface ReconciledWallet {
+export interface WalletReconciliation {
   /** Transactions that are over, and were checked. */
   readonly transactions: number;
   /**
@@ -30,7 +30,7 @@ export interface ReconciledWallet {
 }
 
 /** Dependencies of comparing wallet transactions. */
-export interface WalletReconciling {
+interface WalletReconciliationParts {
   readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;
 }
@@ -39,7 +39,10 @@ const PAGE = 100;
 const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 /** Changes nothing. Rejects with `LedgerUnavailable` when the chain cannot be read to the end. */
-export async function reconcileWallet({ storage, ledger }: WalletReconciling): Promise<ReconciledWallet> {
+export async function reconcileWallet({
+  storage,
+  ledger,
+}: WalletReconciliationParts): Promise<WalletReconciliation> {
   const findings: WalletFinding[] = [];
   let [transactions, unproven] = [0, 0];
   for (let after = ""; ;) {
@@ -57,7 +60,7 @@ export async function reconcileWallet({ storage, ledger }: WalletReconciling): P
 
 /** One question about all landings, and one about the fates of transactions that should have landed. */
 async function examine(
-  { storage, ledger }: WalletReconciling,
+  { storage, ledger }: WalletReconciliationParts,
   transactions: readonly TransactionRecord[],
 ): Promise<readonly (WalletFinding | "unproven" | "as_shown")[]> {
   const rows = new Map(transactions.map((each) => [each.signature, each]));

@@ -5,11 +5,11 @@ import type { TransactionRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { archivedRows } from "./archived-rows.ts";
 import { noticeRemoval } from "./old-notices.ts";
-import type { Judged, Rows } from "./oldest-first.ts";
+import type { RetentionState, Rows } from "./oldest-first.ts";
 import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
 
 /** Dependencies of removing transactions. */
-export interface TransactionRemoving extends RemovingParts {
+interface TransactionRemoving extends RemovingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];
 }
@@ -18,7 +18,7 @@ export function oldTransactions(parts: TransactionRemoving): Rows<TransactionRec
   return {
     page: (after, limit) => parts.storage.transactionsAfter(after, limit),
     async judge(transactions, until) {
-      const judged: Judged[] = [];
+      const judged: RetentionState[] = [];
       for (const transaction of transactions) judged.push(await judge(parts, transaction, until));
       return judged;
     },
@@ -29,7 +29,7 @@ async function judge(
   parts: TransactionRemoving,
   transaction: TransactionRecord,
   until: number,
-): Promise<Judged> {
+): Promise<RetentionState> {
   if (isProof(transaction, parts.ownAddresses) || isGivenUp(transaction)) return "stays";
   const [ended] = (await endedRuns(parts.storage, [transaction.id], until)) ?? [];
   if (ended === undefined || !canGo(transaction)) return "later";

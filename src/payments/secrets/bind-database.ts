@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import { createHmac } from "node:crypto";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { MasterSecret } from "./sealing.ts";
+import type { MasterSecret } from "./secret-box.ts";
 
 /** The service must not run on this database as it is configured. The message says what to do. */
 export class StartRefused extends Error {
@@ -59,7 +59,7 @@ export async function bindSecrets(
  * Whether a master secret is the secret that the database was written with. `unused`: nothing in the database was
  * written with this version yet.
  */
-export interface MasterSecretStanding {
+export interface MasterSecretStatus {
   readonly version: number;
   readonly standing: "same" | "another" | "unused";
 }
@@ -68,7 +68,7 @@ export interface MasterSecretStanding {
 export interface DatabaseBinding {
   /** Null before the first start. */
   readonly genesisHash: string | null;
-  readonly masterSecrets: readonly MasterSecretStanding[];
+  readonly masterSecrets: readonly MasterSecretStatus[];
 }
 
 /** Reads what `bindDatabase` would compare, and binds nothing. */
@@ -76,7 +76,7 @@ export async function readBinding(
   storage: Pick<PaymentStorage, "fact">,
   masterSecrets: readonly MasterSecret[],
 ): Promise<DatabaseBinding> {
-  const standings = masterSecrets.map(async (master): Promise<MasterSecretStanding> => {
+  const standings = masterSecrets.map(async (master): Promise<MasterSecretStatus> => {
     const known = await storage.fact(factOf(master.version));
     const isSame = known === checkValue(master);
     return { version: master.version, standing: known === null ? "unused" : isSame ? "same" : "another" };

@@ -2,10 +2,10 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import type { Address } from "../../address.ts";
 import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
-import type { MasterSecret } from "./sealing.ts";
+import type { MasterSecret } from "./secret-box.ts";
 
 /** The stored identity of a deposit key. */
-export interface DepositKey {
+interface DepositKey {
   readonly masterVersion: number;
   readonly transactionId: string;
 }

@@ -1,7 +1,7 @@
 /** The price of a pool without a market: x · y = k, so the price rises with the amount taken. */
 
 /** A pool's balances of both assets, in base units. */
-export interface Reserves {
+interface Reserves {
   readonly give: bigint;
   readonly get: bigint;
 }

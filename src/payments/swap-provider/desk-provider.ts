@@ -2,12 +2,12 @@
 import { z } from "zod";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import { checkOptions, InvalidOptions, objectWith } from "../../options.ts";
-import { GuardedPrices, priceBoundsOption, type PriceBounds } from "../prices/guarded-prices.ts";
+import { GuardedPriceSource, priceBoundsOption, type PriceBounds } from "../prices/guarded-prices.ts";
 import { askedPrices } from "../prices/asked-prices.ts";
 import type { PriceSource } from "../prices/prices.ts";
 import { askedSigner, HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
 import { amountsByMint } from "../assets/amounts-by-mint.ts";
-import { DeskAtWork } from "./desk-at-work.ts";
+import { DeskSwapper } from "./desk-swapper.ts";
 import type { Swapper, SwapProvider } from "./swap-provider.ts";
 
 /** Options of a desk. */
@@ -79,16 +79,16 @@ export function deskProvider(options: DeskOptions): SwapProvider {
       const read = amountsByMint(tokens, maxGivenPerDay, "maxGivenPerDay");
       if ("problems" in read) throw new InvalidOptions("deskProvider", read.problems);
       const asked = prices === undefined ? null : askedPrices(prices, "price source of the desk", ask);
-      const guarded = asked === null ? null : new GuardedPrices(asked, priceBounds, clock);
+      const guarded = asked === null ? null : new GuardedPriceSource(asked, priceBounds, clock);
       const signer = askedSigner(desk, "signer of the desk", ask);
       const terms = { desk: signer, prices: guarded, spreadBps, maxDriftBps, maxGivenPerDay: read.amounts };
-      return swapperOf(new DeskAtWork(terms, surroundings));
+      return swapperOf(new DeskSwapper(terms, surroundings));
     },
   };
 }
 
 /** Wraps the desk in an object of independent methods, so that a host may spread the object and replace methods. */
-function swapperOf(desk: DeskAtWork): Swapper {
+function swapperOf(desk: DeskSwapper): Swapper {
   return {
     check: (genesisHash) => desk.check(genesisHash),
     warn: () => desk.warn(),

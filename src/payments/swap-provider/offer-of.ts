@@ -2,13 +2,17 @@
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
-import type { SwapOffer, Swapper, Promised, WantedSwap } from "./swap-provider.ts";
+import type { SwapOffer, Swapper, ReservedAmountLookup, WantedSwap } from "./swap-provider.ts";
 
 /**
  * The offer; a provider that cannot be asked changes nothing, like a chain that cannot. Throws `AMOUNT_TOO_LARGE` for an
  * offer of more than the ledger can hold.
  */
-export async function offerOf(swapper: Swapper, wanted: WantedSwap, promised: Promised): Promise<SwapOffer> {
+export async function offerOf(
+  swapper: Swapper,
+  wanted: WantedSwap,
+  promised: ReservedAmountLookup,
+): Promise<SwapOffer> {
   try {
     const offer = await swapper.offer(wanted, promised);
     refuseTooLarge(offer.outputAmount, wanted.get);

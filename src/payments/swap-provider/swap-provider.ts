@@ -20,11 +20,11 @@ export interface SwapProvider {
   /** The name in log lines. */
   readonly name: string;
   /** Called once, when the service is made. Opens no connection. */
-  connect(surroundings: ProviderSurroundings): Swapper;
+  connect(surroundings: ProviderContext): Swapper;
 }
 
 /** Dependencies that the service lends to a provider. */
-export interface ProviderSurroundings {
+export interface ProviderContext {
   readonly ledger: Ledger;
   /** The assets that can be swapped, SOL by its wrapped mint. */
   readonly tokens: readonly Token[];
@@ -79,7 +79,7 @@ export interface OfferedSwap {
 }
 
 /** The amount of a resource promised to open quotes and to swaps under way. */
-export type Promised = (resource: string) => Promise<bigint>;
+export type ReservedAmountLookup = (resource: string) => Promise<bigint>;
 
 /** A wallet's swap at an offered price. */
 export interface WalletSwap extends OfferedSwap {
@@ -100,7 +100,7 @@ export interface BuiltSwap {
 }
 
 /** A transaction as the sender signed it: the very message that was built. */
-export interface SenderSigned extends BuiltSwap {
+export interface SenderSignedSwap extends BuiltSwap {
   readonly sender: Address;
   readonly signature: Uint8Array;
   /** Wire format, with zeros for the signatures that are missing. */
@@ -135,7 +135,7 @@ export interface Swapper {
    * The price now. Throws `PaymentError` INSUFFICIENT_LIQUIDITY with the `available` amount, in whole units of `get`,
    * when the provider has too little. Any other error means that the provider is unavailable.
    */
-  offer(wanted: WantedSwap, promised: Promised): Promise<SwapOffer>;
+  offer(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<SwapOffer>;
   /**
    * Whether the provider would still make this swap at the offered price. Asked when a signed swap is taken, again
    * before `complete`, and before a private swap is signed; if false, nothing is signed. An error means that the
@@ -151,7 +151,7 @@ export interface Swapper {
    * committed, and again after a crash: the message stays the same, so the chain accepts the transaction once. An error
    * is no failure of the swap: the call is repeated until the transaction is proved dead.
    */
-  complete(signed: SenderSigned): Promise<Uint8Array | null>;
+  complete(signed: SenderSignedSwap): Promise<Uint8Array | null>;
   /** The private half, null for a provider that cannot swap within a transaction of ours. */
   readonly direct: {
     readonly signer: Signer;

@@ -15,21 +15,21 @@ import { storageTime } from "../storage-time.ts";
 import { offerOf, unasked } from "../swap-provider/offer-of.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
-import type { Swapper, OfferedSwap, SenderSigned } from "../swap-provider/swap-provider.ts";
-import type { CreatedTransferBody, SignedTransactions } from "../wallet/accept-signed.ts";
+import type { Swapper, OfferedSwap, SenderSignedSwap } from "../swap-provider/swap-provider.ts";
+import type { CreatedTransferBody, SignedTransactionAcceptance } from "../wallet/accept-signed.ts";
 import { plannedReference } from "../wallet/own-reference.ts";
 import { swapRefusal } from "./swap-refusal.ts";
 import { readSignedSwap } from "./read-signed-swap.ts";
 
 /** Dependencies of taking swaps, besides the context. */
-export interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly signed: SignedTransactions;
+  readonly signed: SignedTransactionAcceptance;
 }
 
 /** A swap that its sender has signed. */
-interface SignedSwap extends SenderSigned {
+interface SignedSwap extends SenderSignedSwap {
   readonly verified: VerifiedPayment;
 }
 

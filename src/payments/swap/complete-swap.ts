@@ -4,14 +4,14 @@ import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import type { Assets } from "../assets/assets.ts";
-import { contradictionOf, type ComparedClocks } from "../intake/chain-clock.ts";
+import { contradictionOf, type ClockParts } from "../intake/chain-clock.ts";
 import { deskPurse, spend } from "../spending.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { readSwap } from "../quotes/stored-swap.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 
 /** Dependencies of completing a swap. */
-export interface SwapCompletion extends ComparedClocks {
+interface SwapCompletion extends ClockParts {
   readonly storage: PaymentStorage;
   readonly assets: Assets;
   /** Null while no provider is configured. */

@@ -4,7 +4,7 @@ import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
 import type { SignatureFault } from "../../ledger/ledger.ts";
 import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
-import type { BuiltSwap, SenderSigned } from "../swap-provider/swap-provider.ts";
+import type { BuiltSwap, SenderSignedSwap } from "../swap-provider/swap-provider.ts";
 
 /**
  * The message must equal the quoted message byte for byte, so that no part has to be understood; the sender's signature
@@ -14,7 +14,7 @@ export function readSignedSwap(
   putativeTransaction: string,
   built: BuiltSwap,
   sender: Address,
-): { readonly signed: SenderSigned } | { readonly refused: SignatureFault } {
+): { readonly signed: SenderSignedSwap } | { readonly refused: SignatureFault } {
   const read = readTransactionText(putativeTransaction);
   if ("refused" in read) return read;
   const transaction = splitTransaction(read.bytes);

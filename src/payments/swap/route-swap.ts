@@ -8,14 +8,14 @@ import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
-import type { OrderRouting, Routed } from "../outgoing/order-routing.ts";
+import type { OrderRouting, RoutingOutcome } from "../outgoing/order-routing.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
 import { swapPlan, freshSwapMark } from "../outgoing/plans/plan-swap.ts";
 import { payeesOf } from "../outgoing/plans/plan-payouts.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { storageTime } from "../storage-time.ts";
-import { promisesAt, reserve, type Promises } from "../swap-provider/reserve.ts";
+import { promisesAt, reserve, type ReservationState } from "../swap-provider/reserve.ts";
 import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
 
 /**
@@ -28,7 +28,7 @@ const PATIENCE_MS = 5 * 60_000;
 type Obstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
 /** Dependencies of routing swaps, besides the context. */
-export interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
+interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
   readonly sponsor: Address;
   readonly startPayment: StartPayment;
   /** Null while no provider is configured. */
@@ -48,7 +48,7 @@ interface GoodOffer extends SwapLegs {
   readonly direct: NonNullable<Swapper["direct"]>;
   readonly offer: SwapOffer;
   readonly now: number;
-  readonly promises: Promises;
+  readonly promises: ReservationState;
 }
 
 /** Swaps are swapped; every other order goes its own way. */
@@ -61,7 +61,7 @@ export class SwapRouting implements OrderRouting {
     this.#others = others;
   }
 
-  async route(transactionId: string): Promise<Routed> {
+  async route(transactionId: string): Promise<RoutingOutcome> {
     const { storage, ledger } = this.#with;
     const view = await this.#load(transactionId);
     const { type, quoteId } = view.transaction;
@@ -88,7 +88,7 @@ export class SwapRouting implements OrderRouting {
     };
   }
 
-  async reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<Routed> {
+  async reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<RoutingOutcome> {
     const view = await this.#load(transactionId);
     if (view.transaction.type !== "swap") return this.#others.reroute(transactionId, payment, fault);
     if (fault?.kind === "payee") return giveUp(null);
@@ -167,7 +167,7 @@ export class SwapRouting implements OrderRouting {
   }
 
   /** Tried again for a while, and then refunded. */
-  async #notNow({ transaction }: TransactionView, obstacle: Obstacle): Promise<Routed> {
+  async #notNow({ transaction }: TransactionView, obstacle: Obstacle): Promise<RoutingOutcome> {
     const { storage, clock } = this.#with;
     const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
     const waited = clock.now() - (deposit?.waitEndedAt ?? 0);
@@ -176,6 +176,6 @@ export class SwapRouting implements OrderRouting {
 }
 
 /** Gives the swap up: the address returns everything. */
-function giveUp(reason: Obstacle | null): Routed {
+function giveUp(reason: Obstacle | null): RoutingOutcome {
   return { event: { type: "ROUTED", payouts: 0, unpaid: 1, ...(reason === null ? {} : { reason }) } };
 }

@@ -8,7 +8,7 @@ import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
 /** The amounts that the sender needs for a swap. */
-export interface SwapCosts extends BuiltSwap {
+interface SwapCosts extends BuiltSwap {
   readonly sender: Address;
   readonly give: Token;
   readonly inputAmount: bigint;

@@ -3,7 +3,7 @@
  * at work.
  */
 import { defineTable, type Row } from "../../../storage/table.ts";
-import type { Read } from "./read.ts";
+import type { TableReader } from "./read.ts";
 
 /** Facts about the whole database, such as the genesis hash it belongs to. */
 export const facts = defineTable("facts", { columns: { id: "text", value: "text" } });
@@ -27,7 +27,7 @@ export const lives = defineTable("lives", {
 
 export interface LifeRecord extends Row<typeof lives> {}
 
-export const databaseReads = (read: Read) => ({
+export const databaseReads = (read: TableReader) => ({
   fact: async (id: string) => (await read.get(facts, id))?.value ?? null,
   /** The life of the database that goes on, or was the last; null before the first. */
   async newestLife() {

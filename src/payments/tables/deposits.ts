@@ -1,7 +1,7 @@
 /** Tables of deposit addresses: the addresses, their ledgers, and the money that operators have vouched for. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { type Read, rowsOf } from "./read.ts";
+import { type TableReader, rowsOf } from "./read.ts";
 
 /**
  * `id` is the address. No key is stored: it is derived from the master secret of this version, the chain's genesis hash
@@ -96,7 +96,7 @@ export const unknownSignatures = defineTable("unknownSignatures", {
   indexes: { ofAddress: ["address", "id"] },
 });
 
-export const depositReads = (read: Read) => ({
+export const depositReads = (read: TableReader) => ({
   /** Deposit addresses by themselves, in any order; foreign addresses are left out. */
   deposits: (addresses: readonly string[]) => rowsOf(read, deposits, addresses),
   /** Up to `limit` deposit addresses by ascending id, the first one above `after`: all of them, page by page. */
@@ -104,6 +104,9 @@ export const depositReads = (read: Read) => ({
     read.find({ table: deposits, index: "key", after: [after], limit }),
   /** The ledger of a deposit address, oldest first. */
   entries: (address: string) => read.find({ table: entries, index: "ofAddress", equals: { address } }),
+  /** The ledgers of several deposit addresses, the lines of each oldest first. */
+  entriesOf: (addresses: readonly string[]) =>
+    read.find({ table: entries, index: "ofAddress", anyOf: ["address", addresses] }),
   /** Money that operators have vouched for at a deposit address, oldest word first. */
   vouchings: (address: string) => read.find({ table: vouchings, index: "ofAddress", equals: { address } }),
   /** Every transaction of an address that this database did not know of when a node listed it. */

@@ -1,6 +1,6 @@
 /** Tables of callers: accounts, keys, and stored answers. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import type { Read } from "./read.ts";
+import type { TableReader } from "./read.ts";
 
 /** The tier of an account. Limits and ownership are per account, never per key. */
 export type Tier = "free" | "pro" | "enterprise";
@@ -53,7 +53,7 @@ export const idempotency = defineTable("idempotency", {
 
 export interface IdempotencyRecord extends Row<typeof idempotency> {}
 
-export const identityReads = (read: Read) => ({
+export const identityReads = (read: TableReader) => ({
   /** A key by its public id, with the account it belongs to. */
   async apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null> {
     const key = await read.get(apiKeys, id);

@@ -1,6 +1,6 @@
 /** Tables of limits: reservations, requests, spendings, the operator's rules, and daily volumes. */
 import { defineTable, type Row } from "../../../storage/table.ts";
-import { type Read, rowsOf } from "./read.ts";
+import { type TableReader, rowsOf } from "./read.ts";
 
 /** Shares of something limited (the sponsor's lamports, the desk's inventory) that are promised to one transaction each. */
 export const reservations = defineTable("reservations", {
@@ -76,7 +76,7 @@ export const volumes = defineTable("volumes", {
   group: { by: ["scope"], since: "at", sum: "amount" },
 });
 
-export const limitReads = (read: Read) => ({
+export const limitReads = (read: TableReader) => ({
   /** Rows of a sliding window with `at > since`: how many, and when the oldest of them was. */
   async limitWindow(accountId: string, scope: string, since: number) {
     const window = { table: limitHits, index: "ofScope", equals: { accountId, scope }, after: [since] };

@@ -1,7 +1,7 @@
 /** The events that accounts are told, and the order in which they were announced. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
-import type { InSequence, Read } from "./read.ts";
+import { type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
 
 /** Events for webhooks, with the state of the transaction at the time. */
 export const notices = defineTable("notices", {
@@ -39,16 +39,18 @@ export const announcements = defineTable("announcements", {
   ordered: ["accountId"],
 });
 
-export const noticeReads = (read: Read) => ({
+export const noticeReads = (read: TableReader) => ({
   notice: (id: string) => read.get(notices, id),
+  /** Notices by their ids, in any order; absent ones are left out. */
+  noticesById: (ids: readonly string[]) => rowsOf(read, notices, ids),
   /** All notices of a transaction, oldest first. */
   notices: (transactionId: string) =>
     read.find({ table: notices, index: "ofTransaction", equals: { transactionId } }),
   /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
-  noticesInSequence: ({ order, beyond, limit }: InSequence) =>
+  noticesInSequence: ({ order, beyond, limit }: SequencePageQuery) =>
     read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) }),
   /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
-  announcements: (accountId: string, { order, beyond, limit }: InSequence) =>
+  announcements: (accountId: string, { order, beyond, limit }: SequencePageQuery) =>
     read.find({
       table: announcements,
       index: "ofAccount",

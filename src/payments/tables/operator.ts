@@ -1,6 +1,6 @@
 /** Tables of the operator: matters that need a person, decisions about matters, and the audit log. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { type Read, rowsOf } from "./read.ts";
+import { type TableReader, rowsOf } from "./read.ts";
 
 /** Matters that need a person, as far as they have been reported. `id` is the matter's. */
 export const matters = defineTable("matters", {
@@ -63,7 +63,7 @@ export const audit = defineTable("audit", {
 
 export interface AuditRecord extends Row<typeof audit> {}
 
-export const operatorReads = (read: Read) => ({
+export const operatorReads = (read: TableReader) => ({
   /** Matters by their ids, in any order; absent ones are left out. */
   matters: (ids: readonly string[]) => rowsOf(read, matters, ids),
   /** Up to `limit` matters that are not reported as over, the oldest first. */

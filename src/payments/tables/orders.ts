@@ -1,7 +1,7 @@
 /** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { newestFirst, type NewestFirst, type Read, rowsOf } from "./read.ts";
+import { groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
 import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts";
 
 /** The public status of a transaction. */
@@ -93,7 +93,10 @@ export const transactions = defineTable("transactions", {
     ofAccount: ["accountId", "createdAt", "id"],
     ofStatus: ["accountId", "status", "createdAt", "id"],
     ofReference: ["accountId", "reference", "createdAt", "id"],
+    ofType: ["accountId", "type", "createdAt", "id"],
+    ofMode: ["accountId", "mode", "createdAt", "id"],
   },
+  migrations: [{ beside: true }],
 });
 
 export interface TransactionRecord extends Row<typeof transactions> {}
@@ -134,11 +137,13 @@ export interface TransactionView {
 /** A filter for a list of transactions; each has an index of its own. */
 export type TransactionLookup =
   | { readonly status: TransactionStatus }
+  | { readonly type: TransactionRecord["type"] }
+  | { readonly mode: TransactionRecord["mode"] }
   | { readonly reference: string }
   /** The address of a recipient. */
   | { readonly recipient: Address };
 
-export const orderReads = (read: Read) => ({
+export const orderReads = (read: TableReader) => ({
   quote: (id: string) => read.get(quotes, id),
   async transaction(id: string): Promise<TransactionView | null> {
     const ofIt = { index: "ofTransaction", equals: { transactionId: id } } as const;
@@ -150,8 +155,22 @@ export const orderReads = (read: Read) => ({
     ]);
     return transaction === null ? null : { transaction, recipients: paid, payments: own };
   },
+  /** Transactions with everything that belongs to them, in the order given. */
+  async transactionViews(rows: readonly TransactionRecord[]): Promise<readonly TransactionView[]> {
+    const ofAny = { index: "ofTransaction", anyOf: ["transactionId", rows.map(({ id }) => id)] } as const;
+    const [paid, own] = await Promise.all([
+      read.find({ table: recipients, ...ofAny }),
+      read.find({ table: payments, ...ofAny }),
+    ]);
+    const [paidBy, ownBy] = [groupedBy(paid, "transactionId"), groupedBy(own, "transactionId")];
+    return rows.map((transaction) => ({
+      transaction,
+      recipients: paidBy.get(transaction.id) ?? [],
+      payments: ownBy.get(transaction.id) ?? [],
+    }));
+  },
   /** An account's transactions, newest first, filtered by `only`. */
-  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestFirst) =>
+  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestPageQuery) =>
     only !== null && "recipient" in only
       ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)
       : read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) }),
@@ -164,19 +183,20 @@ function indexOf(
   accountId: string,
   only: Exclude<TransactionLookup, { readonly recipient: Address }> | null,
 ): { readonly index: string; readonly equals: Partial<TransactionRecord> } {
-  if (only === null) return { index: "ofAccount", equals: { accountId } };
-  return { index: "status" in only ? "ofStatus" : "ofReference", equals: { accountId, ...only } };
+  const indexes = { status: "ofStatus", reference: "ofReference", type: "ofType", mode: "ofMode" };
+  const [index = "ofAccount"] = Object.entries(indexes).flatMap(([field, name]) =>
+    only !== null && field in only ? [name] : [],
+  );
+  return { index, equals: { accountId, ...only } };
 }
 
 async function transactionsPaidTo(
-  read: Read,
+  read: TableReader,
   equals: { readonly accountId: string; readonly address: Address },
-  page: NewestFirst,
+  page: NewestPageQuery,
 ): Promise<readonly TransactionRecord[]> {
   const paid = await read.find({ table: recipients, index: "paidTo", equals, ...newestFirst(page) });
-  return rowsOf(
-    read,
-    transactions,
-    paid.map(({ transactionId }) => transactionId),
-  );
+  const ids = paid.map(({ transactionId }) => transactionId);
+  const found = new Map((await rowsOf(read, transactions, ids)).map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id)).filter((row) => row !== undefined);
 }

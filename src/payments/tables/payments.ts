@@ -1,7 +1,7 @@
 /** Tables of signed bytes: payments out of deposit addresses, and all attempts, the caller's included. */
 import type { Address } from "../../address.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { type Read, rowsOf } from "./read.ts";
+import { type TableReader, rowsOf } from "./read.ts";
 
 /** The share of a recipient, in base units. */
 export interface RecipientShare {
@@ -57,7 +57,7 @@ export const attempts = defineTable("attempts", {
 
 export interface AttemptRecord extends Row<typeof attempts> {}
 
-export const signedReads = (read: Read) => ({
+export const signedReads = (read: TableReader) => ({
   payment: (id: string) => read.get(payments, id),
   /** Attempts by their signatures, in any order; unknown ones are left out. */
   attempts: (signatures: readonly string[]) => rowsOf(read, attempts, signatures),

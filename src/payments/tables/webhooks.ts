@@ -1,6 +1,6 @@
 /** Webhooks, and the deliveries of notices to them with each attempt. */
 import { column, defineTable, type Row } from "../../../storage/table.ts";
-import { newestFirst, type NewestFirst, type Read } from "./read.ts";
+import { newestFirst, type NewestPageQuery, type TableReader } from "./read.ts";
 
 export const webhooks = defineTable("webhooks", {
   columns: {
@@ -100,7 +100,7 @@ export interface AbandonedDeliveries {
   readonly newest: number;
 }
 
-export const webhookReads = (read: Read) => ({
+export const webhookReads = (read: TableReader) => ({
   /** A webhook, deleted ones included. */
   webhook: (id: string) => read.get(webhooks, id),
   /** An account's webhooks that are not deleted, oldest first. */
@@ -112,7 +112,7 @@ export const webhookReads = (read: Read) => ({
     read.find({ table: deliveries, index: "ofTransaction", equals: { transactionId } }),
   delivery: (id: string) => read.get(deliveries, id),
   /** The deliveries to a webhook, newest first. */
-  deliveriesTo: (webhookId: string, page: NewestFirst) =>
+  deliveriesTo: (webhookId: string, page: NewestPageQuery) =>
     read.find({ table: deliveries, index: "ofWebhook", equals: { webhookId }, ...newestFirst(page) }),
   /** The ended attempts of a delivery, by number, and those of one number (its process died) by their start. */
   deliveryAttempts: (deliveryId: string) =>
@@ -138,7 +138,10 @@ export const webhookReads = (read: Read) => ({
 });
 
 /** From webhook to webhook, with a few seeks for each, however many deliveries they have. */
-async function abandonedDeliveries(read: Read, limit: number): Promise<readonly AbandonedDeliveries[]> {
+async function abandonedDeliveries(
+  read: TableReader,
+  limit: number,
+): Promise<readonly AbandonedDeliveries[]> {
   const ofAll = { table: deliveries, index: "abandoned" } as const;
   const found: AbandonedDeliveries[] = [];
   let [next] = await read.find({ ...ofAll, limit: 1 });

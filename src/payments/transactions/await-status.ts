@@ -9,7 +9,7 @@ import type { Clock } from "../../runtime.ts";
 const LOOK_AGAIN_MS = 1_000;
 
 /** The awaited status, and the longest wait. */
-export interface AwaitedStatus {
+interface AwaitedStatus {
   readonly transactionId: string;
   /** The status that it has now. */
   readonly status: TransactionStatus;
@@ -24,7 +24,7 @@ interface Waiter {
 }
 
 /** The callers in this process who wait for a status. */
-export class StatusWaiters {
+export class StatusWaitList {
   readonly #storage: PaymentStorage;
   readonly #clock: Clock;
   readonly #waiters = new Map<string, Set<Waiter>>();

@@ -17,7 +17,7 @@ export interface CancelledTransactionBody {
 }
 
 /** Dependencies of cancelling. */
-export interface Cancelling extends Pick<ServiceContext, "storage"> {
+interface Cancelling extends Pick<ServiceContext, "storage"> {
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;
   /** Null while private mode is off. */

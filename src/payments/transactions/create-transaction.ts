@@ -6,13 +6,13 @@ import { isPaymentError, PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sha256Hex } from "../ids.ts";
-import type { AmountChecks } from "../intake/amounts.ts";
-import type { Admission, Intake } from "../intake/intake.ts";
+import type { AmountLimitCheck } from "../intake/amounts.ts";
+import type { IntakeResult, IntakeCheck } from "../intake/intake-check.ts";
 import type { CreatedOrderBody } from "../private/accept-order.ts";
 import { checkQuote, checkShares } from "../quotes/check-quote.ts";
 import {
   closedQuote,
-  type Accept,
+  type AcceptHandler,
   type CheckedRequest,
   type DeclaredTransaction,
 } from "../quotes/checked-request.ts";
@@ -27,23 +27,23 @@ import { answeredBefore } from "./answered-before.ts";
 export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
 
 /** The ways to take a transaction; every way has its own checks. */
-export interface TakingParts extends ServiceContext {
-  readonly acceptTransfer: Accept<CreatedTransferBody>;
-  readonly acceptSwap: Accept<CreatedTransferBody>;
+interface TransactionAcceptanceParts extends ServiceContext {
+  readonly acceptTransfer: AcceptHandler<CreatedTransferBody>;
+  readonly acceptSwap: AcceptHandler<CreatedTransferBody>;
   /** Null while private mode is off. */
-  readonly acceptOrder: Accept<CreatedOrderBody> | null;
-  readonly intake: Intake;
-  readonly amounts: AmountChecks;
+  readonly acceptOrder: AcceptHandler<CreatedOrderBody> | null;
+  readonly intake: IntakeCheck;
+  readonly amounts: AmountLimitCheck;
 }
 
 /**
  * Takes transactions of both modes. Runs its checks in the order that the API promises, so that a refused request
  * always gets the same error.
  */
-export class TransactionTaking {
-  readonly #with: TakingParts;
+export class TransactionAcceptance {
+  readonly #with: TransactionAcceptanceParts;
 
-  constructor(parts: TakingParts) {
+  constructor(parts: TransactionAcceptanceParts) {
     this.#with = parts;
   }
 
@@ -121,7 +121,7 @@ export class TransactionTaking {
   }
 
   /** The rules of the operator for what is asked for, read before anything of it is checked. */
-  #admit(caller: Caller, body: unknown, quote: QuoteRecord | null): Promise<Admission> {
+  #admit(caller: Caller, body: unknown, quote: QuoteRecord | null): Promise<IntakeResult> {
     const { mode = "wallet", type } = (body ?? {}) as Unchecked;
     const isOwn = quote !== null && quote.accountId === caller.accountId;
     const mints = isOwn ? [quote.inputMint, quote.outputMint] : [];
@@ -130,7 +130,7 @@ export class TransactionTaking {
 
   /** The decision, counted against the day, and kept only while the rules that admitted it hold. */
   #underRules(
-    admission: Admission,
+    admission: IntakeResult,
     quote: QuoteRecord,
     { body, commit: keep }: Decision<CreatedTransactionBody>,
   ): Decision<CreatedTransactionBody> {

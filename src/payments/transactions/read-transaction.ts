@@ -1,17 +1,17 @@
 /** A transaction as its owner sees it. */
-import type { DepositRecord } from "../tables/deposits.ts";
+import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import { attentionOf, type AttentionFields } from "../attention.ts";
+import { attentionOf, type AttentionBody } from "../attention.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody, type DepositBody } from "../private/deposit-body.ts";
-import { receivedMoney, type ReceivedMoney } from "./received-money.ts";
+import { receivedMoney, type ReceivedMoneyBody } from "./received-money.ts";
 import { recipientOutcome, type RecipientOutcome } from "./recipient-outcome.ts";
 
 /** A recipient, and the outcome of its share. */
@@ -33,7 +33,7 @@ export interface RefundBody {
  * The answer to GET /v1/transactions/{id}: first the five original fields of every transaction, then the fields added
  * later.
  */
-export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, AttentionFields {
+export interface TransactionBody extends Partial<DepositBody & ReceivedMoneyBody>, AttentionBody {
   readonly transactionId: string;
   readonly status: TransactionRecord["status"];
   readonly signature: string | null;
@@ -56,7 +56,7 @@ export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, A
 }
 
 /** Dependencies of showing transactions. */
-export interface TransactionReading {
+export interface TransactionParts {
   readonly storage: PaymentStorage;
   readonly assets: Assets;
 }
@@ -74,13 +74,46 @@ export async function ownTransaction(
   return view;
 }
 
-/** A transaction as it is shown, alone and in lists. */
+/** Transactions as they are shown in lists, in the order given: read together, however many they are. */
+export async function transactionBodies(
+  { storage, assets }: TransactionParts,
+  transactions: readonly TransactionRecord[],
+): Promise<readonly TransactionBody[]> {
+  const addresses = transactions.flatMap(({ depositAddress }) => depositAddress ?? []);
+  const [views, deposits, entries] = await Promise.all([
+    storage.transactionViews(transactions),
+    storage.deposits(addresses),
+    addresses.length === 0 ? [] : storage.entriesOf(addresses),
+  ]);
+  return views.map((view) => {
+    const { depositAddress } = view.transaction;
+    return bodyOf({
+      ...view,
+      assets,
+      deposit: deposits.find(({ id }) => id === depositAddress),
+      entries: entries.filter(({ address }) => address === depositAddress),
+    });
+  });
+}
+
+/** A transaction as it is shown alone. */
 export async function transactionBody(
-  { storage, assets }: TransactionReading,
-  { transaction, recipients, payments }: TransactionView,
+  { storage, assets }: TransactionParts,
+  view: TransactionView,
 ): Promise<TransactionBody> {
-  const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
+  const [deposit] = await storage.deposits([view.transaction.depositAddress ?? ""]);
   const entries = deposit === undefined ? [] : await storage.entries(deposit.id);
+  return bodyOf({ ...view, assets, deposit, entries });
+}
+
+/** All that is shown of a transaction. */
+interface Shown extends TransactionView {
+  readonly assets: Assets;
+  readonly deposit: DepositRecord | undefined;
+  readonly entries: readonly EntryRecord[];
+}
+
+function bodyOf({ transaction, recipients, payments, assets, deposit, entries }: Shown): TransactionBody {
   const { signature, landedAfterCancel, cancelledAt } = transaction;
   return {
     transactionId: transaction.id,

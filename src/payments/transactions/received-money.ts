@@ -19,14 +19,14 @@ export interface ReceivedBody {
 }
 
 /** The shown money received. */
-export interface ReceivedMoney {
+export interface ReceivedMoneyBody {
   readonly received: readonly ReceivedBody[];
   /** The missing rest, in whole units of the expected asset; "0" when nothing is missing. */
   readonly remainingAmount: string;
 }
 
 /** An order and its deposit address. */
-export interface AwaitedDeposit {
+interface AwaitedDeposit {
   readonly transaction: TransactionRecord;
   readonly deposit: DepositRecord;
 }
@@ -36,7 +36,7 @@ export function receivedMoney(
   awaited: AwaitedDeposit,
   entries: readonly EntryRecord[],
   assets: Assets,
-): ReceivedMoney {
+): ReceivedMoneyBody {
   const { deposit } = awaited;
   const deposits = entries.filter(({ kind }) => kind === "deposit");
   const counted = deposits

@@ -5,7 +5,7 @@ import type { TransactionRecord } from "../tables/orders.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { Companions, StartRequest } from "../../engine/index.ts";
+import type { CommitAdditions, StartRequest } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
@@ -34,17 +34,17 @@ export interface ExaminedTransaction {
 }
 
 /** Dependencies besides the context. */
-export interface SignedTransactionParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
-  readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
+interface SignedTransactionAcceptanceParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
+  readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
   /** The first step of a transfer. */
   readonly startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) => StartRequest;
 }
 
 /** Takes examined transactions, each under a fresh id. */
-export class SignedTransactions {
-  readonly #with: SignedTransactionParts;
+export class SignedTransactionAcceptance {
+  readonly #with: SignedTransactionAcceptanceParts;
 
-  constructor(parts: SignedTransactionParts) {
+  constructor(parts: SignedTransactionAcceptanceParts) {
     this.#with = parts;
   }
 

@@ -7,12 +7,12 @@ import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
-import type { Attempt, Fate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
+import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
 /** Dependencies of settling. */
-export interface Settlement {
+interface Settlement {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly engine: Engine<PaymentTables>;
@@ -102,7 +102,7 @@ export async function writeOffTransaction(
   };
   if (transaction.attention !== "unprovable") refuse("nothing is missing to settle it");
   const [told] = await ledger.fates([attempt]);
-  const fate: Fate = told ?? "open";
+  const fate: AttemptFate = told ?? "open";
   if (fate !== "unprovable") refuse(WHY_NOT[fate]);
   const named = await ledger.namedLanding(attempt, attempt.signature);
   if (!("refused" in named) || named.refused !== "unknown") {
@@ -112,7 +112,7 @@ export async function writeOffTransaction(
   if (sent.kind !== "stepped") throw overtaken(transactionId);
 }
 
-const WHY_NOT: Readonly<Record<Exclude<Fate, "unprovable">, string>> = {
+const WHY_NOT: Readonly<Record<Exclude<AttemptFate, "unprovable">, string>> = {
   open: "it may still land, or too few endpoints answer to tell",
   seen: "it is in a block, and is settled by itself once that is final",
   landed: "it has landed, and is settled by itself in a moment",

@@ -1,16 +1,19 @@
 /** Interprets the chain's answers about a signature for the waiting instance. */
-import type { Agreed, Heard } from "../../ledger/belief.ts";
-import type { Fate, SignatureStatus } from "../../ledger/ledger.ts";
+import type { Evidence, Hint } from "../../ledger/belief.ts";
+import type { AttemptFate, SignatureStatus } from "../../ledger/ledger.ts";
 
 /**
  * The status of a signature. `landed`: final; the receipt tells the result. `confirmed`: without an error, but may
  * still vanish. `expired`: can never land. `unprovable`: past its last block, without evidence. `absent`: unseen, but
  * may still land. `pending`: seen, without news.
  */
-export type Standing = "landed" | "confirmed" | "expired" | "unprovable" | "absent" | "pending";
+export type SignatureState = "landed" | "confirmed" | "expired" | "unprovable" | "absent" | "pending";
 
 /** The status of a signature by the node's status, or, if that is null, by its fate, if asked for. */
-export function standingOf(status: Heard<SignatureStatus> | null, fate: Agreed<Fate> | undefined): Standing {
+export function standingOf(
+  status: Hint<SignatureStatus> | null,
+  fate: Evidence<AttemptFate> | undefined,
+): SignatureState {
   if (status === null) {
     // A node may not know a transaction that a second node calls landed: fates ask all nodes. asking for fates asks
     // them all.

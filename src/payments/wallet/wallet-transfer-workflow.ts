@@ -16,7 +16,7 @@ import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
 
 /** Dependencies of sending caller-signed transactions. */
-export interface TransferParts {
+interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
@@ -92,10 +92,10 @@ function isOver(status: TransferMeta["status"]): boolean {
 }
 
 /** The start of a transfer. */
-export interface TransferStart {
+interface TransferStart {
   /** The time in which the transaction can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;
-  /** Reservations for the transaction, by id; see `SignedTransactions`. */
+  /** Reservations for the transaction, by id; see `SignedTransactionAcceptance`. */
   readonly reservations: readonly string[];
 }
 

@@ -3,20 +3,20 @@ import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { Look, Watcher } from "../../engine/index.ts";
-import type { Heard } from "../../ledger/belief.ts";
+import type { PollContext, Watcher } from "../../engine/index.ts";
+import type { Hint } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { Gathering } from "./gathering.ts";
-import { LandedSignatures } from "./landed-signatures.ts";
-import { Confirmations } from "../outgoing/confirmations.ts";
-import { Resending } from "../outgoing/resending.ts";
-import { standingOf, type Standing } from "./signature-news.ts";
-import { inLanes, Slots } from "../slots.ts";
+import { LookBatch } from "./look-batch.ts";
+import { LandedSignatureCache } from "./landed-signature-cache.ts";
+import { ConfirmedSignatureCache } from "../outgoing/confirmed-signature-cache.ts";
+import { ResendQueue } from "../outgoing/resend-queue.ts";
+import { standingOf, type SignatureState } from "./signature-news.ts";
+import { inLanes, Semaphore } from "../semaphore.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
 /** Dependencies of following signatures. */
-export interface SignatureWatching {
+interface SignatureWatching {
   readonly storage: Pick<PaymentStorage, "attempts">;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ const isHintless = (poll: number): boolean => Math.imul(poll, GOLDEN_STEP) >>> 2
 /** Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. */
 export function watchLanding(watching: SignatureWatching): Watcher {
   const following = new FollowedSignatures(watching);
-  const resending = new Resending(watching);
+  const resending = new ResendQueue(watching);
   return {
     intervalMs: watching.intervalMs,
     batchSize: MAX_SIGNATURES_PER_LOOK,
@@ -77,14 +77,14 @@ export function watchStrayLanding(watching: SignatureWatching): Watcher {
 /** The state of one watcher's signatures between looks. */
 class FollowedSignatures {
   readonly #around: SignatureWatching;
-  readonly #landed = new LandedSignatures();
-  readonly #slots = new Slots(MAX_QUESTIONS_AT_ONCE);
-  readonly #confirmations: Confirmations;
+  readonly #landed = new LandedSignatureCache();
+  readonly #slots = new Semaphore(MAX_QUESTIONS_AT_ONCE);
+  readonly #confirmations: ConfirmedSignatureCache;
   #polls = 0;
 
   constructor(around: SignatureWatching) {
     this.#around = around;
-    this.#confirmations = new Confirmations(around.ledger);
+    this.#confirmations = new ConfirmedSignatureCache(around.ledger);
   }
 
   /**
@@ -93,7 +93,7 @@ class FollowedSignatures {
    */
   async lookAt(
     watches: readonly WatchRecord[],
-    look: Look,
+    look: PollContext,
   ): Promise<{ readonly landed: readonly WatchRecord[]; readonly absent: readonly AttemptRecord[] }> {
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null);
     await this.#tellRead(watches, look);
@@ -115,8 +115,8 @@ class FollowedSignatures {
   }
 
   /** Asks for the receipts of these, tells what came within a moment, and says which could not be had in this look. */
-  async readReceipts(landed: readonly WatchRecord[], look: Look): Promise<void> {
-    const read = new Gathering<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
+  async readReceipts(landed: readonly WatchRecord[], look: PollContext): Promise<void> {
+    const read = new LookBatch<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
     const lanes = { lanes: MAX_QUESTIONS_AT_ONCE, signal: look.signal };
     const left = await inLanes(lanes, groupsOf(landed, LANDINGS_PER_QUESTION), async (group) => {
       await this.#slots.use(() => this.#readLandings(group));
@@ -131,7 +131,7 @@ class FollowedSignatures {
 
   /** The status of each signature, and the stored attempts of signatures that the asked node has not seen. */
   async #standings(signatures: readonly string[]): Promise<{
-    readonly standings: ReadonlyMap<string, Standing>;
+    readonly standings: ReadonlyMap<string, SignatureState>;
     readonly attempts: readonly AttemptRecord[];
   }> {
     const { storage, ledger } = this.#around;
@@ -142,7 +142,7 @@ class FollowedSignatures {
     const answers = asked.length === 0 ? [] : await ledger.fates(asked);
     const fates = new Map(asked.map(({ signature }, index) => [signature, answers[index]]));
     const told = new Map(
-      signatures.map((signature, index): [string, Standing] => [
+      signatures.map((signature, index): [string, SignatureState] => [
         signature,
         standingOf(statuses[index] ?? null, fates.get(signature)),
       ]),
@@ -151,13 +151,13 @@ class FollowedSignatures {
   }
 
   /** Confirms hints: one endpoint's `confirmed` is only a hint, which enough endpoints must share. */
-  async #agreed(told: ReadonlyMap<string, Standing>): Promise<ReadonlyMap<string, Standing>> {
+  async #agreed(told: ReadonlyMap<string, SignatureState>): Promise<ReadonlyMap<string, SignatureState>> {
     const hinted = [...told]
       .filter(([, standing]) => standing === "confirmed")
       .map(([signature]) => signature);
     const confirmed = await this.#confirmations.among(hinted);
     return new Map(
-      [...told].map(([signature, standing]): [string, Standing] => [
+      [...told].map(([signature, standing]): [string, SignatureState] => [
         signature,
         standing === "confirmed" && !confirmed.has(signature) ? "pending" : standing,
       ]),
@@ -165,7 +165,7 @@ class FollowedSignatures {
   }
 
   /** The statuses at one endpoint: good enough to choose the signatures that the other endpoints are asked about. */
-  async #hints(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>> {
+  async #hints(signatures: readonly string[]): Promise<Hint<readonly (SignatureStatus | null)[]>> {
     if (signatures.length === 0) return [];
     this.#polls += 1;
     if (isHintless(this.#polls)) return signatures.map(() => null);
@@ -191,7 +191,7 @@ class FollowedSignatures {
   }
 
   /** Reports landings whose receipt was read; a receipt is kept until the instance has taken the event. */
-  async #tellRead(watches: readonly WatchRecord[], look: Look): Promise<void> {
+  async #tellRead(watches: readonly WatchRecord[], look: PollContext): Promise<void> {
     const events = watches.flatMap(({ key, instance }) => {
       const event = this.#landed.eventOf(key);
       return event === null ? [] : [{ instance, event }];
@@ -205,7 +205,7 @@ class FollowedSignatures {
 }
 
 /** Null for what is reported later, or not at all. */
-function eventOf(standing: Standing | undefined): WalletTransferEvent | null {
+function eventOf(standing: SignatureState | undefined): WalletTransferEvent | null {
   switch (standing) {
     case "confirmed":
       return { type: "CONFIRMED" };

@@ -7,7 +7,7 @@ import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
 /** Dependencies of both watches. */
-export interface UnsettledWatching {
+interface UnsettledWatching {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
 }

@@ -22,7 +22,7 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
 /** Dependencies of announcing. */
-export interface Announcing {
+interface Announcing {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly assets: Assets;

@@ -23,7 +23,7 @@ export interface DeliveryParts {
 }
 
 /** The requested deliveries. */
-export interface AskedDeliveries {
+interface AskedDeliveries {
   readonly webhookId: string;
   readonly query?: PageQuery | undefined;
 }
@@ -44,7 +44,7 @@ export async function listDeliveries(
 }
 
 /** A request to send one delivery again. */
-export interface AskedRedelivery {
+interface AskedRedelivery {
   readonly webhookId: string;
   readonly deliveryId: string;
   readonly options?: RequestOptions | undefined;

@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime.ts";
 import { webhookListChange } from "./webhook-list.ts";
 
 /** Conditions to disable a webhook: both have to be true. */
-export interface DisableAfter {
+export interface DisableRule {
   /** This many deliveries were abandoned since the last success. */
   readonly abandoned: number;
   /** No delivery succeeded for this many milliseconds. */
@@ -12,10 +12,10 @@ export interface DisableAfter {
 }
 
 /** Dependencies of disabling. */
-export interface Disabling {
+interface Disabling {
   readonly storage: Pick<PaymentStorage, "webhook" | "webhookChanges" | "lastDeliveredAt" | "abandonedSince">;
   readonly clock: Clock;
-  readonly disableAfter: DisableAfter | "never";
+  readonly disableAfter: DisableRule | "never";
 }
 
 /** The reason that such a webhook shows. */

@@ -5,7 +5,7 @@ import { noticeOf } from "./announce.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { notInList, pageOf, type Page } from "../page.ts";
-import { ownTransaction, type TransactionReading } from "../transactions/read-transaction.ts";
+import { ownTransaction, type TransactionParts } from "../transactions/read-transaction.ts";
 import { eventsQuery, parseRequest, type EventsQuery } from "../requests.ts";
 
 /** A notice. */
@@ -21,7 +21,7 @@ export interface EventBody {
 
 /** See `PaymentService.events`. */
 export async function listEvents(
-  { storage }: Pick<TransactionReading, "storage">,
+  { storage }: Pick<TransactionParts, "storage">,
   { accountId }: Caller,
   query: EventsQuery = {},
 ): Promise<Page<EventBody>> {
@@ -33,20 +33,25 @@ export async function listEvents(
   }
   const rows = await storage.announcements(accountId, { order, beyond, limit: limit + 1 });
   const { data: shown, hasMore } = pageOf(rows, limit);
-  const notices = await Promise.all(shown.map(({ id }) => storage.notice(id)));
-  const data = notices.filter((notice) => notice !== null).map((notice) => eventBody(notice, notice.body));
+  const notices = new Map(
+    (await storage.noticesById(shown.map(({ id }) => id))).map((notice) => [notice.id, notice]),
+  );
+  const data = shown
+    .map(({ id }) => notices.get(id))
+    .filter((notice) => notice !== undefined)
+    .map((notice) => eventBody(notice, notice.body));
   return { data, hasMore };
 }
 
 /** The owner and transaction of a timeline. */
-export interface AskedTimeline {
+interface AskedTimeline {
   readonly transactionId: string;
   readonly query?: EventsQuery | undefined;
 }
 
 /** See `PaymentService.transactionEvents`. */
 export async function listTransactionEvents(
-  { storage, assets }: TransactionReading,
+  { storage, assets }: TransactionParts,
   caller: Caller,
   { transactionId, query = {} }: AskedTimeline,
 ): Promise<Page<EventBody>> {

@@ -22,7 +22,7 @@ export interface NoticeFilter {
 export type NoticeListener = (notice: Notice) => void;
 
 /** Dependencies of the feed. */
-export interface NoticeTelling {
+interface NoticeFeedParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
   readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notice">;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ interface Subscriber {
 }
 
 export class NoticeFeed {
-  readonly #parts: NoticeTelling;
+  readonly #parts: NoticeFeedParts;
   readonly #subscribers = new Set<Subscriber>();
   /** Notices that this process has committed and not told yet. */
   #own: NoticeRecord[] = [];
@@ -66,7 +66,7 @@ export class NoticeFeed {
   #running: AbortController | null = null;
   #isLooping = false;
 
-  constructor(parts: NoticeTelling) {
+  constructor(parts: NoticeFeedParts) {
     this.#parts = parts;
     parts.engine.subscribe(({ commit }) => {
       if (this.#subscribers.size === 0) return;

@@ -6,7 +6,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { beginRuns, refuseDisabled, type DeliveryParts } from "./deliveries.ts";
 import { deliveryIdOf, firstRun, nextRun, type BegunRun, type DueNotice } from "./delivery-runs.ts";
 import { pageOf } from "../page.ts";
-import { parseRequest, recovery, type Recovery } from "../requests.ts";
+import { parseRequest, recovery, type RecoveryRequest } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 
 /** The number of deliveries that were begun again. */
@@ -24,9 +24,9 @@ const MAX_RECOVERED = 250;
 const EVENTS_PAGE = 200;
 
 /** A request to resend missed events. */
-export interface AskedRecovery {
+interface AskedRecovery {
   readonly webhookId: string;
-  readonly request: Recovery;
+  readonly request: RecoveryRequest;
   readonly options?: RequestOptions | undefined;
 }
 

@@ -5,7 +5,7 @@ import { signatureHeaders } from "./sending/signature.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
-import { parseRequest, webhookTest, type WebhookTest } from "../requests.ts";
+import { parseRequest, webhookTest, type WebhookTestRequest } from "../requests.ts";
 import { sampleNotice } from "./sample-notice.ts";
 import { shownError } from "./shown-error.ts";
 import { ownWebhook } from "./webhook-body.ts";
@@ -27,9 +27,9 @@ export interface TestedWebhookBody {
 }
 
 /** A request to try a webhook. */
-export interface AskedTest {
+interface AskedTest {
   readonly webhookId: string;
-  readonly request: WebhookTest;
+  readonly request: WebhookTestRequest;
   readonly options?: RequestOptions | undefined;
 }
 

@@ -5,7 +5,7 @@ import { PaymentError } from "../../errors.ts";
 import type { RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { countHit } from "../accounts/count-hit.ts";
-import { parseRequest, webhookUpdate, type WebhookUpdate } from "../requests.ts";
+import { parseRequest, webhookUpdate, type WebhookUpdateRequest } from "../requests.ts";
 import { ownWebhook, wholeWebhookBody, type WholeWebhookBody } from "./webhook-body.ts";
 import { readEvents, readUrl } from "./webhook-fields.ts";
 import type { WebhookContext } from "./webhook-context.ts";
@@ -16,9 +16,9 @@ import { replacedSecret } from "./webhook-secret.ts";
 const DISABLED_BY_OWNER = "disabled_by_owner";
 
 /** A request to change a webhook. */
-export interface AskedUpdate extends Pick<RequestOptions, "onLimit"> {
+interface AskedUpdate extends Pick<RequestOptions, "onLimit"> {
   readonly webhookId: string;
-  readonly request: WebhookUpdate;
+  readonly request: WebhookUpdateRequest;
 }
 
 /** See `PaymentService.updateWebhook`. */

@@ -9,11 +9,11 @@ import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.t
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { workflow, type EffectOutcome, type EffectRun, type Workflow } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
-import type { AttemptError, AttemptResult, Delivery } from "./sending/attempt.ts";
+import type { AttemptError, AttemptResult, DeliveryClient } from "./sending/attempt.ts";
 import { signatureHeaders } from "./sending/signature.ts";
-import { disablingWrites, type DisableAfter } from "./disable-failing-webhook.ts";
+import { disablingWrites, type DisableRule } from "./disable-failing-webhook.ts";
 import { keepingOpened } from "../secrets/opened-secrets.ts";
-import type { Sealing } from "../secrets/sealing.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
 /** The registered chart of deliveries. */
@@ -31,12 +31,12 @@ const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryReco
 };
 
 /** Dependencies of deliveries. */
-export interface DeliveringParts {
+interface DeliveringParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
-  readonly delivery: Delivery;
-  readonly sealing: Sealing;
-  readonly disableAfter: DisableAfter | "never";
+  readonly delivery: DeliveryClient;
+  readonly sealing: SecretBox;
+  readonly disableAfter: DisableRule | "never";
 }
 
 export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDeliveryWorkflow {

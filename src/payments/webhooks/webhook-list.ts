@@ -4,7 +4,7 @@ import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { WebhookContext } from "./webhook-context.ts";
 
 /** An account's webhooks as they were read. */
-export interface ReadWebhooks {
+interface ReadWebhooks {
   /** Webhooks that are not deleted, oldest first. */
   readonly webhooks: readonly WebhookRecord[];
   /** A write that refuses the commit when a webhook of the account was changed, added or deleted. */

@@ -21,7 +21,7 @@ import { commitWebhookChange } from "./webhook-list.ts";
 import { NO_SECRET, sealedSecret } from "./webhook-secret.ts";
 
 /** A request to register a webhook. */
-export interface AskedRegistration {
+interface AskedRegistration {
   readonly request: WebhookRequest;
   readonly options?: RequestOptions | undefined;
 }

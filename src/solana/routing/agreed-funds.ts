@@ -10,7 +10,7 @@ export interface ToldBalances {
 }
 
 /** Balances that enough endpoints agree on. */
-export interface AgreedBalances<T> {
+interface AgreedBalances<T> {
   /** The answers that count, newest first. */
   readonly counted: readonly T[];
   readonly oldest: T;

@@ -4,7 +4,7 @@ import type { Inflow, InflowShare } from "../../ledger/routing.ts";
 import { isOnCurve } from "../is-on-curve.ts";
 
 /** The change of an account's lamports. */
-export interface LamportChange {
+interface LamportChange {
   readonly account: Address;
   readonly change: bigint;
 }
@@ -19,7 +19,7 @@ export interface TokenChange {
 }
 
 /** A landed transaction, as far as attribution needs it. */
-export interface LandedChanges {
+export interface TransactionChange {
   readonly signature: string;
   /** The fee payer first. */
   readonly signers: readonly Address[];
@@ -49,7 +49,7 @@ interface AssetGain {
 export function inflowsIn(
   owner: Address,
   assets: readonly (Address | null)[],
-  landed: LandedChanges,
+  landed: TransactionChange,
 ): readonly Inflow[] {
   return assets.flatMap((mint): Inflow[] => {
     const holders = mint === null ? lamportHolders(owner, landed) : tokenHolders(mint, landed);
@@ -62,7 +62,7 @@ export function inflowsIn(
  * With several payers and several receivers, balances do not tell who paid whom: each payer counts with the most that
  * it can have given, and payers without a name count first.
  */
-function inflowOf({ signature, signers }: LandedChanges, { mint, amount, holders }: AssetGain): Inflow {
+function inflowOf({ signature, signers }: TransactionChange, { mint, amount, holders }: AssetGain): Inflow {
   const givers = holders.filter(({ change }) => change < 0n);
   const given = sumOf(givers);
   const got = sumOf(holders.filter(({ change }) => change > 0n));
@@ -86,7 +86,10 @@ function inflowOf({ signature, signers }: LandedChanges, { mint, amount, holders
  * program; it counts as its owner's only if it is a token account and the owner signed: a token account may be closed
  * by another signer, who was given the right to.
  */
-function lamportHolders(owner: Address, { signers, fee, lamports, tokens }: LandedChanges): HolderChange[] {
+function lamportHolders(
+  owner: Address,
+  { signers, fee, lamports, tokens }: TransactionChange,
+): HolderChange[] {
   const signed = new Set<string>(signers);
   // The owner before the transaction, if any: balances from before come first.
   const ownerOf = new Map(tokens.toReversed().map((each) => [each.account, each.owner]));
@@ -107,7 +110,7 @@ function lamportHolders(owner: Address, { signers, fee, lamports, tokens }: Land
 }
 
 /** Tokens leave an account by its owner's signature or consent. An owner without a key is a program. */
-function tokenHolders(mint: Address, { tokens }: LandedChanges): HolderChange[] {
+function tokenHolders(mint: Address, { tokens }: TransactionChange): HolderChange[] {
   return summed(
     tokens
       .filter((each) => each.mint === mint)

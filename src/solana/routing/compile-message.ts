@@ -2,7 +2,7 @@
 import { MessageV0, type PublicKey, type TransactionInstruction } from "@solana/web3.js";
 
 /** The parts of a compiled message. */
-export interface MessageParts {
+interface MessageParts {
   readonly feePayer: PublicKey;
   readonly blockhash: string;
   readonly instructions: readonly TransactionInstruction[];

@@ -9,7 +9,7 @@ import type { PlannedInstruction } from "./planned-instruction.ts";
 export const BUDGET_INSTRUCTIONS = 2;
 
 /** Terms of a message, besides its moves. */
-export interface MessageTerms {
+interface MessageTerms {
   /** The priority fee in millionths of a lamport per compute unit. */
   readonly unitPrice: bigint;
   readonly blockhash: string;

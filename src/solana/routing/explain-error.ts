@@ -6,7 +6,7 @@ import type { TransactionFault, TransactionPlan } from "../../ledger/routing.ts"
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
 import { explainPoorAccount } from "./explain-poor-account.ts";
 import { explainStep } from "./explain-step.ts";
-import type { Doubt, Verdict } from "./verdict.ts";
+import type { UnclearFault, MoveFault } from "./verdict.ts";
 import { planInstructions } from "./plan-instructions.ts";
 
 /** See `RoutingLedger.explainError`. Never throws, for no text. */
@@ -16,7 +16,7 @@ export function explainError(plan: TransactionPlan, error: string): TransactionF
 }
 
 /** Explains an error without asking a node. `err` is the chain's transaction error in its JSON form. */
-export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
+export function explain(plan: TransactionPlan, err: unknown): MoveFault | UnclearFault {
   switch (err) {
     case "BlockhashNotFound":
       return { kind: "blockhash", move: null };
@@ -44,7 +44,7 @@ export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
 }
 
 /** The verdict during a doubt: neither of two parties is blamed, but a blamed payee stays blamed. */
-function unsettled(doubt: Doubt): Verdict {
+function unsettled(doubt: UnclearFault): MoveFault {
   return doubt.doubt === "which_end" ? { kind: "other", move: doubt.move } : { kind: "payee", move: null };
 }
 

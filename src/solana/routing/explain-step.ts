@@ -1,8 +1,8 @@
 /** Explains the error of one instruction: programs share error numbers, so the instruction gives the meaning. */
 import type { Address } from "../../address.ts";
-import type { MoveThat, TransactionPlan } from "../../ledger/routing.ts";
+import type { MoveOf, TransactionPlan } from "../../ledger/routing.ts";
 import type { PlannedInstruction } from "./planned-instruction.ts";
-import type { Doubt, Verdict } from "./verdict.ts";
+import type { UnclearFault, MoveFault } from "./verdict.ts";
 
 // System program.
 const ACCOUNT_IN_USE = 0;
@@ -30,9 +30,9 @@ export function explainStep(
   { feePayer, moves }: TransactionPlan,
   { move, step }: PlannedInstruction,
   cause: unknown,
-): Verdict | Doubt {
+): MoveFault | UnclearFault {
   const failed = moves[move];
-  const other: Verdict = { kind: "other", move };
+  const other: MoveFault = { kind: "other", move };
   switch (failed?.does) {
     case undefined:
       return other;
@@ -51,13 +51,13 @@ export function explainStep(
   }
 
   /** Programs number alike: 0 of `allocate` is an account in use, 0 of `open` is one that has too few lamports. */
-  function explainMaking(): Verdict | null {
+  function explainMaking(): MoveFault | null {
     if (step === "allocate" && cause === ACCOUNT_IN_USE) return { kind: "marked", move };
     const cannotPay = cause === TOO_FEW_LAMPORTS || GIVES_NOTHING.has(cause);
     return step === "fund" && cannotPay ? { kind: "fee_payer", move } : null;
   }
 
-  function explainSol(from: Address): Verdict | null {
+  function explainSol(from: Address): MoveFault | null {
     if (cause === TOO_FEW_LAMPORTS) return { kind: from === feePayer ? "fee_payer" : "source", move };
     if (GIVES_NOTHING.has(cause)) return { kind: "source", move };
     // No transaction may write to the runtime's own accounts.
@@ -65,7 +65,7 @@ export function explainStep(
   }
 
   /** Finds who cannot pay: a payee who closed the account fails alone; a sponsor has to be topped up first. */
-  function explainCreation({ from, accountPayer }: Transfer): Verdict | null {
+  function explainCreation({ from, accountPayer }: Transfer): MoveFault | null {
     if (cause === OTHER_OWNER || NO_SUCH_ACCOUNT.has(cause)) return { kind: "payee", move };
     if (cause !== TOO_FEW_LAMPORTS) return null;
     return { kind: accountPayer === from && from !== feePayer ? "payee" : "fee_payer", move };
@@ -75,7 +75,7 @@ export function explainStep(
    * The Token program looks at both accounts before it looks at the amount, first whether they are accounts, then whether
    * either is frozen, with one error for both ends.
    */
-  function explainTokens(transfer: Transfer): Verdict | Doubt | null {
+  function explainTokens(transfer: Transfer): MoveFault | UnclearFault | null {
     if (cause === TOO_FEW_TOKENS || cause === OWNER_MISMATCH) return { kind: "source", move };
     const isMissing = NO_SUCH_ACCOUNT.has(cause);
     if (!isMissing && cause !== FROZEN) return null;
@@ -90,7 +90,7 @@ export function explainStep(
   }
 }
 
-type Transfer = MoveThat<"transfer">;
+type Transfer = MoveOf<"transfer">;
 
 function paysFromTheSame(one: Transfer, other: Transfer): boolean {
   return one.mint === other.mint && one.from === other.from && one.fromAccount === other.fromAccount;

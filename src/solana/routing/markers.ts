@@ -1,26 +1,26 @@
 /** Reads the markers of payments, as all witnesses agree: the fate of a payment, by its marker alone. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Reading } from "../../ledger/reading.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { saidByMoving } from "../moving-on.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
-import { readClock, type BlockMoment } from "./clock-sysvar.ts";
+import { readClock, type BlockTime } from "./clock-sysvar.ts";
 import { agreedHeight, finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
-import { noteMarkers, type ToldMarkers } from "./marker-differences.ts";
+import { noteMarkers, type EndpointMarkersReading } from "./marker-differences.ts";
 import { markerIn } from "./marker-state.ts";
 
 /** See `RoutingLedger.markers`. */
 export async function markers(
-  nodes: Nodes,
+  nodes: NodeContext,
   base: Address,
   seeds: readonly string[],
-): Promise<Agreed<MarkersReading>> {
+): Promise<Evidence<MarkersReading>> {
   const addresses = seeds.map((seed) => markerAddress(base, seed));
   return await weigh(nodes, markersAt(addresses, base), (all) => {
     const told = saidByMoving(nodes, all);
@@ -36,12 +36,12 @@ export async function markers(
   });
 }
 
-function oldestOf(told: readonly ToldMarkers[]): Reading {
+function oldestOf(told: readonly EndpointMarkersReading[]): Reading {
   const { slot, endpoint } = told.reduce((one, other) => (other.slot < one.slot ? other : one));
   return { slot, endpoint };
 }
 
-function highestUnmade(told: readonly ToldMarkers[], index: number): number {
+function highestUnmade(told: readonly EndpointMarkersReading[], index: number): number {
   const unmade = told.filter(({ markers: each }) => each[index] === "unmade");
   return Math.max(-1, ...unmade.map(({ blockHeight }) => blockHeight));
 }
@@ -54,7 +54,7 @@ interface MarkerBatch {
 }
 
 /** Markers as one endpoint reports them: reads the finalized slot first, then the accounts at that slot or later. */
-function markersAt(addresses: readonly Address[], base: Address): Question<ToldMarkers> {
+function markersAt(addresses: readonly Address[], base: Address): EndpointCall<EndpointMarkersReading> {
   return async (endpoint) => {
     const { name, accountsPerCall } = endpoint;
     const { slot, blockHeight } = await finalizedEnd(endpoint);
@@ -77,7 +77,7 @@ function markersAt(addresses: readonly Address[], base: Address): Question<ToldM
   };
 }
 
-interface BatchReading extends BlockMoment {
+interface BatchReading extends BlockTime {
   readonly markers: readonly Marker[];
 }
 

@@ -1,16 +1,16 @@
 /** Reads whose money came to an address, from every transaction that names an account of the address. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
-import type { Payers, PayerSearch } from "../../ledger/routing.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { InflowHistory, PayerQuery } from "../../ledger/routing.ts";
 import { follows } from "../agree.ts";
-import { ask, type Nodes, type Question } from "../ask.ts";
+import { ask, type NodeContext, type EndpointCall } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
-import type { Listed } from "../rpc/rpc-node.ts";
-import { inflowsIn, type LandedChanges } from "./attribute-inflows.ts";
+import type { TransactionListEntry } from "../rpc/rpc-node.ts";
+import { inflowsIn, type TransactionChange } from "./attribute-inflows.ts";
 import { landedChanges } from "./landed-changes.ts";
-import type { ListReading, Stretch } from "./list-reading.ts";
-import type { PayerReading } from "./payer-readings.ts";
+import type { ListReading, ListWindow } from "./list-reading.ts";
+import type { PayerReading } from "./payer-reading-cache.ts";
 import { inBatches } from "./signed-by.ts";
 
 // Lists and transactions, each of which every endpoint is asked for. A stranger who floods an address pays the chain for
@@ -21,10 +21,10 @@ const PAGE = 100;
 const ACCOUNTS_AT_ONCE = 8;
 
 /** The owner and mints of a search for payers, and its limits. */
-export interface PayersQuestion {
+interface PayersQuery {
   readonly owner: Address;
   readonly mints: readonly Address[];
-  readonly search: PayerSearch;
+  readonly search: PayerQuery;
 }
 
 /**
@@ -32,9 +32,9 @@ export interface PayersQuestion {
  * may be gone by now, and its history is still listed.
  */
 export async function payersOf(
-  nodes: Nodes,
-  { owner, mints, search }: PayersQuestion,
-): Promise<Agreed<Payers>> {
+  nodes: NodeContext,
+  { owner, mints, search }: PayersQuery,
+): Promise<Evidence<InflowHistory>> {
   const reading = nodes.payers.of([owner, ...mints].join(" "), nodes.witnesses);
   reading.add([owner, ...mints.map((mint) => associatedTokenAccount(owner, mint)), ...search.accounts]);
   const look = new Look(nodes, reading, { owner, mints });
@@ -48,30 +48,30 @@ export async function payersOf(
   }
 }
 
-function payersIn({ inflows }: PayerReading, isWhole: boolean): Agreed<Payers> {
+function payersIn({ inflows }: PayerReading, isWhole: boolean): Evidence<InflowHistory> {
   return follows(inflows, () => ({ inflows, isWhole }));
 }
 
 /** A page of one endpoint's list. */
 interface Page {
   readonly list: ListReading;
-  readonly stretch: Stretch;
-  readonly listed: readonly Listed[];
+  readonly stretch: ListWindow;
+  readonly listed: readonly TransactionListEntry[];
 }
 
 /** A look at the histories of an owner's accounts, which continues the look before. */
 class Look {
   reads = 0;
-  readonly #nodes: Nodes;
+  readonly #nodes: NodeContext;
   readonly #reading: PayerReading;
-  readonly #of: Pick<PayersQuestion, "owner" | "mints">;
+  readonly #of: Pick<PayersQuery, "owner" | "mints">;
   readonly #opened = new Set<Address>();
   /** The lists whose endpoint did not answer: its silence is no contradiction. */
   readonly #silent = new Set<ListReading>();
   /** Signatures that were read: a transaction may be listed for several accounts. */
   readonly #read = new Set<string>();
 
-  constructor(nodes: Nodes, reading: PayerReading, of: Pick<PayersQuestion, "owner" | "mints">) {
+  constructor(nodes: NodeContext, reading: PayerReading, of: Pick<PayersQuery, "owner" | "mints">) {
     this.#nodes = nodes;
     this.#reading = reading;
     this.#of = of;
@@ -110,7 +110,7 @@ class Look {
     this.reads += accounts.length + unread.length;
   }
 
-  #keep(changes: Agreed<LandedChanges>): void {
+  #keep(changes: Evidence<TransactionChange>): void {
     const { owner, mints } = this.#of;
     this.#read.add(changes.signature);
     this.#reading.keep(
@@ -155,7 +155,10 @@ class Look {
   }
 }
 
-function pageOf(account: Address, { latest: _, ...stretch }: Stretch): Question<readonly Listed[]> {
+function pageOf(
+  account: Address,
+  { latest: _, ...stretch }: ListWindow,
+): EndpointCall<readonly TransactionListEntry[]> {
   return ({ rpc }) => rpc.getSignaturesForAddress(account, { ...stretch, limit: PAGE });
 }
 
@@ -163,7 +166,7 @@ function pageOf(account: Address, { latest: _, ...stretch }: Stretch): Question<
 function accountsPaidFrom(
   owner: Address,
   mints: readonly Address[],
-  { signers, tokens }: LandedChanges,
+  { signers, tokens }: TransactionChange,
 ): readonly Address[] {
   if (!signers.includes(owner)) return [];
   return tokens

@@ -1,9 +1,9 @@
 /** Lists the transactions that an address signed: this finds outgoing money that a database does not know of. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";
 import { follows, gatherAny } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 import { markerAddress } from "./marker-address.ts";
 import { expectSigned, participantsOf } from "../rpc/landed-transaction.ts";
@@ -19,7 +19,7 @@ const TRANSACTIONS_AT_ONCE = 8;
 const MAX_REMEMBERED = 10_000;
 
 /** Transactions that name an address in any role. */
-export interface NamingTransactions {
+export interface NamingHistory {
   readonly named: readonly OutgoingTransaction[];
   /** False when more transactions name the address than were examined. */
   readonly isWhole: boolean;
@@ -29,7 +29,7 @@ export interface NamingTransactions {
  * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and an entry of any endpoint counts: nodes
  * have silently left entries out.
  */
-export async function signedBy(nodes: Nodes, address: Address): Promise<Agreed<SignedHistory>> {
+export async function signedBy(nodes: NodeContext, address: Address): Promise<Evidence<SignedHistory>> {
   const listed = await naming(nodes, address, MAX_SIGNATURES);
   const transactions = await thoseSignedBy(nodes, address, listed.named);
   return follows(listed, () => ({ transactions, isWhole: listed.isWhole }));
@@ -37,7 +37,7 @@ export async function signedBy(nodes: Nodes, address: Address): Promise<Agreed<S
 
 /** Filters the transactions that the address signed. */
 export async function thoseSignedBy(
-  nodes: Nodes,
+  nodes: NodeContext,
   address: Address,
   named: readonly OutgoingTransaction[],
 ): Promise<readonly OutgoingTransaction[]> {
@@ -47,10 +47,10 @@ export async function thoseSignedBy(
 
 /** See `RoutingLedger.markedBy`. A stranger may send lamports to a marker; only its base can have made it by signing. */
 export async function markedBy(
-  nodes: Nodes,
+  nodes: NodeContext,
   base: Address,
   seed: string,
-): Promise<Agreed<OutgoingTransaction | "foreign"> | null> {
+): Promise<Evidence<OutgoingTransaction | "foreign"> | null> {
   const listed = await naming(nodes, markerAddress(base, seed), MAX_SIGNATURES);
   const { named, isWhole } = listed;
   const landed = named.filter(({ error }) => error === null);
@@ -64,7 +64,7 @@ export async function markedBy(
  * The newest finalized transactions that name the address in any role, newest first. All endpoints are asked, and an
  * entry of any endpoint counts.
  */
-async function naming(nodes: Nodes, address: Address, most: number): Promise<Agreed<NamingTransactions>> {
+async function naming(nodes: NodeContext, address: Address, most: number): Promise<Evidence<NamingHistory>> {
   return await gatherAny(nodes, namingOf(address, most), (lists) => ({
     named: merged(lists),
     isWhole: lists.every((list) => list.length < most),
@@ -91,14 +91,14 @@ export async function inBatches<T, R>(items: readonly T[], asked: (item: T) => P
 }
 
 /** The question for transactions that name the address, as one endpoint lists them. */
-export function namingOf(address: Address, most: number): Question<OutgoingTransaction[]> {
+export function namingOf(address: Address, most: number): EndpointCall<OutgoingTransaction[]> {
   return async ({ rpc }) => {
     const found = await rpc.getSignaturesForAddress(address, { limit: most });
     return found.map(({ signature, slot, err }) => ({ signature, slot, error: errorText(err) }));
   };
 }
 
-async function isSignedBy(nodes: Nodes, address: Address, signature: string): Promise<boolean> {
+async function isSignedBy(nodes: NodeContext, address: Address, signature: string): Promise<boolean> {
   const { signers } = nodes;
   const found =
     signers.get(signature) ??
@@ -114,7 +114,7 @@ async function isSignedBy(nodes: Nodes, address: Address, signature: string): Pr
  * The signers of a finalized transaction. A node without the transaction gives no answer. One node with the transaction
  * is enough, since the signatures themselves prove the signers.
  */
-function signersOf(signature: string): Question<readonly string[]> {
+function signersOf(signature: string): EndpointCall<readonly string[]> {
   return async ({ rpc }) => {
     const landed = await rpc.getTransaction(signature);
     if (landed === null) throw new EndpointFailure("behind", "a finalized transaction it does not have");

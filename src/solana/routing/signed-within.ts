@@ -1,13 +1,13 @@
 /** Lists what an address signed in a period, and whether enough endpoints have its whole history. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
-import type { OutgoingTransaction, Period, WitnessedHistory } from "../../ledger/routing.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { OutgoingTransaction, TimeWindow, WitnessedHistory } from "../../ledger/routing.ts";
 import { follows, weigh } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { tooFewWitnesses } from "../unavailable.ts";
 import { readEnd } from "./clock-sysvar.ts";
-import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy, type NamingTransactions } from "./signed-by.ts";
+import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy, type NamingHistory } from "./signed-by.ts";
 
 const SECOND = 1_000;
 
@@ -21,10 +21,10 @@ interface Listing {
 
 /** See `RoutingLedger.signedWithin`. An endpoint whose newest final block is older than the period's end tells nothing of it. */
 export async function signedWithin(
-  nodes: Nodes,
+  nodes: NodeContext,
   address: Address,
-  period: Period,
-): Promise<Agreed<WitnessedHistory>> {
+  period: TimeWindow,
+): Promise<Evidence<WitnessedHistory>> {
   const listed = await weigh(nodes, listingOf(address), (listings) => witnessed(nodes, period, listings));
   const transactions = await thoseSignedBy(nodes, address, listed.named);
   const { isWhole, isProven } = listed;
@@ -32,10 +32,10 @@ export async function signedWithin(
 }
 
 function witnessed(
-  nodes: Nodes,
-  { from, to }: Period,
+  nodes: NodeContext,
+  { from, to }: TimeWindow,
   listings: readonly Listing[],
-): NamingTransactions & Pick<WitnessedHistory, "isProven"> {
+): NamingHistory & Pick<WitnessedHistory, "isProven"> {
   const current = listings.filter(({ ends }) => ends >= to);
   if (current.length < nodes.witnesses) throw tooFewWitnesses(nodes, current.length, []);
   return {
@@ -49,7 +49,7 @@ function witnessed(
  * The end is read before the list, and the beginning before and after it: one address may stand for several nodes, and
  * the node with the least history counts.
  */
-function listingOf(address: Address): Question<Listing> {
+function listingOf(address: Address): EndpointCall<Listing> {
   const naming = namingOf(address, MAX_SIGNATURES);
   return async (endpoint) => {
     const { blockTime: ends } = await readEnd(endpoint, "finalized");

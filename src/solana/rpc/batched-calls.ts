@@ -2,24 +2,24 @@
 import type { Clock } from "../../runtime.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 import { MAX_BATCH_BYTES } from "./call-limits.ts";
-import { Carrier } from "./carrier.ts";
-import type { Pace } from "./pace.ts";
+import { BatchQueue } from "./batch-queue.ts";
+import type { CallRateLimit } from "./call-rate-limit.ts";
 import {
   CallWriter,
   singleCalls,
   type Outcome,
-  type Post,
+  type RpcBatchFetch,
   type RpcCall,
   type WrittenCall,
 } from "./rpc-call.ts";
 
 /** Options of batching. */
-export interface Batching {
+interface Batching {
   readonly clock: Clock;
   /** Calls in one request at most. */
   readonly callsPerBatch: number;
   /** A batch is no larger than what may be asked at once; null where the provider sets no limit. */
-  readonly pace: Pace | null;
+  readonly pace: CallRateLimit | null;
 }
 
 // A batch is answered when its slowest call is. So a batch contains only reads with bounded work, and reads of history
@@ -51,7 +51,7 @@ const HISTORY = [
  * Batches calls to a node into fewer requests. A call only joins a request that has not left yet, so no answer is older
  * than its question. Other calls are sent alone and at once.
  */
-export function batchedCalls(post: Post, batching: Batching): RpcCall {
+export function batchedCalls(post: RpcBatchFetch, batching: Batching): RpcCall {
   const alone = singleCalls(post);
   const writer = new CallWriter();
   const carriers = new Map(
@@ -74,9 +74,9 @@ function shareOf({ callsPerBatch }: Batching): number {
   return Math.floor(MAX_BATCH_BYTES / callsPerBatch);
 }
 
-function carrierOf(post: Post, batching: Batching): Carrier<WrittenCall, unknown> {
+function carrierOf(post: RpcBatchFetch, batching: Batching): BatchQueue<WrittenCall, unknown> {
   const { clock, callsPerBatch, pace } = batching;
-  return new Carrier({
+  return new BatchQueue({
     clock,
     get capacity() {
       return Math.min(callsPerBatch, pace?.burst ?? callsPerBatch) * shareOf(batching);
@@ -90,7 +90,7 @@ function carrierOf(post: Post, batching: Batching): Carrier<WrittenCall, unknown
  * Sends calls in one request; if the answers are too large, sends each call in a request of its own, so that a call
  * fails alone.
  */
-async function together(post: Post, calls: readonly WrittenCall[]): Promise<readonly Outcome[]> {
+async function together(post: RpcBatchFetch, calls: readonly WrittenCall[]): Promise<readonly Outcome[]> {
   const outcomes = await post(calls);
   if (calls.length === 1 || !outcomes.some(isTooLarge)) return outcomes;
   return (await Promise.all(calls.map((call) => post([call])))).flat();

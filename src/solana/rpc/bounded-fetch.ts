@@ -1,7 +1,7 @@
 /** The only way to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
 import type { Clock } from "../../runtime.ts";
 import { answerTooLarge, EndpointFailure } from "../endpoint-failure.ts";
-import type { Pace } from "./pace.ts";
+import type { CallRateLimit } from "./call-rate-limit.ts";
 
 // One for all calls: an error for each would collect a stack trace that is never read.
 const OVER = new Error("the call is over");
@@ -17,22 +17,22 @@ const DEADLINE_MS = 8_000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** Limits on calls to one endpoint. */
-export interface Bounds {
+interface Bounds {
   readonly url: string;
   /** Holds calls back before their deadline runs; null where the provider sets no limit. */
-  readonly pace: Pace | null;
+  readonly pace: CallRateLimit | null;
   readonly clock: Clock;
   /** Ends what is under way. */
   readonly closed: AbortSignal;
 }
 
 /** Sends a request with this many calls to the endpoint, and resolves with the text of its answer. */
-export type Exchange = (body: string, calls: number) => Promise<string>;
+export type EndpointFetch = (body: string, calls: number) => Promise<string>;
 
 const HEADERS = { "content-type": "application/json" };
 
 /** Wraps `fetch` for one endpoint. HTTP errors are thrown here. */
-export function boundedExchange(fetch: Fetch, { url, pace, clock, closed }: Bounds): Exchange {
+export function boundedFetch(fetch: Fetch, { url, pace, clock, closed }: Bounds): EndpointFetch {
   return async (body, calls) => {
     await pace?.next(calls);
     closed.throwIfAborted();

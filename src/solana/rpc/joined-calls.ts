@@ -1,11 +1,11 @@
 /** Lets callers who ask a node at the same moment share one call: the same read is made once, accounts are read together. */
 import type { Clock } from "../../runtime.ts";
 import { asEndpointFailure, expectShape, isPassing, type EndpointFailure } from "../endpoint-failure.ts";
-import { Carrier, type Carriage } from "./carrier.ts";
+import { BatchQueue, type BatchQueueParts } from "./batch-queue.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
 /** Options of joining. */
-export interface Joining {
+interface Joining {
   readonly clock: Clock;
   /** Accounts in one getMultipleAccounts call at most. */
   readonly accountsPerCall: number;
@@ -54,22 +54,22 @@ export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining):
 }
 
 type List = readonly string[];
-type Load = Pick<Carriage<List, unknown>, "capacity" | "send">;
+type Load = Pick<BatchQueueParts<List, unknown>, "capacity" | "send">;
 
 /** Active carriers, by the kind of their calls. */
 class Carriers {
   readonly #clock: Clock;
-  readonly #carriers = new Map<string, Carrier<List, unknown>>();
+  readonly #carriers = new Map<string, BatchQueue<List, unknown>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  of(key: string, load: Load): Carrier<List, unknown> {
+  of(key: string, load: Load): BatchQueue<List, unknown> {
     const known = this.#carriers.get(key);
     if (known !== undefined) return known;
     const idle = (): void => void this.#carriers.delete(key);
-    const made = new Carrier<List, unknown>({ ...load, clock: this.#clock, idle });
+    const made = new BatchQueue<List, unknown>({ ...load, clock: this.#clock, idle });
     this.#carriers.set(key, made);
     return made;
   }
@@ -115,7 +115,7 @@ function isAboutQuestion(failure: EndpointFailure): boolean {
   return isAnswer && !isPassing(failure);
 }
 
-/** Every joined caller gets the same error, which counts once against the endpoint. */
+/** All joined callers get the same error, so that it counts once against the endpoint. */
 function asFailure(error: unknown): never {
   throw asEndpointFailure(error);
 }

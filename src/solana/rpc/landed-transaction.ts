@@ -82,7 +82,7 @@ export function messageHashOf(bytes: Uint8Array): string {
 }
 
 /** The participants of a transaction. */
-export interface Participants {
+interface Participants {
   /** The fee payer first. */
   readonly signers: readonly Address[];
   /** Accounts that the message itself names; accounts from lookup tables are in the meta. */

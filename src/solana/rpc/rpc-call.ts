@@ -18,7 +18,7 @@ export interface WrittenCall {
 export type Outcome = PromiseSettledResult<unknown>;
 
 /** Sends calls to a node in one HTTP request: returns their outcomes in order. Never rejects. */
-export type Post = (calls: readonly WrittenCall[]) => Promise<readonly Outcome[]>;
+export type RpcBatchFetch = (calls: readonly WrittenCall[]) => Promise<readonly Outcome[]>;
 
 /** Writes calls, each with an id of its own. */
 export class CallWriter {
@@ -32,7 +32,7 @@ export class CallWriter {
 }
 
 /** Sends each call in a request of its own. */
-export function singleCalls(post: Post): RpcCall {
+export function singleCalls(post: RpcBatchFetch): RpcCall {
   const writer = new CallWriter();
   return async (method, params) => {
     const [outcome] = await post([writer.write(method, params)]);

@@ -57,20 +57,20 @@ const SHAPES = {
 };
 
 /** Accounts as of the end of `slot`. */
-export interface AccountsReading {
+interface AccountsReading {
   readonly slot: number;
   /** Accounts in the order asked; null for an absent account. */
   readonly accounts: readonly (Account | null)[];
 }
 
 /** The token accounts of an owner, at the end of `slot`. */
-export interface OwnedAccountsReading {
+interface OwnedAccountsReading {
   readonly slot: number;
   readonly accounts: readonly OwnedAccount[];
 }
 
 /** The required commitment and age of an answer. */
-export interface Query {
+interface Query {
   readonly commitment: Commitment;
   /** A node that is not there yet answers with an error. */
   readonly minContextSlot?: number;
@@ -83,7 +83,7 @@ export interface AccountQuery extends Query {
 }
 
 /** The part of the transactions naming an address that is listed, newest first. */
-export interface ListQuery {
+interface ListQuery {
   /** At most 1,000. */
   readonly limit: number;
   /** Only older ones than this signature. */
@@ -94,9 +94,9 @@ export interface ListQuery {
 }
 
 /** A node's status of a signature. */
-export type StatusTold = z.output<typeof SHAPES.statuses>["value"][number];
+export type NodeSignatureStatus = z.output<typeof SHAPES.statuses>["value"][number];
 /** A transaction that names an address. */
-export type Listed = z.output<typeof SHAPES.listed>[number];
+export type TransactionListEntry = z.output<typeof SHAPES.listed>[number];
 
 /**
  * A node. Its methods have the names that nodes use. Rejects with an `EndpointFailure` for a missing answer, or an
@@ -189,7 +189,7 @@ export class RpcNode {
   }
 
   /** Finalized ones that name the address, newest first. */
-  async getSignaturesForAddress(address: string, query: ListQuery): Promise<readonly Listed[]> {
+  async getSignaturesForAddress(address: string, query: ListQuery): Promise<readonly TransactionListEntry[]> {
     const params = [address, { ...query, commitment: "finalized" }];
     return await this.#ask(SHAPES.listed, "getSignaturesForAddress", params);
   }

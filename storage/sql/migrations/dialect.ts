@@ -10,13 +10,13 @@ import { listed, quoted, type Statement, statement } from "../statement.ts";
 type Columns = Readonly<Record<string, Column>>;
 
 /** The parts of a table besides its name. */
-export interface TableParts {
+interface TableParts {
   readonly columns: Columns;
   readonly key: readonly string[];
 }
 
 /** An existing table, and its new form. */
-export interface RemadeTable extends TableParts {
+interface RemadeTable extends TableParts {
   /** A query that returns the rows, with values in the order of the columns. */
   readonly rows: string;
 }

@@ -228,17 +228,20 @@ const troubles: readonly StorageContractCase[] = [
     assert.deepEqual(await commit(storage, { consumes: { task: "a0", token: 1 } }), ok);
     assert.deepEqual(await claim(storage, LEASE + 1), [], "a1 has the room");
   }),
-  promise("D2: a late holder takes its task back, though its room was given on", async ({ storage }) => {
-    await arm(storage, ...backlog("a", 1, 3));
-    await claimOne(storage, 0, { holder: "late" });
-    assert.equal((await claimOne(storage, LEASE)).id, "a1");
-    const beat = { holder: "late", tasks: [{ id: "a0", token: 1 }], now: LEASE + 1, leaseMs: LEASE };
-    assert.deepEqual(await storage.heartbeat(beat), []);
-    await end(storage, { id: "a1", token: 1 });
-    assert.deepEqual(await claim(storage, LEASE + 2), [], "a0 has the room again");
-    await end(storage, { id: "a0", token: 1 });
-    assert.equal((await claimOne(storage, LEASE + 2)).id, "a2");
-  }),
+  promise(
+    "D2, R41: a late holder takes its task back, though its room was given on, and no key has more than its limit",
+    async ({ storage }) => {
+      await arm(storage, ...backlog("a", 1, 3));
+      await claimOne(storage, 0, { holder: "late" });
+      assert.equal((await claimOne(storage, LEASE)).id, "a1");
+      const beat = { holder: "late", tasks: [{ id: "a0", token: 1 }], now: LEASE + 1, leaseMs: LEASE };
+      assert.deepEqual(await storage.heartbeat(beat), []);
+      await end(storage, { id: "a1", token: 1 });
+      assert.deepEqual(await claim(storage, LEASE + 2), [], "a0 has the room again");
+      await end(storage, { id: "a0", token: 1 });
+      assert.equal((await claimOne(storage, LEASE + 2)).id, "a2");
+    },
+  ),
   promise(
     "G6: what nobody claims for half a minute, since none knows its workflow, gives its room up for a while",
     async ({ storage }) => {

@@ -301,27 +301,34 @@ const poison: readonly StorageContractCase[] = [
     assert.deepEqual(ids(await storage.tasks({ order: "due", workflow, limit: 1 })), ["soon"]);
     assert.deepEqual(await storage.tasks({ order: "due", workflow: "another@1", limit: 9 }), []);
   }),
-  promise("failing tasks are listed by how long they fail, with what they said last", async ({ storage }) => {
-    await arm(storage, taskOf("a", { dueAt: 5 }), taskOf("b", { dueAt: 3 }), taskOf("c", { dueAt: 4 }));
-    /** Claims everything and gives it back, one of them with an error. */
-    const failOnce = async (id: string, error: string): Promise<void> => {
-      for (const each of await claim(storage, 10)) {
-        const failed = each.id === id ? { error } : {};
-        await storage.release({ id: each.id, token: each.token, dueAt: each.dueAt, ...failed });
-      }
-    };
-    for (const time of [1, 2, 3]) await failOnce("a", `no ${time}`);
-    for (const time of [1, 2]) await failOnce("b", `no ${time}`);
-    const shown = (await storage.tasks({ order: "failing", least: 2, limit: 9 })).map(
-      ({ id, failures, lastError, failingSince }) => [id, failures, lastError, failingSince],
-    );
-    assert.deepEqual(shown, [
-      ["b", 2, "no 2", 3],
-      ["a", 3, "no 3", 5],
-    ]);
-    assert.deepEqual(ids(await storage.tasks({ order: "failing", least: 2, limit: 1 })), ["b"]);
-    assert.deepEqual(ids(await storage.tasks({ order: "failing", least: 3, limit: 9 })), ["a"]);
-  }),
+  promise(
+    "R32, R40: failing tasks are listed by how long they fail, with what they said last, and not as dead",
+    async ({ storage }) => {
+      await arm(storage, taskOf("a", { dueAt: 5 }), taskOf("b", { dueAt: 3 }), taskOf("c", { dueAt: 4 }));
+      /** Claims everything and gives it back, one of them with an error and for later. */
+      const failOnce = async (id: string, error: string): Promise<void> => {
+        for (const each of await claim(storage, 10)) {
+          const failed = each.id === id ? { error, dueAt: 10 } : {};
+          await storage.release({ id: each.id, token: each.token, dueAt: each.dueAt, ...failed });
+        }
+      };
+      for (const time of [1, 2, 3]) await failOnce("a", `no ${time}`);
+      for (const time of [1, 2]) await failOnce("b", `no ${time}`);
+      const shown = (await storage.tasks({ order: "failing", least: 2, limit: 9 })).map(
+        ({ id, failures, lastError, failingSince }) => [id, failures, lastError, failingSince],
+      );
+      assert.deepEqual(shown, [
+        ["b", 2, "no 2", 3],
+        ["a", 3, "no 3", 5],
+      ]);
+      assert.deepEqual(ids(await storage.tasks({ order: "failing", least: 2, limit: 1 })), ["b"]);
+      assert.deepEqual(ids(await storage.tasks({ order: "failing", least: 3, limit: 9 })), ["a"]);
+      await claim(storage, 10);
+      await claim(storage, 10 + LEASE, { maxCrashes: 1 });
+      assert.deepEqual(await storage.tasks({ order: "failing", least: 1, limit: 9 }), []);
+      assert.equal((await storage.tasks({ order: "dead", limit: 9 })).length, 3);
+    },
+  ),
   promise(
     "a dead letter that is retried begins afresh, one that is dropped is gone",
     async ({ storage, other }) => {
@@ -361,9 +368,11 @@ const poison: readonly StorageContractCase[] = [
     },
   ),
   promise(
-    "what is in hand, has not failed or is gone is neither retried nor dropped",
+    "R39: what is in hand, has not failed or is gone is neither retried nor dropped",
     async ({ storage }) => {
-      await arm(storage, taskOf("held"), taskOf("fresh", { dueAt: 1_000_000 }));
+      await arm(storage, taskOf("held", { kind: "message" }), taskOf("fresh", { dueAt: 1_000_000 }));
+      const { id, token } = await claimOne(storage, 0);
+      await storage.release({ id, token, dueAt: 0, error: "no" });
       await claimOne(storage, 0);
       const refusedAs = async (item: PaymentCommit): Promise<void> => {
         const writes = [{ table: "facts" as const, insert: { id: "f", value: "" } }];

@@ -9,6 +9,7 @@ import { memoryStorage } from "../../kit/storages.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { MINUTE, SOL, type Ordered, type Scene } from "../private/scene.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const usdcAt = async (world: Scene, address: string): Promise<bigint> => (await world.held(address))[1];
 
@@ -51,9 +52,7 @@ test("M10: an order of which a payment to its recipient is signed is not sent el
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  await payIn(world, order, () =>
-    world.chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined)),
-  );
+  await payIn(world, order, () => world.chain.faults.add(dropping));
   const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
   expect(payments).toMatchObject([{ kind: "payout", signature: expect.any(String) as string }]);
   const set = { heldReason: "payment_fails" };

@@ -1,12 +1,13 @@
 /** Words of operators that cover more than came, or could have: no later money of a refused payer hides in them. */
 import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { lyingNode, type LyingNode } from "../private/lying-nodes.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 import { MINUTE, SOL, type Ordered, type scene, type Scene } from "../private/scene.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 /** More than a page of a list holds. */
 const FLOOD = 110;
@@ -17,7 +18,7 @@ async function refusingDave(
   ledgerOn?: Parameters<typeof scene>[2],
 ): Promise<{ readonly world: Scene; readonly dave: Wallet; readonly order: Ordered }> {
   const refused = new Set<string>();
-  const screen: Screen = async (address) => (refused.has(address) ? "refused" : "ok");
+  const screen: ScreenAddress = async (address) => (refused.has(address) ? "refused" : "ok");
   const world = await open({}, { screen }, ledgerOn);
   const dave = world.wallet("dave", { lamports: 5n * SOL, usdc: 90_000_000n });
   refused.add(dave.address);
@@ -65,9 +66,7 @@ test("M22: while a payment that collects deposits may still land nothing is vouc
 }) => {
   const { world, order } = await refusingDave(open);
   await world.strayAccount(order.address, "USDC", order.due);
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   world.chain.advance(40);
   for (let look = 0; look < 8; look++) await world.pass(20_000);
   expect(await world.stateOf(order)).toEqual({ collecting: "moving" });

@@ -1,9 +1,10 @@
 /** Lowering the number of witnesses for a time: what goes on, what waits all the same, and how it ends. */
 import { afterEach, describe, expect, test } from "vitest";
+import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { AttentionNews } from "../../../src/payments/operator/attention/tell-matters.ts";
+import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-writer.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { gone, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
+import { gone, oddEndpoint, type OddEndpoint, dropping } from "../../kit/odd-endpoints.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { BY } from "../../kit/by.ts";
 
@@ -13,13 +14,12 @@ interface Scene extends PrivateFixture {
   readonly account: Caller;
   readonly alice: Wallet;
   readonly bob: Wallet;
-  readonly news: AttentionNews[];
+  readonly news: AttentionChange[];
   pay(): Promise<string>;
   statusOf(id: string): Promise<unknown>;
 }
 
 const MINUTE_MS = 60_000;
-const dropping: OddRule = ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined);
 
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -28,8 +28,8 @@ afterEach(async () => {
 
 async function scene(): Promise<Scene> {
   const odd: OddEndpoint[] = [];
-  const news: AttentionNews[] = [];
-  const onAttention = (each: AttentionNews): void => void news.push(each);
+  const news: AttentionChange[] = [];
+  const onAttention = (each: AttentionChange): void => void news.push(each);
   const fixture = await privateFixture({ onAttention }, {}, ({ chain, ledgerOf }) => {
     odd.push(oddEndpoint(chain, "one"), oddEndpoint(chain, "two"));
     return ledgerOf(odd.map(({ option }) => option));
@@ -66,7 +66,7 @@ async function look({ service, pass }: Scene): Promise<void> {
 }
 
 describe("while one of two endpoints is gone", () => {
-  test("what is final is believed on the word of the other for the time given, and no longer", async () => {
+  test("R26: what is final is believed on the word of the other for the time given, and no longer", async () => {
     const world = await scene();
     const { service, chain, two, news } = world;
     const first = await world.pay();
@@ -107,6 +107,7 @@ describe("while one of two endpoints is gone", () => {
     expect((await service.health()).witnesses).not.toHaveProperty("loweredUntil");
     expect(await service.operator.attention()).toEqual([]);
     expect(news.map(({ state }) => state)).toEqual(["waiting", "over"]);
+    await expect(service.operator.restoreWitnesses(BY)).rejects.toThrow("witnesses is not lowered");
   });
 
   test("every process on the database believes it, also one that starts later, and hears of an early end", async () => {
@@ -174,7 +175,7 @@ describe("while one of two endpoints is gone", () => {
 });
 
 describe("refused, and nothing is changed", () => {
-  test("what is needless, too low, too long, or nobody's", async () => {
+  test("R25: what is needless, too low, too long, or nobody's", async () => {
     const world = await scene();
     const { operator } = world.service;
     const refused = async (wanted: unknown, by: unknown, words: string): Promise<void> => {
@@ -188,6 +189,11 @@ describe("refused, and nothing is changed", () => {
     await refused({ witnesses: 1, minutes: 0 }, BY, "minutes: ");
     await refused({ witnesses: 1, minutes: 1_441 }, BY, "minutes: ");
     await refused({ witnesses: 1 }, BY, "minutes: ");
+    const witnesses = async () => agreed({ needed: 3, answering: 2 });
+    const ofThree = { ...world.ledger, restricted: async () => ({ ...world.ledger, witnesses }) };
+    await expect(
+      world.another({ ledger: ofThree }).operator.lowerWitnesses({ witnesses: 1, minutes: 5 }, BY),
+    ).rejects.toThrow("witnesses: expected 2, not 1: 2 of 3 endpoints answer");
     await refused({ witnesses: 1, minutes: 5 }, { actor: "ann" }, "reason: ");
     world.one.rule = gone;
     await refused({ witnesses: 1, minutes: 5 }, BY, "no endpoint answers");

@@ -1,19 +1,20 @@
 /** What an operator decides about money that is held: released, sent elsewhere, written off; by one person or by two. */
 import { afterEach, describe, expect, test } from "vitest";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { decisionWrite } from "../../../src/payments/operator/resolve/decisions.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { DAY, MINUTE, scene, SOL, type Ordered, type Scene } from "../private/scene.ts";
+import { DAY, MINUTE, sceneOn, SOL, type Ordered, type Scene } from "../private/scene.ts";
 import { BY } from "../../kit/by.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const BEA = { actor: "bea", reason: "checked with the bank" };
 
 /** A host's screening: who is refused, and whether it answers at all. */
 interface Screening {
-  readonly screen: Screen;
+  readonly screen: ScreenAddress;
   readonly refused: Set<string>;
   readonly asked: string[];
   isDown: boolean;
@@ -46,18 +47,11 @@ interface Room extends Scene {
 }
 
 let room: Room;
-let destroy: () => Promise<void> = async () => {};
-afterEach(async () => {
-  await room.close();
-  await room.storage.close();
-  await destroy();
-});
+afterEach(() => room.close());
 
-async function openRoom({ make }: Adapter, options: Partial<PaymentServiceOptions> = {}): Promise<void> {
-  const underTest = await make();
+async function openRoom(adapter: Adapter, options: Partial<PaymentServiceOptions> = {}): Promise<void> {
   const screened = screening();
-  const world = await scene({ ...options, storage: await underTest.open() }, { screen: screened.screen });
-  destroy = () => underTest.destroy();
+  const world = await sceneOn(adapter, options, { screen: screened.screen });
   const carol = world.wallet("carol", { lamports: 2n * SOL, usdc: 90_000_000n });
   screened.refused.add(carol.address);
   room = {
@@ -89,6 +83,15 @@ async function openRoom({ make }: Adapter, options: Partial<PaymentServiceOption
 
 const usdcOf = async (wallet: { readonly address: string }): Promise<bigint> =>
   (await room.held(wallet.address))[1];
+
+/** Which shares of the sponsor and of its account an order still binds. */
+async function boundBy({ id }: Ordered): Promise<readonly (string | undefined)[]> {
+  const ids = ["", ":day", ":bound", ":share"].map((suffix) => `${id}${suffix}`);
+  const rows = await Promise.all(ids.map((each) => room.storage.reservation(each)));
+  const now = room.clock.now();
+  const open = rows.filter((row) => row?.releasedAt === null && (row.lapsesAt ?? Infinity) > now);
+  return open.map((row) => row?.id.slice(id.length));
+}
 
 describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
   test("M10: what a refused depositor sent goes to another address after screening, its payee gets nothing, its reservation ends", async () => {
@@ -139,8 +142,10 @@ describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
     await room.settle(10);
     expect(await room.shown(order)).toMatchObject({ status: "completed" });
     expect(await usdcOf(room.bob)).toBe(5_000_000n);
+    expect(await boundBy(order)).toEqual(["", ":day", ":bound"]);
     await room.sweep();
-    expect(await room.isReserved(order)).toBe(false);
+    await room.sweep();
+    expect(await boundBy(order)).toEqual([]);
     expect(await room.service.operator.auditLog()).toMatchObject([{ act: "release" }]);
     await room.judge();
   });
@@ -278,29 +283,22 @@ describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
   test("M10: an open order that was written off and is released binds again what it may cost, until its address has come to rest", async () => {
     await openRoom(adapter);
     const order = await room.heldOrder();
-    const bound = async (): Promise<readonly (string | undefined)[]> => {
-      const ids = ["", ":day", ":bound", ":share"].map((suffix) => `${order.id}${suffix}`);
-      const rows = await Promise.all(ids.map((id) => room.storage.reservation(id)));
-      return rows.filter((row) => row?.releasedAt === null).map((row) => row?.id.slice(order.id.length));
-    };
-    expect(await bound()).toEqual(["", ":day", ":bound"]);
+    expect(await boundBy(order)).toEqual(["", ":day", ":bound"]);
     const { operator } = room.service;
     await operator.resolve(`held:${order.address}`, { action: "writeOff" }, BY);
-    expect(await bound()).toEqual([]);
-    const lift = room.chain.faults.add(({ method }) =>
-      method === "sendTransaction" ? { kind: "drop" } : undefined,
-    );
+    expect(await boundBy(order)).toEqual([]);
+    const lift = room.chain.faults.add(dropping);
     await operator.releaseDeposit(order.id, BY);
     await room.settle(2);
     expect(await room.shown(order)).toMatchObject({ status: "processing" });
-    expect(await bound()).toEqual(["", ":day", ":bound"]);
+    expect(await boundBy(order)).toEqual(["", ":day", ":bound"]);
     expect(await room.storage.reservation(`${order.id}:bound`)).toMatchObject({ lapsesAt: null });
     lift();
     await room.passAndSettle(MINUTE, 8);
     expect(await room.shown(order)).toMatchObject({ status: "completed" });
     await room.sweep();
     await room.sweep();
-    expect(await room.isReserved(order)).toBe(false);
+    expect(await boundBy(order)).toEqual([]);
     await room.judge();
   });
 

@@ -6,6 +6,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { heldOrder } from "../private/held-order.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 import { MINUTE, type Ordered, type Scene } from "../private/scene.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const usdcAt = async (world: Scene, { address }: Pick<Wallet, "address">): Promise<bigint> =>
   (await world.held(address))[1];
@@ -49,9 +50,7 @@ test("M35: while a refund elsewhere is under way no release says that it goes to
 }) => {
   const { world, order, dave } = await heldOrder(open);
   const { operator } = world.service;
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await operator.resolve(`held:${order.address}`, { action: "refundTo", address: dave.address }, BY);
   await world.service.settled();
   expect(await paymentsOf(world, order)).toEqual([["refund", "broadcast"]]);

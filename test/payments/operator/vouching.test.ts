@@ -5,15 +5,15 @@ import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Address } from "../../../src/address.ts";
 import { writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import { leftOf } from "../../../src/payments/private/vouched-money.ts";
+import { leftOf } from "../../../src/payments/private/vouched-funds.ts";
 import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { opener } from "../../kit/opener.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { DAY, MINUTE, scene, SOL, type Ordered, type Scene } from "../private/scene.ts";
+import { DAY, MINUTE, sceneOn, SOL, type Ordered, type Scene } from "../private/scene.ts";
 
 /** A world that screens, with a payer who is served and two who are refused. */
 interface Screened extends Scene {
@@ -26,15 +26,14 @@ interface Screened extends Scene {
   readonly erin: Wallet;
 }
 
-async function worldOn({ make }: Adapter): Promise<Screened> {
-  const database = await make();
+async function worldOn(adapter: Adapter): Promise<Screened> {
   const asked: string[] = [];
   const refused = new Set<string>();
-  const screen: Screen = async (address, { role }) => {
+  const screen: ScreenAddress = async (address, { role }) => {
     asked.push(`${role} ${address}`);
     return refused.has(address) ? "refused" : "ok";
   };
-  const world = await scene({ storage: await database.open() }, { screen });
+  const world = await sceneOn(adapter, {}, { screen });
   const wealth = { lamports: 5n * SOL, usdc: 90_000_000n };
   const [carol, dave, erin] = [
     world.wallet("carol", wealth),
@@ -42,19 +41,7 @@ async function worldOn({ make }: Adapter): Promise<Screened> {
     world.wallet("erin", wealth),
   ];
   for (const { address } of [dave, erin]) refused.add(address);
-  return {
-    ...world,
-    asked,
-    refused,
-    carol,
-    dave,
-    erin,
-    async close() {
-      await world.close();
-      await world.storage.close();
-      await database.destroy();
-    },
-  };
+  return { ...world, asked, refused, carol, dave, erin };
 }
 
 const test = base.extend("open", ({ onTestFinished }) => opener(worldOn, onTestFinished));

@@ -2,13 +2,13 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import type { ReservationRecord } from "../../../src/payments/tables/limits.ts";
 import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { HOUR, MINUTE, orderedAs, scene, SOL, type Ordered, type Scene } from "./scene.ts";
+import { HOUR, MINUTE, orderedAs, sceneOn, SOL, type Ordered, type Scene } from "./scene.ts";
 
 /** Several orders with payouts, and hours to pass, on a database that may be far away. */
 const LONG = 120_000;
@@ -16,24 +16,19 @@ const LONG = 120_000;
 const FULL = { code: "ROUTING_UNAVAILABLE", details: { reason: "capacity", retryAfter: 30 } };
 
 let world: Scene;
-let destroy: () => Promise<void> = async () => {};
 const refused = new Set<string>();
 
 afterEach(async () => {
   refused.clear();
   await world.close();
-  await world.storage.close();
-  await destroy();
 });
 
-async function openWorld({ make }: Adapter, routing: Partial<PrivateRoutingOptions> = {}): Promise<void> {
-  const underTest = await make();
-  destroy = () => underTest.destroy();
-  world = await scene({ storage: await underTest.open() }, routing);
+async function openWorld(adapter: Adapter, routing: Partial<PrivateRoutingOptions> = {}): Promise<void> {
+  world = await sceneOn(adapter, {}, routing);
 }
 
 /** Serves all but those that are refused. */
-const screen: Screen = async (address) => (refused.has(address) ? "refused" : "ok");
+const screen: ScreenAddress = async (address) => (refused.has(address) ? "refused" : "ok");
 
 async function send(caller: Caller = world.customer): Promise<Ordered> {
   const to = [{ address: world.bob.address, amount: "5" }];

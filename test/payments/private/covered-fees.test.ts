@@ -9,6 +9,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { MINUTE, orderedAs, SOL, type Ordered, type scene, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 /** A hundred recipients, twenty payments and their ends. */
 const LONG = 240_000;
@@ -142,9 +143,7 @@ test("M31: a receiver who closes its account after its refund was planned gets n
   await world.service.cancelTransaction(world.customer, order.id);
   await world.settle(2);
   const before = await pursesOf(world);
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: 5_000_000n });
   const planned = (await world.storage.transaction(order.id))?.payments ?? [];
   expect(planned).toMatchObject([{ kind: "refund", status: "broadcast" }]);

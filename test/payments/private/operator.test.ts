@@ -1,18 +1,23 @@
 /** What an operator sees and decides: money that is held, the cap on the sponsor, screening, and purses that run dry. */
 import { expect } from "vitest";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { recorder } from "../../core/recorder.ts";
 import { BY } from "../../kit/by.ts";
 import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const heldFor = async (world: Scene, { address }: Ordered): Promise<string | null | undefined> =>
   (await world.storage.deposits([address]))[0]?.heldReason;
 
 /** Refuses one address; everybody it was asked about is remembered. */
-function refusing(): { readonly screen: Screen; refuse(address: string): void; readonly asked: string[] } {
+function refusing(): {
+  readonly screen: ScreenAddress;
+  refuse(address: string): void;
+  readonly asked: string[];
+} {
   const refused = new Set<string>();
   const asked: string[] = [];
   return {
@@ -44,7 +49,7 @@ test("a screening that cannot answer takes no order, and after a deposit it is a
   open,
 }) => {
   let isDown = true;
-  const screen: Screen = async () => {
+  const screen: ScreenAddress = async () => {
     if (isDown) throw new Error("the list is out of reach");
     return "ok";
   };
@@ -134,9 +139,7 @@ test("past its cap on the sponsor's money an order waits for the operator, and e
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: order.due + 4_000_000n });
   // As if a hundred attempts had landed with an error before this one.
   const [payout] = (await world.storage.transaction(order.id))?.payments ?? [];

@@ -9,6 +9,7 @@ import { BY } from "../../kit/by.ts";
 import { byDepth, sampled } from "../../kit/thorough.ts";
 import { DAY, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 test("P17: of forty payees one whose account is frozen fails alone; the others are paid once and the rest goes back", async ({
   open,
@@ -89,9 +90,7 @@ test("P17: frozen after the simulation and before the landing, a payee still fai
   if (late === undefined) throw new Error("there are six");
   const order = await payroll(world, payees);
   // What was simulated is dropped on its way; the same bytes arrive when the account is frozen.
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: order.due });
   lift();
   await world.freeze(late, "USDC");

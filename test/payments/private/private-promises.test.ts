@@ -3,22 +3,13 @@ import { describe, expect } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { holdAddress } from "../../../src/payments/outgoing/unknown-spending.ts";
-import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";
-import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
+import { MINUTE, SOL, paymentsOf, type Ordered, type Scene } from "./scene.ts";
 import { spendElsewhere } from "./spend-elsewhere.ts";
 import { sceneTest as test } from "./scene-test.ts";
-
-async function paymentsOf(
-  world: Scene,
-  { id }: Ordered,
-  kind: PaymentRecord["kind"],
-): Promise<readonly PaymentRecord[]> {
-  const view = await world.storage.transaction(id);
-  return view?.payments.filter((payment) => payment.kind === kind) ?? [];
-}
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 async function heldReason(world: Scene, { address }: Ordered): Promise<string | null> {
   return (await world.storage.deposits([address]))[0]?.heldReason ?? null;
@@ -72,7 +63,7 @@ describe("E17: what another copy of the database has spent", () => {
     await world.settle(10);
     expect(await world.shown(order)).toMatchObject({ status: "completed" });
     await world.deposit(order.address, { lamports: await world.ledger.rentMinimum(0) });
-    await spendElsewhere(world, order, await world.ledger.rentMinimum(0));
+    await spendElsewhere(world, order, { amount: await world.ledger.rentMinimum(0) });
     await world.sweep();
     expect(await paymentsOf(world, order, "sweep")).toEqual([]);
     expect(await heldReason(world, order)).toBe("unknown_spending");
@@ -84,7 +75,7 @@ describe("E17: what another copy of the database has spent", () => {
     const world = await open();
     const order = await world.sendTo();
     // Its error is found when it runs: the address does not hold so many lamports.
-    await spendElsewhere(world, order, 1_000_000n * SOL);
+    await spendElsewhere(world, order, { amount: 1_000_000n * SOL });
     const { transactions } = await world.ledger.signedBy(order.address as never);
     expect(transactions).toMatchObject([{ error: expect.any(String) as string }]);
     await world.deposit(order.address, { usdc: order.due });
@@ -274,9 +265,7 @@ test("a marker is not paid for where its rent is said to be above the bound of t
 
 describe("what became of a payment", () => {
   const order = async (world: Scene): Promise<{ readonly order: Ordered; readonly lift: () => void }> => {
-    const lift = world.chain.faults.add(({ method }) =>
-      method === "sendTransaction" ? { kind: "drop" } : undefined,
-    );
+    const lift = world.chain.faults.add(dropping);
     const ordered = await world.sendTo();
     await world.deposit(ordered.address, { usdc: ordered.due });
     await world.service.settled();

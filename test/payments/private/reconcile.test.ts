@@ -4,18 +4,16 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { Reconciliation } from "../../../src/payments/reconcile/reconcile.ts";
-import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { Address } from "../../../src/address.ts";
 import { formatAmount } from "../../../src/amount.ts";
 import type { Funds } from "../../../src/local/index.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
-import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 import { BY } from "../../kit/by.ts";
+import { spendElsewhere } from "./spend-elsewhere.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -47,32 +45,10 @@ async function orderFor(world: PrivateFixture, amount = "5"): Promise<Ordered> {
 const sumsOf = ({ assets }: Reconciliation, asset: string) => assets.find((sums) => sums.asset === asset);
 
 /** Moves USDC out of a deposit address as a thief with the master secret would, or another self of the database. */
-async function spendElsewhere(
-  world: PrivateFixture,
-  { id, address, bob }: Ordered,
-  amount: bigint,
-): Promise<string> {
-  const { ledger, chain, mints, sponsor } = world;
-  const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
-  const unsigned = await ledger.buildTransaction({
-    feePayer: sponsor.address,
-    moves: [
-      {
-        does: "transfer",
-        mint: mints.USDC,
-        decimals: 6,
-        from: address,
-        to: bob.address,
-        amount,
-        accountPayer: sponsor.address,
-      },
-    ],
-  });
-  const signers = [keypairSigner(sponsor.secretKey), keys.signer({ masterVersion: 1, transactionId: id })];
-  const { bytes, signature } = await signTransaction(unsigned, signers);
-  await ledger.broadcast(bytes);
-  chain.advance(35);
-  return signature;
+function spendUsdc(world: PrivateFixture, ordered: Ordered, amount: bigint): Promise<string> {
+  const [{ mints, sponsor }, to] = [world, ordered.bob.address];
+  const spent = { mint: mints.USDC, decimals: 6, to, amount, accountPayer: sponsor.address };
+  return spendElsewhere(world, ordered, spent);
 }
 
 test("E12: a send is explained at every slot of its way, in flight as well, and adds up at its end", async ({
@@ -114,7 +90,7 @@ test("money out of an address that the database does not know is said, not expla
 }) => {
   const ordered = await orderFor(world);
   await world.deposit(ordered.address, { usdc: ordered.due - 1n });
-  const signature = await spendElsewhere(world, ordered, 2_000_000n);
+  const signature = await spendUsdc(world, ordered, 2_000_000n);
   const found = await world.service.reconcile();
   expect(found).toMatchObject({
     isExplained: false,
@@ -144,7 +120,7 @@ test("what an operator has vouched for is explained from then on", async ({ worl
   const ordered = await orderFor(world);
   await world.service.cancelTransaction(ordered.caller, ordered.id);
   await world.deposit(ordered.address, { usdc: 900n });
-  await spendElsewhere(world, ordered, 600n);
+  await spendUsdc(world, ordered, 600n);
   expect(await world.service.reconcile()).toMatchObject({ isExplained: false });
   const released = await world.service.operator.releaseDeposit(ordered.id, BY);
   expect(released).toMatchObject({ heldReason: "unknown_spending", explained: [expect.any(String)] });
@@ -243,7 +219,7 @@ test("R21: what comes to a closed address is explained, and waits for a release 
 test("a chain that cannot be read lets nothing be concluded", async ({ world }) => {
   const ordered = await orderFor(world);
   await world.deposit(ordered.address, { usdc: ordered.due - 1n });
-  await spendElsewhere(world, ordered, 2_000_000n);
+  await spendUsdc(world, ordered, 2_000_000n);
   const silent = ledgerWith(world, {
     signedBy: () => Promise.reject(new LedgerUnavailable("no endpoint answers")),
   });

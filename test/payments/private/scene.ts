@@ -20,7 +20,9 @@ import type {
   PrivateRoutingOptions,
 } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
+import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
@@ -74,12 +76,40 @@ export interface Scene extends PrivateFixture {
   judge(options?: { readonly exceptSums?: boolean }): Promise<void>;
 }
 
+/** A scene on a database of its own, which goes with it. */
+export async function sceneOn(
+  { make }: Adapter,
+  options: Partial<PaymentServiceOptions> = {},
+  routing: Partial<PrivateRoutingOptions> = {},
+): Promise<Scene> {
+  const database = await make();
+  const world = await scene({ ...options, storage: await database.open() }, routing);
+  return {
+    ...world,
+    async close() {
+      await world.close();
+      await world.storage.close();
+      await database.destroy();
+    },
+  };
+}
+
 /** An order that was taken. */
 export interface Ordered {
   readonly id: string;
   readonly address: string;
   /** What is asked for, in base units. */
   readonly due: bigint;
+}
+
+/** Its payments of one kind, as they are stored. */
+export async function paymentsOf(
+  world: Scene,
+  { id }: Ordered,
+  kind: PaymentRecord["kind"],
+): Promise<readonly PaymentRecord[]> {
+  const view = await world.storage.transaction(id);
+  return view?.payments.filter((payment) => payment.kind === kind) ?? [];
 }
 
 /** An order's id, its address and what it asks for. */

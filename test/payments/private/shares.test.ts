@@ -5,6 +5,7 @@ import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/purses/sponsor-shar
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 /** A hundred orders, each with a quote. */
 const LONG = 60_000;
@@ -108,9 +109,7 @@ test("M9: the share of an order ends with the whole deposit; what it reserved of
   await world.deposit(order.address, { usdc: order.due - 1n });
   expect(await reserved(world, world.customer)).toEqual(before);
   await expect(payroll(world, world.customer)).rejects.toMatchObject(FULL);
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: 1n });
   expect(await reserved(world, world.customer)).toEqual([before[0], before[1] - each]);
   await payroll(world, world.customer);

@@ -1,15 +1,16 @@
 /** Spends of a deposit address as another copy of the database could: no row of this one knows of it. */
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
+import type { MoveOf } from "../../../src/ledger/routing.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import type { Ordered } from "./scene.ts";
 
-/** Moves lamports from the address to the sponsor, as another copy of the database could. */
+/** Moves lamports from the address to the sponsor, or what `spent` says, as another copy of the database could. */
 export async function spendElsewhere(
   world: Pick<PrivateFixture, "sponsor" | "chain" | "ledger">,
   { id, address }: Pick<Ordered, "id" | "address">,
-  lamports = 1n,
+  spent: Partial<MoveOf<"transfer">> = {},
 ): Promise<string> {
   const { sponsor, chain, ledger } = world;
   const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
@@ -22,8 +23,9 @@ export async function spendElsewhere(
         decimals: 9,
         from: address as never,
         to: sponsor.address,
-        amount: lamports,
+        amount: 1n,
         accountPayer: null,
+        ...spent,
       },
     ],
   });

@@ -1,26 +1,14 @@
 /** R7: what the sponsor may spend on one order bounds all of its attempts together, also those that are signed at once. */
 import { describe, expect, test as base } from "vitest";
 import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import { adapters, type Adapter } from "../../kit/adapters.ts";
+import { adapters } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import { opener } from "../../kit/opener.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { MINUTE, orderedAs, scene, type Ordered, type Scene } from "./scene.ts";
+import { MINUTE, orderedAs, sceneOn, type Ordered, type Scene } from "./scene.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
-async function worldOn({ make }: Adapter): Promise<Scene> {
-  const database = await make();
-  const world = await scene({ storage: await database.open() });
-  return {
-    ...world,
-    async close() {
-      await world.close();
-      await world.storage.close();
-      await database.destroy();
-    },
-  };
-}
-
-const test = base.extend("open", ({ onTestFinished }) => opener(worldOn, onTestFinished));
+const test = base.extend("open", ({ onTestFinished }) => opener(sceneOn, onTestFinished));
 
 /** A payroll of three payouts that follow one plan. */
 async function payroll(world: Scene): Promise<Ordered> {
@@ -109,9 +97,7 @@ describe.each(sampled(adapters, "sponsor cap"))("on $name", { timeout: 60_000 },
   test("R7: an attempt that can land no more takes nothing of what its order may cost", async ({ open }) => {
     const world = await open(adapter);
     const order = await world.sendTo();
-    const lift = world.chain.faults.add(({ method }) =>
-      method === "sendTransaction" ? { kind: "drop" } : undefined,
-    );
+    const lift = world.chain.faults.add(dropping);
     await world.deposit(order.address, { usdc: order.due });
     for (let round = 0; round < 4; round++) {
       world.chain.advance(200);

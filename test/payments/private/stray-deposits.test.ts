@@ -17,6 +17,7 @@ import { expect } from "vitest";
 import { everythingIn } from "../../core/recorder.ts";
 import { DAY, MINUTE, SOL, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 /** Token accounts of an owner, whatever is in them. */
 async function accountsOf(world: Scene, owner: string): Promise<number> {
@@ -52,9 +53,7 @@ test("P13: a collection that every node drops until it is dead is planned again,
   const world = await open();
   const order = await world.sendTo();
   await world.strayAccount(order.address, "USDC", order.due);
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.passAndSettle(3 * MINUTE, 2);
   const payments = async () => (await world.storage.transaction(order.id))?.payments ?? [];
   expect((await payments()).map(({ kind, status }) => [kind, status])).toEqual([["collect", "broadcast"]]);

@@ -6,17 +6,9 @@ import { readPlan, withSeeds } from "../../../src/payments/outgoing/plans/stored
 import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";
-import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
+import { DAY, MINUTE, SOL, paymentsOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
-
-async function paymentsOf(
-  world: Scene,
-  { id }: Ordered,
-  kind: PaymentRecord["kind"],
-): Promise<readonly PaymentRecord[]> {
-  const view = await world.storage.transaction(id);
-  return view?.payments.filter((payment) => payment.kind === kind) ?? [];
-}
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const keys = (world: Scene) => depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
 
@@ -59,9 +51,7 @@ test("E7: nothing is sent anew before the first attempt is proved dead, and then
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
   const [first] = await paymentsOf(world, order, "payout");
@@ -124,9 +114,7 @@ test("M4: a marker's address that somebody else funded stops nothing: the paymen
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "drop" } : undefined,
-  );
+  const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
   lift();

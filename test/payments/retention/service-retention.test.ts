@@ -7,6 +7,7 @@ import { expectRefusal } from "../wallet/wallet-world.ts";
 import { webhookTest } from "../webhooks/webhook-test.ts";
 import type { WebhookWorld } from "../webhooks/webhook-world.ts";
 import { passed } from "./passing.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -292,7 +293,7 @@ serviceTest(
     const { service, clock, chain } = world;
     const caller = await world.caller();
     const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
-    chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined));
+    chain.faults.add(dropping);
     const { transactionId } = await world.send(caller, {
       from: alice,
       to: world.wallet("bob").address,

@@ -8,6 +8,7 @@ import { units } from "../../kit/private-fixture.ts";
 import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { swapTest } from "../../kit/swap-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const HOUR_MS = 60 * 60_000;
 /** 150 dollars for one SOL. */
@@ -101,7 +102,7 @@ test("a quote that lapses, and a swap that fails, count no more", async ({ openS
   expect(await counted(world)).toBe(GIVEN);
   await world.pass(31_000);
 
-  world.chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined));
+  world.chain.faults.add(dropping);
   const { transactionId } = await sell(world, caller);
   for (let round = 0; round < 6; round++) {
     world.chain.advance(60);

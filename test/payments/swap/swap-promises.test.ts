@@ -15,6 +15,7 @@ import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const market: PriceSource = {
   rate: async (give, get) => ({
@@ -280,9 +281,7 @@ describe("E9: a private swap that a fork undoes after it was confirmed", () => {
     expect(statuses).toEqual(["confirmed"]);
 
     chain.rollback(fork - 1);
-    const lift = chain.faults.add(({ method }) =>
-      method === "sendTransaction" ? { kind: "drop" } : undefined,
-    );
+    const lift = chain.faults.add(dropping);
     for (let round = 0; round < 8; round++) {
       chain.advance(40);
       await pass(40_000);

@@ -8,6 +8,7 @@ import { INVENTORY, signAsFirst, type SwapFixture, type SwapSettings } from "../
 import { splitTransaction, joinTransaction } from "../../../src/ledger/wire-format.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { swapTest } from "../../kit/swap-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 type Amounts = readonly [bigint, bigint, bigint];
 
@@ -256,7 +257,7 @@ describe("what the desk signs", () => {
     "W9: a swap that no node ever takes is proved dead, and what was set aside is free again",
     async ({ world }) => {
       const { alice } = world;
-      world.chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined));
+      world.chain.faults.add(dropping);
       const { body } = await world.swap(world.customer, {
         sender: alice,
         give: "SOL",

@@ -13,6 +13,7 @@ import type { PreparedSend, ServiceFixture } from "../../kit/service-fixture.ts"
 import { BY } from "../../kit/by.ts";
 import { signatureOf } from "./wallet-world.ts";
 import { walletTest as test } from "./wallet-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 describe("what is stored before the first byte leaves", () => {
   test("E6: bytes, signature, message hash and last valid height are committed when a node is first asked to send", async ({
@@ -139,7 +140,7 @@ describe("the chain has the last word", () => {
     const { fixture, pay, post, caller } = world;
     const told: string[] = [];
     fixture.service.subscribe({}, ({ event, data }) => told.push(`${event} ${String(data.reason)}`));
-    fixture.chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined));
+    fixture.chain.faults.add(dropping);
     const { body } = await pay();
     const { body: created } = await post(body);
     await fixture.service.settled();

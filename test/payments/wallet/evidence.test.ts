@@ -10,17 +10,21 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { EndpointOption } from "../../../src/solana/index.ts";
+import { silentLogger, type Logger } from "../../../src/runtime.ts";
+import type { EndpointOptions } from "../../../src/solana/index.ts";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import {
+  allOf,
   callingAllFinal,
   gone,
   lyingAbout,
+  noLists,
+  noStatuses,
   oddEndpoint,
   restoredAt,
   type OddEndpoint,
-  type OddRule,
+  dropping,
 } from "../../kit/odd-endpoints.ts";
 import { privateFixture } from "../../kit/private-fixture.ts";
 import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";
@@ -45,6 +49,12 @@ interface World {
   shown(id: string): ReturnType<PaymentService["transaction"]>;
 }
 
+/** Keeps what is warned of, without its facts. */
+const warningsInto = (warnings: string[]): Logger => ({
+  ...silentLogger,
+  warn: (_facts: unknown, words?: string) => void warnings.push(words ?? ""),
+});
+
 const ended: (() => Promise<void>)[] = [];
 /** The one service at work. */
 let atWork: PaymentService;
@@ -57,12 +67,7 @@ async function world(options: Partial<PaymentServiceOptions> = {}): Promise<Worl
   const odd: OddEndpoint[] = [];
   const fixture = await serviceFixture(
     {
-      logger: {
-        debug: () => {},
-        info: () => {},
-        error: () => {},
-        warn: (_facts: unknown, words?: string) => void warnings.push(words ?? ""),
-      },
+      logger: warningsInto(warnings),
       ...options,
     },
     ({ chain, ledgerOf }) => {
@@ -96,29 +101,13 @@ async function world(options: Partial<PaymentServiceOptions> = {}): Promise<Worl
   };
 }
 
-/** Both endpoints take transactions and pass none on. */
-const dropping: OddRule = ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined);
-
-const both =
-  (...rules: readonly OddRule[]): OddRule =>
-  (request) =>
-    rules.map((rule) => rule(request)).find((fault) => fault !== undefined);
-
-const noStatuses = lyingAbout(
-  "getSignatureStatuses",
-  ({ context, value }: { context: object; value: unknown[] }) => ({ context, value: value.map(() => null) }),
-);
-
 /** It has the history, and knows of no transaction. */
-const denying = both(
-  noStatuses,
-  lyingAbout("getSignaturesForAddress", () => []),
-);
+const denying = allOf(noStatuses, noLists);
 
 /** Goes on with a service over other endpoints, as after a restart with another configuration. */
 async function goOnOver(
   { fixture }: Pick<World, "fixture">,
-  endpoints: readonly EndpointOption[],
+  endpoints: readonly EndpointOptions[],
   options: Partial<PaymentServiceOptions> = {},
 ): Promise<PaymentService> {
   await atWork.stop();
@@ -168,12 +157,7 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
       const { fixture, one, two, id } = scene;
       const warnings: string[] = [];
       const service = await goOnOver(scene, [one.option, two.option], {
-        logger: {
-          debug: () => {},
-          info: () => {},
-          error: () => {},
-          warn: (_facts: unknown, words?: string) => void warnings.push(words ?? ""),
-        },
+        logger: warningsInto(warnings),
       });
       for (let round = 0; round < 5; round += 1) {
         await look(service, 3);
@@ -476,7 +460,7 @@ async function lied(
   const { fixture, one, two } = scene;
   const [liar, honest] = index === 0 ? [one, two] : [two, one];
   // The signature is final in a block of before it was made: a block that the liar makes up.
-  liar.rule = both(dropping, callingAllFinal(fixture.chain.slot(), err));
+  liar.rule = allOf(dropping, callingAllFinal(fixture.chain.slot(), err));
   honest.rule = dropping;
   const { id } = await scene.pay();
   await fixture.service.settled();
@@ -623,10 +607,7 @@ describe("M21: the caller's own transaction lands under another valid signature 
     const { fixture, caller, request, again, shown, two } = await twins();
     const { body } = await fixture.service.createTransaction(caller, request);
     await fixture.ledger.broadcast(Buffer.from(again, "base64"));
-    two.rule = both(
-      dropping,
-      lyingAbout("getSignaturesForAddress", () => []),
-    );
+    two.rule = allOf(dropping, noLists);
     await fixture.service.settled();
     fixture.chain.advance(250);
     await look(fixture.service, 4);

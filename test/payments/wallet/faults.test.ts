@@ -6,6 +6,7 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { serviceTest } from "../../kit/service-test.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 
 const SLOT_MS = 400;
 const MINUTE = 60_000;
@@ -199,7 +200,7 @@ test("E7, E10: of two nodes one that denies a landed transaction cannot have it 
 test("W9: posted, never seen by any node and past its height, it is dead, and dead only then", async ({
   world,
 }) => {
-  world.chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined));
+  world.chain.faults.add(dropping);
   const { transactionId } = await send(world);
   await live(world, 50_000);
   expect(await statusOf(world, transactionId)).toBe("pending");

@@ -71,7 +71,7 @@ describe("registration", () => {
     await register();
   });
 
-  test("E1: the same Idempotency-Key registers one webhook and counts once, also when all ask at once", async ({
+  test("E1, R28: the same Idempotency-Key registers one webhook and counts once, also when all ask at once", async ({
     fixture,
     receiver,
     customer,

@@ -43,6 +43,18 @@ test("an entry that one node silently left out counts when another one lists it"
   await both.close();
 });
 
+test("R37: a marker's maker is the transaction that its address has signed, not an older one that names it", async ({
+  scene,
+}) => {
+  const { deposit, ledger, party, plan, mark, sol, nobody, carryOut } = scene;
+  const [marker, stranger] = [ledger.markerAddress(deposit.address, "payout"), party({ lamports: SOL })];
+  await carryOut(plan(sol(stranger, marker, 5_000_000n)), stranger);
+  expect(await ledger.markedBy(deposit.address, "payout")).toBe("foreign");
+  const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  const made = await ledger.markedBy(deposit.address, "payout");
+  expect(made).toMatchObject({ signature: signed.signature });
+});
+
 /** The chain, with the calls of each method counted. */
 function counting(scene: Scene): { fetch: Fetch; of: (method: string) => number } {
   const calls: string[] = [];

@@ -4,7 +4,7 @@ import { chartSvg } from "../../chart/draw-svg.ts";
 import { indentedChart } from "../../chart/indented-html.ts";
 import { activeStates } from "../../chart/read-chart.ts";
 import type { TakenStep } from "../../chart/taken-way.ts";
-import type { KnownChart } from "../../charts.ts";
+import type { KnownChart } from "../../chart-registry.ts";
 import { Html, html } from "../../html.ts";
 import { eventType, shownValue, type ShownInstance } from "./shown-instance.ts";
 
@@ -34,7 +34,7 @@ export function chartSection(shown: ShownInstance): Html {
 }
 
 /** Marks on a chart. */
-export interface MarkedSteps {
+interface MarkedSteps {
   readonly value: unknown;
   readonly history: readonly HistoryRecord[];
 }

@@ -7,11 +7,11 @@ import { childInstance } from "../../../engine/child-instances.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
-import type { DeliveryLine } from "../../payments/read-deliveries.ts";
+import type { EndedAttempt } from "../../payments/read-deliveries.ts";
 import { wentWords } from "../../went-words.ts";
-import { moment, shownJson, stateWords, rowKey, type Redact } from "../../show-values.ts";
-import type { FoldedStep } from "../../recount/fold-history.ts";
-import type { LedgerCall } from "../../../service/ledger-calls.ts";
+import { moment, shownJson, stateWords, rowKey, type SecretFilter } from "../../show-values.ts";
+import type { ReplayedStep } from "../../recount/replay-history.ts";
+import type { LedgerCall } from "../../../service/ledger-call-history.ts";
 import type { Links } from "../page.ts";
 import { table } from "../table.ts";
 import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
@@ -105,7 +105,7 @@ function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine)
 
 function deliveryLine(
   links: Links,
-  { id, event, number, at, durationMs, outcome, isGood }: DeliveryLine,
+  { id, event, number, at, durationMs, outcome, isGood }: EndedAttempt,
 ): Html {
   return html`<tr data-key="${rowKey(id, number)}" class="delivery">
     <td>${isGood ? "✓" : "✗"}</td>
@@ -118,9 +118,9 @@ function deliveryLine(
 }
 
 /** Recorded events never change: a step that was shown is not cleaned of secrets once more after each commit. */
-const cleaned = new WeakMap<FoldedStep, string>();
+const cleaned = new WeakMap<ReplayedStep, string>();
 
-function eventText({ event }: HistoryRecord, step: FoldedStep | undefined, redact: Redact): string {
+function eventText({ event }: HistoryRecord, step: ReplayedStep | undefined, redact: SecretFilter): string {
   if (step === undefined) return shownJson(event, redact);
   const known = cleaned.get(step) ?? shownJson(event, redact);
   cleaned.set(step, known);

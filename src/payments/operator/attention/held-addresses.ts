@@ -1,7 +1,7 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
 import type { DepositRecord } from "../../tables/deposits.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
-import { SENT_ELSEWHERE } from "../../private/vouched-money.ts";
+import { SENT_ELSEWHERE } from "../../private/vouched-funds.ts";
 import { MISSING_HISTORY, UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import {
   matterId,

@@ -2,7 +2,7 @@
 import type { PurseBody, PurseWatch } from "../../purses/purses.ts";
 
 /** A matter that only an operator can end, by sending money there. */
-export interface LowPurseMatter {
+interface LowPurseMatter {
   readonly kind: "low_purse";
   readonly id: string;
   /** Milliseconds since the Unix epoch. */

@@ -2,16 +2,16 @@
 import { z } from "zod";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { storageTime } from "../../storage-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateSetting } from "./gate-setting.ts";
+import type { GateParts } from "./gate-parts.ts";
 
 /** The endpoint to suspend, and the duration. */
-export interface WantedSuspension {
+export interface SuspendEndpointRequest {
   /** The endpoint's name in the ledger: its host, numbered when several endpoints share a host. */
   readonly endpoint: string;
   /** 1 to 1,440 (a day). */
@@ -19,7 +19,7 @@ export interface WantedSuspension {
 }
 
 /** An endpoint out of service as it is shown. */
-export interface SuspendedEndpointEntry extends ActedBy {
+export interface SuspendedEndpointEntry extends ActContext {
   readonly endpoint: string;
   /** ISO 8601 in UTC. */
   readonly since: string;
@@ -28,7 +28,7 @@ export interface SuspendedEndpointEntry extends ActedBy {
 }
 
 /** Taking endpoints out of service. */
-export interface EndpointSuspending {
+export interface EndpointCommands {
   /**
    * Takes an endpoint that answers wrongly out of service for some minutes. A suspended endpoint is not asked, and so
    * cannot contradict. When fewer endpoints are left than must agree, the remaining endpoints are enough, but not to
@@ -36,9 +36,9 @@ export interface EndpointSuspending {
    * database within five seconds, and ends by itself. A second suspension replaces the time of the first. Refused for
    * an endpoint that the ledger does not have, and for the last one in service.
    */
-  suspendEndpoint(wanted: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry>;
+  suspendEndpoint(wanted: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry>;
   /** Ends a suspension early; refused when the endpoint is in service. */
-  restoreEndpoint(endpoint: string, by: ActedBy): Promise<void>;
+  restoreEndpoint(endpoint: string, by: ActContext): Promise<void>;
 }
 
 const MAX_MINUTES = 24 * 60;
@@ -51,7 +51,7 @@ const wantedSuspension = z.strictObject({
 });
 
 /** Dependencies of suspending endpoints. */
-export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
+interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
   /**
    * Read for the storage's clock: clocks of processes differ, and a process with a fast clock must not end the
    * suspension of another process.
@@ -62,17 +62,17 @@ export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
 }
 
 /** The suspended endpoints that are stored among the rules of the whole service. */
-export class EndpointSuspensions implements EndpointSuspending {
+export class EndpointCommandHandler implements EndpointCommands {
   readonly #setting: EndpointSetting;
 
   constructor(setting: EndpointSetting) {
     this.#setting = setting;
   }
 
-  async suspendEndpoint(given: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry> {
+  async suspendEndpoint(given: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry> {
     const { ledger, gates } = this.#setting;
     const { endpoint, minutes } = readCommand(wantedSuspension, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const known: readonly string[] = (await ledger.endpoints()).map((each) => each.endpoint);
     if (!known.includes(endpoint)) {
       throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
@@ -91,10 +91,10 @@ export class EndpointSuspensions implements EndpointSuspending {
     return { ...acted, endpoint, since: isoTime(since), until: isoTime(suspended.until) };
   }
 
-  async restoreEndpoint(given: string, by: ActedBy): Promise<void> {
+  async restoreEndpoint(given: string, by: ActContext): Promise<void> {
     const { gates } = this.#setting;
     const endpoint = readCommand(endpointName, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const now = await storageTime(this.#setting);
     const change = (rules: IntakeRules): IntakeRules => {
       const isSuspended = rules.suspendedEndpoints.some(

@@ -2,16 +2,16 @@
 import { PaymentError } from "../../../errors.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { CreatedOrderBody } from "../../private/accept-order.ts";
-import type { Accept } from "../../quotes/checked-request.ts";
+import type { AcceptHandler } from "../../quotes/checked-request.ts";
 import { callHost } from "../../call-host.ts";
 import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
 
 const CALLBACK_MS = 10_000;
-/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
+/** The retry that ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
 
 /** Dependencies of the journal. */
-export interface Journaling {
+interface Journaling {
   readonly journal: RecoveryJournal;
   /** The version of the master secret that new addresses are derived from. */
   readonly masterVersion: number;
@@ -20,9 +20,9 @@ export interface Journaling {
 
 /** Accepts orders as `accept` does, and records each right before the commit that takes it. */
 export function journaled(
-  accept: Accept<CreatedOrderBody>,
+  accept: AcceptHandler<CreatedOrderBody>,
   journaling: Journaling,
-): Accept<CreatedOrderBody> {
+): AcceptHandler<CreatedOrderBody> {
   return async (order) => {
     const { body, commit } = await accept(order);
     const { masterVersion } = journaling;

@@ -4,8 +4,8 @@ import { formatAmount } from "../../../amount.ts";
 import { ledgerMint } from "../../assets/assets.ts";
 import { strayDeposits } from "../../private/collect-strays.ts";
 import { otherMints } from "../../outgoing/plans/other-mints.ts";
-import { readActedBy } from "../act.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import { readActContext } from "../act.ts";
+import type { ActContext } from "../../act-context.ts";
 import { RECOVERED } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { RecoveryEntry } from "./entry.ts";
@@ -43,15 +43,15 @@ export interface RecoveredAddress {
 }
 
 /** See `Operator.recover`. */
-export type Recover = (
+export type RecoverCommand = (
   ids: readonly (string | RecoveryEntry)[],
-  by: ActedBy,
+  by: ActContext,
 ) => Promise<readonly RecoveredAddress[]>;
 
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
 /** Dependencies of a recovery. */
-export interface RecoveryParts extends RestoringParts {
+interface RecoveryServiceParts extends RestoringParts {
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];
 }
@@ -62,16 +62,19 @@ interface Candidate extends DerivedAddress {
 }
 
 /** Derives addresses again, and restores those where money is. */
-export class Recovery {
-  readonly #parts: RecoveryParts;
+export class RecoveryService {
+  readonly #parts: RecoveryServiceParts;
 
-  constructor(parts: RecoveryParts) {
+  constructor(parts: RecoveryServiceParts) {
     this.#parts = parts;
   }
 
   /** See `Operator.recover`. */
-  async recover(ids: readonly (string | RecoveryEntry)[], by: ActedBy): Promise<readonly RecoveredAddress[]> {
-    const acted = readActedBy(by);
+  async recover(
+    ids: readonly (string | RecoveryEntry)[],
+    by: ActContext,
+  ): Promise<readonly RecoveredAddress[]> {
+    const acted = readActContext(by);
     await this.#refuseForeign(ids);
     const unique = new Map(ids.map((given) => [typeof given === "string" ? given : given.id, given]));
     const found: RecoveredAddress[] = [];
@@ -126,7 +129,7 @@ export class Recovery {
     });
   }
 
-  async #recoverOne(candidates: readonly Candidate[], by: ActedBy): Promise<RecoveredAddress> {
+  async #recoverOne(candidates: readonly Candidate[], by: ActContext): Promise<RecoveredAddress> {
     for (const { amounts, ...derived } of candidates) {
       const { transactionId, address, masterVersion } = derived;
       const holdings = await this.#holdings(address, amounts);

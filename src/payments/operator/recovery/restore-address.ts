@@ -11,7 +11,7 @@ import { MAX_AMOUNT } from "../../../amount.ts";
 import { startOf, type Engine, type StartRequest } from "../../../engine/index.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { smallestAmount, type Assets } from "../../assets/assets.ts";
 import { routingCost } from "../../outgoing/plans/routing-cost.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "../../outgoing/unknown-spending.ts";
@@ -56,7 +56,7 @@ export interface RestoringParts {
 export async function restoreAddress(
   parts: RestoringParts,
   derived: DerivedAddress,
-  by: ActedBy,
+  by: ActContext,
 ): Promise<string> {
   const { storage, clock, routing, engine, writeAct } = parts;
   const { transactionId, address } = derived;

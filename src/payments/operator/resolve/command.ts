@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Address } from "../../../address.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import type { SettledTransaction } from "../../wallet/settle-transaction.ts";
 
 /** A command about a matter. */
@@ -36,7 +36,7 @@ export interface Approval {
 }
 
 /** The result of a command. */
-export interface Resolution {
+export interface ResolveResult {
   /** The matter's id. */
   readonly id: string;
   readonly action: MatterAction | "returnTokens";
@@ -50,9 +50,9 @@ export interface Resolution {
 }
 
 /** A command that is being carried out. */
-export interface Resolving {
+export interface ResolveContext {
   readonly matter: FoundMatter;
-  readonly by: ActedBy;
+  readonly by: ActContext;
   /** A guard in the commit: of concurrent decisions about one matter, only one succeeds. */
   readonly guard: PaymentWrite;
 }
@@ -68,7 +68,7 @@ export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("a
 ]);
 
 /** A decision about a transaction of which the chain does not tell enough. */
-export interface Settling {
+interface Settling {
   readonly transactionId: string;
   /** Belong into the commit that settles it. */
   readonly writes: readonly PaymentWrite[];
@@ -78,12 +78,12 @@ export interface Settling {
  * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` where the evidence is
  * not enough; then nothing is changed.
  */
-export type SettleWithEvidence = (
+type SettleWithEvidence = (
   settling: Settling & { readonly signature: string },
 ) => Promise<SettledTransaction>;
 
 /** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
-export type WriteOffUnprovable = (settling: Settling) => Promise<void>;
+type WriteOffUnprovable = (settling: Settling) => Promise<void>;
 
 /** Decisions about unprovable transactions. */
 export interface EvidenceControl {

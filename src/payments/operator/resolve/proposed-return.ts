@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { DecisionRecord } from "../../tables/operator.ts";
 import type { ProposedReturn } from "../../private/order-return.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { isSamePerson } from "../who-acts.ts";
 import type { Approval } from "./command.ts";
@@ -21,7 +21,7 @@ const proposal = z.object({
 });
 
 /** Tokens whose return another person has to confirm, and their amount. */
-export type WaitingReturn = z.output<typeof proposal>;
+type WaitingReturn = z.output<typeof proposal>;
 
 /** The id of an approval: for each address and mint only the newest return waits. */
 export function returnId({ address, mint }: Pick<ProposedReturn, "address" | "mint">): string {
@@ -36,7 +36,7 @@ export function isReturnId(id: unknown): boolean {
 /** The text that keeps it. */
 export function proposedReturn(
   { transactionId, mint, to, units }: ProposedReturn,
-  { actor }: ActedBy,
+  { actor }: ActContext,
 ): string {
   const waiting: WaitingReturn = { transactionId, mint, to, units: String(units), actor };
   return JSON.stringify(waiting);
@@ -49,7 +49,7 @@ export function proposedReturn(
 export function waitingReturn(
   id: string,
   decision: DecisionRecord | null,
-  { address, actor }: Approval & Pick<ActedBy, "actor">,
+  { address, actor }: Approval & Pick<ActContext, "actor">,
 ): WaitingReturn {
   const text = decision?.proposal ?? null;
   if (text === null) throw new OperatorRefused(`nothing of ${id} waits for an approval`);

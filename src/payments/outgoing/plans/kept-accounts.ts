@@ -30,7 +30,7 @@ interface AccountBeside {
 }
 
 /** The list of one address. */
-export class KeptAccounts {
+export class KeptAccountList {
   readonly #markers: ReadonlySet<Address>;
   readonly #associated: Address;
 

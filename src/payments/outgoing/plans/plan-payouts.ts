@@ -3,8 +3,8 @@ import type { RecipientRecord } from "../../tables/orders.ts";
 import type { Address } from "../../../address.ts";
 import type { RoutingLedger } from "../../../ledger/routing.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
-import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingTerms } from "./routing-terms.ts";
-import type { Leaf, StoredPlan } from "./stored-plan.ts";
+import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingContext } from "./routing-terms.ts";
+import type { LeafPayment, StoredPlan } from "./stored-plan.ts";
 import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
 
 /**
@@ -26,7 +26,7 @@ export function payoutsFor(asset: Token, recipients: number): number {
 }
 
 /** A recipient, and the payer of a token account that the recipient may need. */
-export interface Payee {
+export interface PaidRecipient {
   readonly index: number;
   readonly address: Address;
   readonly amount: bigint;
@@ -34,7 +34,7 @@ export interface Payee {
 }
 
 /** Recipients and amounts, and the number of token accounts that the quote has priced. */
-export interface PaidShares {
+interface PaidShares {
   readonly asset: Token;
   readonly recipients: readonly RecipientRecord[];
   readonly pricedAccounts: number;
@@ -46,9 +46,9 @@ export interface PaidShares {
  */
 export async function payeesOf(
   ledger: RoutingLedger,
-  { address, sponsor }: RoutingTerms,
+  { address, sponsor }: RoutingContext,
   { asset, recipients, pricedAccounts }: PaidShares,
-): Promise<readonly Payee[]> {
+): Promise<readonly PaidRecipient[]> {
   const mint = ledgerMint(asset);
   const owners = recipients.map(({ address: owner }) => owner);
   const present = mint === null ? [] : await ledger.haveTokenAccounts(owners, mint);
@@ -66,7 +66,10 @@ export async function payeesOf(
 }
 
 /** The payouts that an order of several is made of; null where one transaction pays all. */
-export function chunksOf({ asset, sponsor }: Payer, payees: readonly Payee[]): readonly Leaf[] | null {
+export function chunksOf(
+  { asset, sponsor }: Payer,
+  payees: readonly PaidRecipient[],
+): readonly LeafPayment[] | null {
   if (payoutsFor(asset, payees.length) === 1) return null;
   return chunked(asset, payees).map((chunk) => leafOf(sponsor, ORDER_WORDS, chunk));
 }
@@ -79,13 +82,13 @@ export function chunked<Share>(asset: Token, shares: readonly Share[]): readonly
 }
 
 /** The amount, and the payers of a transfer. */
-export interface Payer {
+interface Payer {
   readonly asset: Token;
   readonly sponsor: Address;
 }
 
 /** The payment of these recipients in the place of what is replaced. */
-export function leafOf(sponsor: Address, replaced: string, payees: readonly Payee[]): Leaf {
+export function leafOf(sponsor: Address, replaced: string, payees: readonly PaidRecipient[]): LeafPayment {
   const sponsored = payees.filter(({ accountPayer }) => accountPayer === sponsor);
   return {
     words: leafWords(replaced, payees),
@@ -95,15 +98,15 @@ export function leafOf(sponsor: Address, replaced: string, payees: readonly Paye
 }
 
 /** Under which marker a payout is made, and which plan names it. */
-export interface PayoutWords {
+export interface PayoutMarker {
   readonly words: string;
   readonly follows: string | null;
 }
 
-/** Payees of one transaction, and the paying asset. */
-export interface PaidTogether {
+/** The recipients of one transaction, and the asset that pays them. */
+interface PaidTogether {
   readonly asset: Token;
-  readonly payees: readonly Payee[];
+  readonly payees: readonly PaidRecipient[];
 }
 
 /**
@@ -111,9 +114,9 @@ export interface PaidTogether {
  * make the payout fail.
  */
 export function payoutPlan(
-  terms: RoutingTerms,
+  terms: RoutingContext,
   { asset, payees }: PaidTogether,
-  { words, follows }: PayoutWords,
+  { words, follows }: PayoutMarker,
 ): StoredPlan {
   const loans = loanOf(terms, asset);
   const legs = payees.map(({ address: to, amount, accountPayer }) =>
@@ -134,9 +137,9 @@ export function payoutPlan(
 
 /** Says on the chain that these payments take the place of what is replaced, and that nothing else ever can. */
 export function replacementPlan(
-  terms: RoutingTerms,
-  { words, follows }: PayoutWords,
-  { leaves, leftOut }: { readonly leaves: readonly Leaf[]; readonly leftOut: readonly number[] },
+  terms: RoutingContext,
+  { words, follows }: PayoutMarker,
+  { leaves, leftOut }: { readonly leaves: readonly LeafPayment[]; readonly leftOut: readonly number[] },
 ): StoredPlan {
   const replacement = replaceOf(terms, words, planWords(words, leaves));
   return {

@@ -5,7 +5,7 @@ import type { Address } from "../../../address.ts";
 import type { Holding, Ledger } from "../../../ledger/ledger.ts";
 import type { TransactionFault } from "../../../ledger/routing.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
-import { KeptAccounts } from "./kept-accounts.ts";
+import { KeptAccountList } from "./kept-accounts.ts";
 import { undisputed } from "./undisputed.ts";
 import { nameOfMint } from "./other-mints.ts";
 import { markOf } from "./routing-terms.ts";
@@ -15,7 +15,7 @@ import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";
 const MAX_ACCOUNTS = 4;
 
 /** A planned return, as one payment. */
-export interface PlannedReturn {
+interface PlannedReturn {
   readonly mark: string;
   /** Raw units that the return moves, and raw units that the address holds in total, without markers. */
   readonly amount: bigint;
@@ -26,7 +26,7 @@ export interface PlannedReturn {
 }
 
 /** The result of a search: a plan, nothing to send, or the fault in the way. */
-export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
+type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 
 /** A token account of the address; the associated one has no `fromAccount`. */
 interface Source {
@@ -74,7 +74,7 @@ export async function findReturn(
   const holding = holdings.find((each) => each.mint === mint);
   if (holding === undefined) return "nothing";
   const beside = await ledger.strayAccounts(address, [mint], "confirmed");
-  const kept = new KeptAccounts({ ledger, keys }, { deposit, payments });
+  const kept = new KeptAccountList({ ledger, keys }, { deposit, payments });
   const strays = beside.accounts
     .filter(({ address: account }) => !kept.keeps({ account, mint }))
     .map(({ address: fromAccount, amount }) => ({ fromAccount, amount, isEmptied: true }));

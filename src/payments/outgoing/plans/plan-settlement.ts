@@ -3,9 +3,9 @@ import type { Movement } from "../../../../machines/index.ts";
 import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, smallestAmount, type Token } from "../../assets/assets.ts";
-import type { OpenWords } from "./open-words.ts";
+import type { OpenMarker } from "./open-markers.ts";
 import { replacementPlan } from "./plan-payouts.ts";
-import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingTerms } from "./routing-terms.ts";
+import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingContext } from "./routing-terms.ts";
 import type { StoredMove, StoredPlan } from "./stored-plan.ts";
 import { excessWords, refundWords } from "./words.ts";
 
@@ -30,7 +30,7 @@ export interface Holding {
 }
 
 /** A payment to recipients that may still be made. */
-export interface OpenPayment extends OpenWords {
+export interface OpenPayment extends OpenMarker {
   /** The amount that the payment would pay, in base units of the order's asset. */
   readonly amount: bigint;
   /** Whether the marker exists already: if so, the payment was made, and the database has not concluded it yet. */
@@ -39,7 +39,7 @@ export interface OpenPayment extends OpenWords {
 
 /** The facts that the decision depends on. */
 export interface Settlement {
-  readonly terms: RoutingTerms;
+  readonly terms: RoutingContext;
   readonly receiver: Address;
   /** The operator's word that names the receiver; left out where it is the sender. */
   readonly word?: string;

@@ -2,14 +2,14 @@
 import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Move, TransactionFault, TransactionPlan } from "../../../ledger/routing.ts";
 import type { Token } from "../../assets/assets.ts";
-import { loanOf, markOf, type RoutingTerms } from "./routing-terms.ts";
+import { loanOf, markOf, type RoutingContext } from "./routing-terms.ts";
 import type { StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
 /**
  * Every swap of an order is made under the same marker, at every price, so that only one of them lands. What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
 export function swapPlan(
-  terms: RoutingTerms,
+  terms: RoutingContext,
   give: Token,
   {
     amount,

@@ -5,7 +5,7 @@ import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { worthAtMost, type PriceSource } from "../../prices/prices.ts";
 
 /** The amount that a refund holds back. */
-export interface PricedRefund {
+export interface RefundFees {
   /** The cost of a refund for its receiver, in base units of the refunded asset. */
   readonly refundCost: bigint;
   /** Whether that includes a token account of the receiver. */
@@ -13,7 +13,7 @@ export interface PricedRefund {
 }
 
 /** The cost of refunding an asset, for its receiver. */
-export type RefundCost = (asset: Token, receiver: Address) => Promise<PricedRefund>;
+export type RefundCost = (asset: Token, receiver: Address) => Promise<RefundFees>;
 
 /** The refund, and the sweep that takes its marker away. */
 const TRANSACTIONS_PER_REFUND = 2n;

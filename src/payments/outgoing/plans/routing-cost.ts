@@ -28,13 +28,13 @@ function markersFor(payouts: number, plans: number): number {
 }
 
 /** The payer of routing, and the receiver of fees. */
-export interface CostParties {
+interface CostParties {
   readonly sponsor: Address;
   readonly treasury: Address;
 }
 
 /** The routed asset, and the number of recipients. */
-export interface CostedOrder {
+interface CostedOrder {
   readonly asset: Token;
   readonly recipients: number;
   readonly pricedAccounts: number;
@@ -73,7 +73,7 @@ export async function routingCost(
 }
 
 /** The sponsor's money that an order still binds after its last payout. */
-export interface Standing {
+interface BoundCount {
   /** The asset that was deposited. */
   readonly asset: Token;
   /** Markers that stand, each with its rent. */
@@ -86,7 +86,7 @@ export interface Standing {
 export async function standingCost(
   ledger: RoutingLedger,
   parties: CostParties,
-  { asset, markers, refunds }: Standing,
+  { asset, markers, refunds }: BoundCount,
 ): Promise<bigint> {
   if (markers === 0 && refunds === 0) return 0n;
   const units = await unitCosts(ledger, parties, asset);

@@ -6,7 +6,7 @@ import type { TransactionRecord } from "../../tables/orders.ts";
 import type { StoredMove } from "./stored-plan.ts";
 
 /** The payer of a transaction, and the address that it spends from. */
-export interface RoutingTerms {
+export interface RoutingContext {
   readonly address: Address;
   readonly sponsor: Address;
   /** Lamports that an empty account must hold. */
@@ -14,13 +14,13 @@ export interface RoutingTerms {
 }
 
 /** The source of the terms. */
-export interface Sponsored {
+export interface SponsorParts {
   readonly ledger: RoutingLedger;
   readonly sponsor: Address;
 }
 
 /** The terms of this moment for a deposit address. */
-export async function termsOf({ ledger, sponsor }: Sponsored, address: Address): Promise<RoutingTerms> {
+export async function termsOf({ ledger, sponsor }: SponsorParts, address: Address): Promise<RoutingContext> {
   return { address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
 }
 
@@ -31,17 +31,21 @@ export function depositAddressOf({ id, depositAddress }: TransactionRecord): Add
 }
 
 /** The first move of every payment: the chain makes each marker once. */
-export function markOf({ address, sponsor }: RoutingTerms, words: string): StoredMove {
+export function markOf({ address, sponsor }: RoutingContext, words: string): StoredMove {
   return { does: "mark", base: address, words, payer: sponsor };
 }
 
 /** Makes the marker of `words` as one that is replaced by the plan of `planWords`, and that plan's marker. */
-export function replaceOf({ address, sponsor }: RoutingTerms, words: string, planWords: string): StoredMove {
+export function replaceOf(
+  { address, sponsor }: RoutingContext,
+  words: string,
+  planWords: string,
+): StoredMove {
   return { does: "replace", base: address, words, planWords, payer: sponsor };
 }
 
 /** The first move of a payment that a plan names: it fails unless that plan was made. */
-export function followOf({ address }: RoutingTerms, planWords: string | null): readonly StoredMove[] {
+export function followOf({ address }: RoutingContext, planWords: string | null): readonly StoredMove[] {
   return planWords === null ? [] : [{ does: "follow", base: address, planWords }];
 }
 
@@ -49,7 +53,7 @@ export function followOf({ address }: RoutingTerms, planWords: string | null): r
  * The loan that lets an address pay in SOL whichever asset it holds: the sponsor lends it the rent minimum, so that no
  * remainder can fall below it, not even after one lamport more has just come in. Empty for tokens.
  */
-export function loanOf({ address, sponsor, rentMinimum }: RoutingTerms, asset: Token): readonly Transfer[] {
+export function loanOf({ address, sponsor, rentMinimum }: RoutingContext, asset: Token): readonly Transfer[] {
   return ledgerMint(asset) === null
     ? [transfer(asset, { from: sponsor, to: address, amount: rentMinimum, accountPayer: null })]
     : [];

@@ -18,7 +18,7 @@ export type StoredMove =
 /**
  * A payment that a plan names: words of its marker, recipients, and recipients whose token account the sponsor makes.
  */
-export interface Leaf {
+export interface LeafPayment {
   readonly words: string;
   readonly indexes: readonly number[];
   readonly sponsored: readonly number[];
@@ -45,7 +45,7 @@ export interface StoredPlan {
   /** Signatures of all signed attempts, newest last: an attempt may have landed although a node denied it. */
   readonly signatures?: readonly string[];
   /** The payments that the plan makes possible, and the recipients whom the plan leaves out. For plans only. */
-  readonly leaves?: readonly Leaf[];
+  readonly leaves?: readonly LeafPayment[];
   readonly leftOut?: readonly number[];
 }
 

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { RecipientRecord } from "../../tables/orders.ts";
-import type { Leaf } from "./stored-plan.ts";
+import type { LeafPayment } from "./stored-plan.ts";
 
 /** Words of an order that one transaction pays; the marker of any other order is replaced by its routing plan. */
 export const ORDER_WORDS = "order";
@@ -25,7 +25,7 @@ export function indexesIn(words: string): readonly number[] | null {
 }
 
 /** Words of the plan that replaces a marker by payments. All payments are named, so two plans never share a marker. */
-export function planWords(replaced: string, leaves: readonly Pick<Leaf, "words">[]): string {
+export function planWords(replaced: string, leaves: readonly Pick<LeafPayment, "words">[]): string {
   const all = createHash("sha256").update(leaves.map(({ words }) => words).join("\n"));
   return `${PLAN}${replaced} = ${all.digest("hex")}`;
 }
@@ -47,9 +47,8 @@ export function refundWords(
 }
 
 /**
- * Words of a refund when no marker is left to replace. The words leave the amount out: of two refunds that were
- * planned on different balances, only one can land. The next ordinal is used only when the marker of the present
- * ordinal is final.
+ * Words of a refund when no marker is left to replace. They name no amount, so that two refunds planned on different
+ * balances exclude each other. The next ordinal is used only when the marker of the present ordinal is final.
  */
 export function excessWords(ordinal: number): string {
   return `${EXCESS}${ordinal}`;

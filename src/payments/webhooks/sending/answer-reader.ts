@@ -1,6 +1,6 @@
 /** Reads an answer of a receiver as it arrives: the status line decides, and the beginning of the body is kept. */
 import type { Dispatcher } from "undici";
-import { ResponseExcerpt } from "./response-excerpt.ts";
+import { ExcerptReader } from "./excerpt-reader.ts";
 
 /** Most of interim (1xx) answers before the real one: an endless row of them would keep the event loop busy. */
 const MAX_INTERIM_BYTES = 64 * 1024;
@@ -8,8 +8,8 @@ const MAX_INTERIM_BYTES = 64 * 1024;
 const INTERIM_LINE_BYTES = 32;
 
 /** Thrown when a receiver sends more interim answers than {@link MAX_INTERIM_BYTES}. */
-export class TooManyInterimAnswers extends Error {
-  override readonly name = "TooManyInterimAnswers";
+export class InterimAnswersError extends Error {
+  override readonly name = "InterimAnswersError";
 }
 
 /** The reason why the rest of an answer is not read: its beginning is enough. */
@@ -38,7 +38,7 @@ export interface Reading {
  */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #reading: Reading;
-  readonly #excerpt = new ResponseExcerpt();
+  readonly #excerpt = new ExcerptReader();
   readonly answer: Promise<Answer>;
   #resolve: (answer: Answer) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -74,7 +74,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     }
     this.#interimLeft -= INTERIM_LINE_BYTES + JSON.stringify(headers).length;
     if (this.#interimLeft >= 0) return;
-    controller.abort(new TooManyInterimAnswers("more interim answers than any receiver needs"));
+    controller.abort(new InterimAnswersError("more interim answers than any receiver needs"));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../../../runtime.ts";
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
-import type { Deadline } from "./deadline.ts";
+import type { DeadlineOptions } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
 import { openTunnel } from "./proxy-tunnel.ts";
 import type { Lookup } from "./resolve-host.ts";
@@ -35,7 +35,7 @@ export interface SocketOptions {
 }
 
 /** A connection, and how many milliseconds each stage took. */
-export interface OpenedSocket {
+export interface ReceiverSocket {
   readonly socket: TLSSocket;
   readonly opening: { readonly dns: number; readonly connect: number; readonly tls: number };
 }
@@ -61,7 +61,7 @@ export async function openReceiverSocket(
   url: URL,
   options: SocketOptions,
   signal: AbortSignal,
-): Promise<OpenedSocket> {
+): Promise<ReceiverSocket> {
   const { lookup, allowAddress, deny, secureContext, clock, proxy } = options;
   const stages = [clock.now()];
   const literal = literalAddress(url.hostname);
@@ -123,7 +123,7 @@ async function connectedTo(
   return tcp;
 }
 
-async function tunnelledTo(url: URL, proxy: URL, patience: Omit<Deadline, "ms">): Promise<Socket> {
+async function tunnelledTo(url: URL, proxy: URL, patience: Omit<DeadlineOptions, "ms">): Promise<Socket> {
   try {
     return await openTunnel(proxy, url, patience);
   } catch (cause) {

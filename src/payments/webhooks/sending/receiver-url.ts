@@ -4,7 +4,7 @@ import { type AllowAddress, literalAddress, refusedAddress } from "./address-gua
 import type { DenyList } from "./deny-list.ts";
 
 /** The reasons of INVALID_URL. */
-export type ReceiverUrlFault =
+type ReceiverUrlFault =
   "unparseable" | "not_https" | "credentials" | "private_address" | "too_long" | "bad_host" | "bad_port";
 
 /** Longest URL taken: what proxies and databases are known to carry without trouble. */
