@@ -513,7 +513,7 @@ export interface EngineStorage {
   /**
    * Rows of an installed table, as of the last commit. Reads that a process asks for in one turn of the event loop,
    * without awaiting, see one state of its own commits.
-   * @throws TypeError when there is no such index, or the values are not those of its fields.
+   * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
   find<R extends object>(query: RowQuery<R>): Promise<readonly R[]>;
   /** The number of rows that `find` would find, and the sum of a field. */

@@ -55,8 +55,8 @@ export interface TaskRows {
   /** The first keys of tasks behind this one, in the order of `compareTexts`. */
   firstKeys(after: string): Iterable<string>;
   /**
-   * Under a first key, the first parked task of each last key, ordered by last key as `compareTexts` does: keys behind
-   * `after` first, then all other keys. No task is admitted during the iteration.
+   * Under a first key, the first parked task of each last key, ordered by last key as `compareTexts` does: first keys
+   * behind `after`, then the remaining keys. No task is admitted during the iteration.
    */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
   /** Parked tasks whose first and last key are both this key, as they were armed. */

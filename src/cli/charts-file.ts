@@ -32,7 +32,8 @@ export async function workflowsIn(file: string): Promise<AnyWorkflow[]> {
 }
 
 /**
- * The machines of a module, including the machines of its workflows. @throws Error with a sentence when it has none.
+ * The machines of a module, including the machines of its workflows. @throws Error with a sentence for a module without
+ * machines.
  */
 export async function machinesIn(file: string): Promise<AnyStateMachine[]> {
   const found = (await exportsOf(file)).flatMap((each) =>

@@ -34,9 +34,7 @@ export interface EngineOptions<W> {
   readonly limitedSlots?: number;
   /** How long a vanished process holds up its tasks; heartbeats go out at a third of this time. Default 15,000 ms. */
   readonly leaseMs?: number;
-  /**
-   * Interval in which this process looks for tasks that other processes made due; one read each time. Default 1,500 ms.
-   */
+  /** The pause between looks for tasks that other processes made due; one read each time. Default 1,500 ms. */
   readonly pollMs?: number;
   /**
    * A task whose holders vanished this often in a row is a dead letter. With 1, every task that a vanished process held

@@ -18,7 +18,10 @@ import type { AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
 
-/** Brings a task to its end. Throws when it is to be tried again, and `TaskMovedError` when it is of another version of its chart. */
+/**
+ * Brings a task to its end. Throws when the task must be tried again, and `TaskMovedError` when it belongs to another
+ * version of its chart.
+ */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
   try {
     await withinTask(task, () => performed(around, task, hold));

@@ -57,7 +57,8 @@ interface StepHandlerParts<W> extends Pick<StepCommitWriterParts<W>, "workflows"
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
   /**
-   * Whether a caller waits for a state of this instance, or `inspect` is set: if so, each message gets its own commit.
+   * Whether a caller waits for a state of this instance, or `inspect` is set. Every message of a followed instance gets
+   * a commit of its own.
    */
   readonly isFollowed: (instance: string) => boolean;
 }
@@ -110,7 +111,10 @@ export class StepHandler<W> {
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
-  /** Throws `TaskMovedError` where the instance has another workflow than the task by now, which is given all its tasks. */
+  /**
+   * Throws `TaskMovedError` when the instance now has a different workflow than the task; all its tasks get that
+   * workflow.
+   */
   async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
     const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
     if (workflow === before) return;

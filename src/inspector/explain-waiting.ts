@@ -1,5 +1,6 @@
 /**
- * Explains in a few sentences why an instance waits: for whom or for which event, since when, and what happens next.
+ * Explains in a few sentences why an instance waits: the awaited instance or event, the time since when, and the next
+ * event.
  */
 import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
 import { eventWords, delayWords } from "./chart/words.ts";

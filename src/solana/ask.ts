@@ -33,7 +33,7 @@ export interface NodeContext extends HealthWatch {
   readonly handedOut: Map<string, number>;
   /** Facts that endpoints disagree about. */
   readonly disputes: DisputeList;
-  /** Signers of finalized transactions, by signature, by signature, the one asked for longest ago first. */
+  /** Signers of finalized transactions, by signature, the longest unused first. */
   readonly signers: Map<string, readonly string[]>;
   /** Known payers of addresses. */
   readonly payers: PayerReadingCache;

@@ -40,7 +40,7 @@ export async function findMessage(
   if (listed === null) return "unclear";
   for (const { signature, slot, err } of listed.slice(0, reference === null ? MAX_IN_WINDOW : MAX_LISTED)) {
     const found = await landedMessageHash(endpoint, signature);
-    // Listed but missing: index and ledger of this node contradict each other.
+    // Listed but missing: index and ledger of this node disagree.
     if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
   }

@@ -1,4 +1,4 @@
-/** The measured quantities: each telemetry adapter makes its instruments from this list. */
+/** The measured quantities: telemetry adapters make their instruments from this list. */
 import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../diagnostics.ts";
 import type { Health } from "../service/read-health.ts";
 

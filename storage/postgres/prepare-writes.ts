@@ -11,7 +11,9 @@ import { assertText } from "./text.ts";
 
 const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
-/** Rows that are only checked are locked in share mode, so that payments of one account do not wait for each other. */
+/**
+ * Rows that are only checked are locked in share mode, so that payments of one account need not wait for each other.
+ */
 type Strength = "share" | "no key update";
 
 /** A statement over one array of texts, and the values that are in the array. */

@@ -13,7 +13,7 @@ export interface WebhookBody {
   readonly createdAt: string;
 }
 
-/** A webhook, as all other endpoints show it. */
+/** The webhook in the answers of all endpoints except registration. */
 export interface WholeWebhookBody extends WebhookBody {
   /** Whether the webhook is enabled; a disabled webhook gets no deliveries. */
   readonly enabled: boolean;
