@@ -48,7 +48,7 @@ export interface DepositAddressContext extends DepositAddressInput, DepositTally
   readonly underWay: string | null;
   /** Whether a finalized block past the deposit window has been seen. */
   readonly isPastWindow: boolean;
-  /** Whether the order has said that it is over, and what it keeps of the deposit. */
+  /** Whether the order has said that it is over, and the fee that it keeps. */
   readonly isOver: boolean;
   readonly fee: string;
   /** Whether a refund was made since the last pause, and how many payments in a row have failed. */

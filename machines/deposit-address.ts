@@ -1,4 +1,4 @@
-/** A one-time deposit address: what comes in, what goes out, and everything that has to go back, long after its order. */
+/** A one-time deposit address: deposits, payments, and all refunds, long after its order. */
 import { assign, setup } from "xstate";
 import {
   book,
@@ -50,13 +50,13 @@ const planReturn = {
 } as const;
 
 /**
- * While the order lives, the address only counts; once it is OVER, what is neither paid out nor fee goes back to
- * the sender, one refund at a time, and what then remains is swept, so that the address ends at exactly nothing. Money
- * that comes later is refunded in the same way: `settling` looks at the chain again each time and plans the next step.
- * Tokens of any other mint stay until an operator says where they go.
+ * While the order lives, the address only counts; once it is OVER, what is neither paid out nor fee goes back to the
+ * sender, one refund at a time, and what then remains is swept, so that the address ends at exactly nothing. Money that
+ * comes later is refunded in the same way: `settling` looks at the chain again each time and plans the next step.
+ * Tokens of any other mint stay until an operator orders their return.
  *
- * One payment of its own is under way at a time, and what comes of it is heard by its id, so that late news of another
- * changes nothing but the sums.
+ * Only one payment of its own is under way at a time, and its news is recognised by its id, so that late news of
+ * another payment changes only the sums.
  */
 export const depositAddress = setup({
   types: {

@@ -7,14 +7,14 @@ import type { Message, Movement, PaymentFault, PaymentRole, PayoutEvent } from "
 /** The input of a payment. */
 export interface PaymentInput {
   readonly paymentId: string;
-  /** The deposit address it is paid from, whose ledger is counted when it lands. */
+  /** The deposit address that pays, whose ledger counts the landing. */
   readonly address: string;
   /** The order that the address belongs to. */
   readonly order: string;
   readonly role: PaymentRole;
   /** The recipients of the order that it pays itself. */
   readonly indexes: readonly number[];
-  /** How many recipients depend on it: for a plan, those that its payments will pay or leave out. */
+  /** How many recipients depend on it: for a plan, the recipients that its payments will pay or leave out. */
   readonly recipients: number;
   readonly movements: readonly Movement[];
   /** Pause before another attempt or another reading of the marker, in milliseconds. */
@@ -131,7 +131,7 @@ const ofAnother = {
 } as const;
 
 /**
- * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes
+ * `planned` → `inFlight` is where bytes come to exist: the bytes are committed before the first byte leaves. What nodes
  * report of a signature only leads to `reading`, and the marker on the chain decides: this payment made the marker, a
  * rival payment did, or nobody did. Bytes of the same words exclude each other on the chain, so signing them again is
  * safe, no matter what was read. A payment that has `failed` paid nothing: who planned it decides what comes next.

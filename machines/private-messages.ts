@@ -28,7 +28,7 @@ export interface PaymentFault {
 export type DepositEvent =
   /** At least 0.001 of the expected asset is there, but less than asked for. */
   | { readonly type: "DEPOSIT_SEEN" }
-  /** All that was asked for is finalized; who sent it is still being looked at. */
+  /** The whole deposit is finalized; its payers are still being checked. */
   | { readonly type: "DEPOSIT_FINALIZED" }
   /** All that was asked for is finalized, and may be paid out. */
   | { readonly type: "FUNDED" }

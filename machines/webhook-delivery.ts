@@ -8,7 +8,7 @@ export interface WebhookDeliveryInput {
   readonly noticeId: string;
   /** The webhook's owner. */
   readonly accountId: string;
-  /** The delivery of the same transaction's notice before this one to the same webhook, null when there is none. */
+  /** The delivery of the transaction's notice before, to the same webhook; null without one. */
   readonly follows: string | null;
   /** The id of this run, where it is not the delivery's own: a redelivery. */
   readonly run?: string;
@@ -30,9 +30,9 @@ export interface WebhookDeliveryContext extends WebhookDeliveryInput {
 
 /** Events of a delivery. */
 export type WebhookDeliveryEvent =
-  /** The delivery before this one has had its first attempt, or has ended. */
+  /** The earlier delivery has had its first attempt, or has ended. */
   | { readonly type: "TURN_CAME" }
-  /** Another delivery waits for this one's first attempt. */
+  /** A later delivery waits for the first attempt of this delivery. */
   | { readonly type: "FOLLOWED"; readonly by: string }
   | { readonly type: "DELIVERED" }
   | { readonly type: "ATTEMPT_FAILED"; readonly durationMs: number }
@@ -76,7 +76,8 @@ const tellFollower = {
 
 /**
  * Notices of one transaction reach a webhook in the order of their first attempts: a follower announces itself to the
- * delivery before it and waits. When that one has ended already, the engine hands it TURN_CAME instead.
+ * delivery before it and waits. When the earlier delivery has ended already, the engine hands the follower TURN_CAME
+ * instead.
  */
 export const webhookDelivery = setup({
   types: {

@@ -9,7 +9,7 @@ const JUMP_MS = 60_000;
 const AGREED_MS = 3_600_000;
 
 interface Seen {
-  /** How far the clock was ahead of the time that has passed, at the last look. */
+  /** The lead of the clock over the time that has passed, at the last look. */
   readonly aheadMs: number;
   /** The error of the clock, and the time of the look, by `elapsed`. */
   readonly offMs: number;
@@ -47,7 +47,7 @@ export function offBy(clock: Clock): number | null {
   return offMs;
 }
 
-/** The time by which it is judged what is old enough to end: as if the clock had not been put on. `now` is the clock's by default. */
+/** The time that judges age: the clock's time without a found lead. `now` is the clock's by default. */
 export function agingTime(clock: Clock, now = clock.now()): number {
   return now - Math.max(0, offBy(clock) ?? 0);
 }

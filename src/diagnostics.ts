@@ -33,7 +33,10 @@ export class Topic<Message extends object> {
 /** A request to the API was answered. */
 export interface RequestAnsweredEvent {
   readonly method: string;
-  /** The path with names in place of ids, such as "/v1/transactions/{transactionId}"; "none" where there is nothing at the path. */
+  /**
+   * The path with names in place of ids, such as "/v1/transactions/{transactionId}"; "none" for a path that leads
+   * nowhere.
+   */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
@@ -55,7 +58,7 @@ export interface TaskEndedEvent {
    */
   readonly outcome: "done" | "failed" | "given_back";
   readonly durationMs: number;
-  /** How long after it was due it was begun. */
+  /** The time from the due time of the task to its start. */
   readonly lateMs: number;
 }
 

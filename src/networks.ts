@@ -5,7 +5,7 @@ import { BlockList, isIP } from "node:net";
 export interface NetworkAddress {
   readonly address: string;
   readonly family: "ipv4" | "ipv6";
-  /** How many of the first bits are the network's. */
+  /** The number of leading bits that name the network. */
   readonly prefix: number;
 }
 

@@ -15,7 +15,7 @@ const MAX_SEARCHED = 64 * 1024;
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 100;
 
-/** A field of one of these names holds a secret, no matter what its value looks like. */
+/** Fields with such a name hold a secret, whatever their value looks like. */
 const SECRET_NAME =
   /api[-_]?key|access[-_]?key|private[-_]?key|secret|password|passwd|passphrase|authorization|cookie|credential|mnemonic|signed[-_]?transaction|auth[-_]?token|access[-_]?token|refresh[-_]?token|^token$/i;
 
@@ -165,7 +165,7 @@ function redactedFields(of: object, clean: Clean, depth: number): [string, unkno
 
 /** An error of the same class name that can be read and serialised like the first, and none of its methods. */
 function redactedError(error: Error, clean: Clean, depth: number): Error {
-  // An error may say of itself what it likes: none of these has to be a text.
+  // An error's fields may be of any type, not only text.
   const of = error as unknown as Readonly<Record<string, unknown>>;
   const text = (key: string): string => clean(String(of[key]));
   const copy = new Error(text("message"));

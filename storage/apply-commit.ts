@@ -14,7 +14,7 @@ import type { TaskQueue } from "./task-queue.ts";
 /** A database within a transaction. An act that returns false was refused. */
 export interface CommitTarget {
   readonly tasks: TaskQueue;
-  /** The instance goes on from the stamp `after`; its version grows by `steps`, or by one. */
+  /** The instance goes on from the stamp `after`; the version grows by `steps`, or by one. */
   step(step: StepRecord): boolean;
   /** Removes an ended instance of this life, with its history, that has no active child, no task and no watch. */
   remove(instance: Pick<InstanceRecord, "id" | "life">): boolean;

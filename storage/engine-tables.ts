@@ -16,7 +16,7 @@ const taskColumns = {
   lastKey: "text?",
   lastRoom: "integer?",
   admission: "text?",
-  /** When it may next be claimed: its due time, or the end of its lease while it is held. */
+  /** The time of the next claim: the due time, or the end of the lease while it is held. */
   visibleAt: "integer",
   /** How long after it was set that is; null for an absolute moment. */
   delayMs: "integer?",
@@ -35,7 +35,7 @@ const taskColumns = {
   deadAt: "integer?",
 } as const;
 
-/** A task as it is kept, with its lease. */
+/** A stored task, with its lease. */
 export interface StoredTask extends Omit<RowOf<typeof taskColumns>, "kind" | "admission"> {
   readonly kind: TaskKind;
   /**

@@ -100,7 +100,7 @@ export function planInstall(
 
 type StoredTable = NonNullable<Parameters<typeof planInstall>[1]>;
 
-/** Whether a program that knows this table, of before, can use what newer ones have made of it. */
+/** Whether a program with this older table can use the table of newer programs. */
 function serves(
   { columns, unique, migrations }: AnyTable,
   { definition, migrations: seen }: StoredTable,

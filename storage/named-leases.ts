@@ -1,4 +1,4 @@
-/** Names that one holder has for a time. Pure; adapters lease by it. */
+/** Named leases: names that one holder has for a time. Pure; adapters use these rules. */
 import type { EngineTables, StoredLease } from "./engine-tables.ts";
 import type { Lease, LeaseRequest } from "./storage.ts";
 

@@ -222,7 +222,7 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
   };
 }
 
-/** Whether another process may find work sooner by it: what is armed under a lease has its process. */
+/** Whether the commit gives work to other processes: a task armed under a lease has its process already. */
 const makesWorkDue = ({ arms = [], retries = [], watches = [] }: AnyCommit): boolean =>
   retries.length > 0 || watches.length > 0 || arms.some(({ lease }) => lease === undefined);
 

@@ -87,7 +87,7 @@ export function copyRow<R extends object>(table: { readonly columns: object }, r
 }
 
 /**
- * A copy of those described fields that are given: what an update sets.
+ * Copies the given fields of a described record, for an update.
  *
  * @throws TypeError when a given field holds another kind.
  *

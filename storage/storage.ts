@@ -144,7 +144,7 @@ export type InstanceListQuery = { readonly limit: number } & (
   | {
       /** Ended instances, by the time of their last step, oldest first; at the same time, ascending by id. */
       readonly order: "ended";
-      /** Only those whose last step is as old as this, or older. */
+      /** Only instances whose last step is at least this old. */
       readonly until: number;
       /** The last one of the page before; null for the first page. */
       readonly after: Pick<InstanceRecord, "updatedAt" | "id"> | null;
@@ -203,8 +203,8 @@ export interface ArmLease {
 }
 
 /**
- * A task that goes on under another name and payload, as a new version of its chart knows it. What a present holder brings
- * back is refused, and it can be claimed at `dueAt`, unless it is a dead letter.
+ * A task that continues under a new name and payload, for a new version of its chart. The result of a present holder is
+ * refused, and the task can be claimed at `dueAt`, unless it is a dead letter.
  */
 export interface TaskMigration extends DueTime {
   readonly task: string;
@@ -218,10 +218,10 @@ export interface WatchRecord {
   /** The watched thing, such as a signature. Unique together with kind and instance. */
   readonly key: string;
   readonly instance: string;
-  /** The life of the instance for which it is watched: what is found out is told to no other. */
+  /** The life of the instance for which it is watched: findings are told to no other life. */
   readonly life: string;
   readonly workflow: string;
-  /** 0 … shards − 1 of its kind; those who poll divide the shards among themselves. */
+  /** 0 … shards − 1 of its kind; polling processes divide the shards among themselves. */
   readonly shard: number;
 }
 
@@ -386,8 +386,8 @@ export interface TallyResult {
 }
 
 /**
- * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. What goes
- * (consumed, disarmed, unwatched) goes before what comes, so that a step may disarm a timer and arm it again.
+ * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. Removals
+ * (consumed, disarmed, unwatched) come before additions, so that a step may disarm a timer and arm it again.
  */
 export interface Commit<W> extends CommitParts {
   readonly writes?: readonly Write<W>[];
@@ -408,7 +408,10 @@ export interface CommitParts {
    * a lease which ran out, or of a task which was given back or set aside since, still counts.
    */
   readonly consumes?: { readonly task: string; readonly token: number };
-  /** Messages parked in the key of the consumed task, which end with it: those behind it, without a gap. Refused with `token` when one is not there. */
+  /**
+   * Messages parked in the key of the consumed task, which end with it: those behind it, without a gap. Refused with
+   * `token` when such a message is missing.
+   */
   readonly behind?: readonly string[];
   /**
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
@@ -424,7 +427,7 @@ export interface CommitParts {
   readonly removes?: readonly Pick<InstanceRecord, "id" | "life">[];
   /** Tasks to arm. A message takes over the workflow of its target, where that is there. */
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
-  /** Instances all of whose tasks belong to this workflow from now on. Leases, tokens and counts stay as they are. */
+  /** Instances whose tasks all belong to this workflow from now on. Leases, tokens and counts stay as they are. */
   readonly adopts?: readonly { readonly instance: string; readonly workflow: string }[];
   /** Tasks that go on in another form. An absent one is no error. */
   readonly amends?: readonly TaskMigration[];
@@ -476,7 +479,7 @@ export interface ClaimRequest {
   readonly maxCrashes: number;
 }
 
-/** A name that one holder has, until a time. What only one process may do is done under such a name. */
+/** A name that one holder owns until a time. Work for a single process is done under such a name. */
 export interface Lease {
   readonly name: string;
   readonly holder: string;
@@ -510,7 +513,7 @@ export interface EngineStorage {
   /**
    * Rows of an installed table, as of the last commit. Reads that a process asks for in one turn of the event loop,
    * without awaiting, see one state of its own commits.
-   * @throws TypeError when there is no such index, or the values are not those of its fields.
+   * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
   find<R extends object>(query: RowQuery<R>): Promise<readonly R[]>;
   /** The number of rows that `find` would find, and the sum of a field. */
@@ -582,7 +585,10 @@ export interface EngineStorage {
    * An estimate where the database has no exact figure, and null where it has none. An empty database may have 0.
    */
   size(): Promise<number | null>;
-  /** The tasks and watches of one instance, up to `limit` of each, all of one moment. With `except`, no tasks of this kind. */
+  /**
+   * The tasks and watches of one instance, up to `limit` of each, as of the same moment. With `except`, no tasks of
+   * this kind.
+   */
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks of all instances, known workflows or not. */
   tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;

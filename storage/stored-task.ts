@@ -54,7 +54,7 @@ export function claimedTask(task: StoredTask): ClaimedTask {
   return { ...taskRecord(task), token, crashes, failures };
 }
 
-/** The task under its other name and payload, taken from its holder. */
+/** The task under its new name and payload, taken from its holder. */
 export function amended<T extends StoredTask>(task: T, { name, payload, ...due }: TaskMigration): T {
   return paused({ ...task, name, payload, ...dueColumns(due), holder: null, token: task.token + 1 });
 }

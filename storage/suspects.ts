@@ -28,7 +28,7 @@ export function suspected<T extends StoredTask>(
   const { crashedAt } = task;
   const { now, leaseMs, maxCrashes } = claim;
   if (task.holder !== null) {
-    // Its holder gave its last sign of life one lease before the end.
+    // The holder gave its last sign of life one lease before the end.
     const isInRow = crashedAt !== null && task.visibleAt - leaseMs - crashedAt < SUSPECT_MS;
     const crashes = isInRow ? task.crashes + 1 : 1;
     const crashed = paused({ ...task, crashes, crashedAt: now, holder: null });

@@ -106,8 +106,9 @@ export interface Migration {
   readonly add?: { readonly [field: string]: string | number | bigint | boolean | null };
   readonly drop?: readonly string[];
   /**
-   * True when programs that do not know this migration may go on using the table: what it adds may be null, and is null in the
-   * rows of before and in those that such programs insert; nothing is dropped. They are refused where it is left out.
+   * True when programs that do not know this migration may go on using the table: added columns may be null, and are
+   * null in older rows and in rows that such programs insert; nothing is dropped. Without `beside` such programs are
+   * refused.
    */
   readonly beside?: boolean;
 }
@@ -183,7 +184,7 @@ export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "bool
 /**
  * Describes a table of your own, whose rows are committed together with the steps of your charts.
  *
- * A column named `version` of the kind `integer` counts the changes of its row: an insert gives it its first value and
+ * A column named `version` of the kind `integer` counts the changes of its row: an insert sets the first value and
  * every update adds one.
  *
  * @throws TypeError when the description contradicts itself, naming the table and the field.

@@ -119,7 +119,7 @@ export class TaskQueue {
     this.#rows.adopt(instance, workflow);
   }
 
-  /** Gives a task another name and payload, and takes it from its holder. An absent one is no error. */
+  /** Gives a task a new name and payload, and takes it from its holder. An absent task is no error. */
   amend(amendment: TaskMigration): void {
     this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
   }
@@ -220,7 +220,7 @@ export class TaskQueue {
     return inTurn.find((task) => hasRoom(task, this.#rows));
   }
 
-  /** Extends leases; answers the ids of those that are lost. */
+  /** Extends leases; returns the ids of tasks whose lease is lost. */
   heartbeat({ tasks, ...beat }: Parameters<EngineStorage["heartbeat"]>[0]): string[] {
     const isKept = ({ id, token }: (typeof tasks)[number]): boolean =>
       this.#put(this.#claimed(id, token), (task) => extended(task, beat)) !== null;

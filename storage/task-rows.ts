@@ -33,9 +33,11 @@ export interface TaskRows {
   disarm(instance: string, name?: string): readonly GoneTask[];
   /** All tasks of an instance belong to this workflow from now on. */
   adopt(instance: string, workflow: string): void;
-  /** Tasks of an instance by name, those of one name as they were armed; none of the kind `except`. */
+  /** Tasks of an instance by name, with equal names as armed; none of the kind `except`. */
   ofInstance(instance: string, limit: number, except?: TaskKind): readonly TaskRow[];
-  /** Tasks of a line whose `visibleAt` is `until` or earlier, held or not: earliest first, of one time as they were armed. */
+  /**
+   * Tasks of a line whose `visibleAt` is `until` or earlier, held or not: earliest first, at the same time as armed.
+   */
   due(wanted: {
     readonly line: ClaimQueueName;
     readonly workflow: string;
@@ -53,8 +55,8 @@ export interface TaskRows {
   /** The first keys of tasks behind this one, in the order of `compareTexts`. */
   firstKeys(after: string): Iterable<string>;
   /**
-   * Under a first key, the first parked task of each last key, ordered by last key as `compareTexts` does: keys behind
-   * `after` first, then all other keys. No task is admitted during the iteration.
+   * Under a first key, the first parked task of each last key, ordered by last key as `compareTexts` does: first keys
+   * behind `after`, then the remaining keys. No task is admitted during the iteration.
    */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
   /** Parked tasks whose first and last key are both this key, as they were armed. */

@@ -34,7 +34,7 @@ const EXPIRY_DAYS = { least: 1, most: 3_650 };
 const MAX_ACCOUNTS_AT_A_TIME = 500;
 const ACTS_ON_ACCOUNTS = ["create", "list"];
 const ACTS_ON_KEYS = ["create", "list", "rotate", "revoke"];
-/** The thing named after an act on keys. */
+/** The kind of id that follows an act on keys. */
 const NAMED_ID: Readonly<Record<string, string>> = { revoke: "a key", rotate: "a key" };
 const OVERLAP = { unit: "h", most: 90 * DAY_MS } as const;
 

@@ -24,7 +24,7 @@ async function exportsOf(file: string): Promise<unknown[]> {
   }
 }
 
-/** The workflows of a module. @throws Error with a sentence when it has none. */
+/** The workflows of a module. @throws Error with a sentence for a module without workflows. */
 export async function workflowsIn(file: string): Promise<AnyWorkflow[]> {
   const workflows = (await exportsOf(file)).filter(isWorkflow);
   if (workflows.length > 0) return workflows;
@@ -32,7 +32,8 @@ export async function workflowsIn(file: string): Promise<AnyWorkflow[]> {
 }
 
 /**
- * The machines of a module, including the machines of its workflows. @throws Error with a sentence when it has none.
+ * The machines of a module, including the machines of its workflows. @throws Error with a sentence for a module without
+ * machines.
  */
 export async function machinesIn(file: string): Promise<AnyStateMachine[]> {
   const found = (await exportsOf(file)).flatMap((each) =>

@@ -8,10 +8,10 @@ import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
 import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
 import type { DevContext } from "./dev-context.ts";
 
-/** Does what one request asks. `body` is what JSON it holds: throws `ZodError` when it is not what is expected. */
+/** Carries out one request. `body` is the request's JSON. Throws `ZodError` for an unexpected body. */
 type DevAct = (world: DevContext, body: unknown) => object | Promise<object>;
 
-/** A helper cannot do what it was asked; the message says why. */
+/** A helper refused a request; the message says why. */
 export class ActRefused extends Error {
   override readonly name = "ActRefused";
 }

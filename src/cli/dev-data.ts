@@ -38,7 +38,7 @@ const setupSchema = z.object({
  */
 export type DevSetup = Readonly<z.infer<typeof setupSchema>>;
 
-/** The files of a data folder; makes the folder when it is not there. */
+/** The files of a data folder; makes an absent folder. */
 export function openDataFolder(folder: string): {
   /** Held while a `paystate dev` runs on the folder. */
   readonly lock: string;

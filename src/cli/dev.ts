@@ -26,7 +26,7 @@ interface DevArguments {
   readonly rpcPort: number;
   readonly dataFolder: string;
   readonly slotMs: number;
-  /** How long a payment of wallet mode can be cancelled, in milliseconds. */
+  /** The time in which a payment of wallet mode can be cancelled, in milliseconds. */
   readonly broadcastDelayMs: number;
   readonly json: boolean;
   readonly debug: boolean;

@@ -1,4 +1,7 @@
-/** `paystate listen`: a webhook receiver on this machine that shows what comes and forwards it to the developer's program. */
+/**
+ * `paystate listen`: a webhook receiver on this machine that shows deliveries and forwards them to the developer's
+ * program.
+ */
 import { createServer } from "node:https";
 import { isApiError } from "../client/api-error.ts";
 import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";

@@ -1,4 +1,4 @@
-/** Arguments of a command, read strictly: what it does not take is refused, by name, with what would be right. */
+/** Reads the arguments of a command strictly: an unknown argument is refused by name, with the right form. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { UsageError } from "./usage-error.ts";
 
@@ -7,7 +7,7 @@ type Parsed<O extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; allowPositionals: true; options: O }>
 >;
 
-/** Throws `UsageError` for an option that is none of `options`, lacks its value or takes none. */
+/** Throws `UsageError` for an unknown option, a missing value, or a superfluous value. */
 export function readArguments<O extends Options>(args: readonly string[], options: O): Parsed<O> {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });

@@ -7,7 +7,7 @@ import type { WalletReconciliation, WalletFinding } from "../payments/reconcile/
 import type { OperatorService } from "./open-service.ts";
 import type { Print } from "./print.ts";
 
-/** Prints what was found, and resolves with whether all of it is explained. */
+/** Prints the findings, and resolves with whether all findings are explained. */
 export async function reconcile(
   service: OperatorService,
   print: Print,

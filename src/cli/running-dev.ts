@@ -18,7 +18,7 @@ interface RunningDev {
   readonly receiver: DevReceiverSetup;
 }
 
-// It is on this machine, and registering makes it try a receiver that is here, too.
+// The time limit of a call. The service is on this machine, and so is the receiver that a registration tries.
 const MAX_CALL_MS = 10_000;
 
 /** Throws a sentence where none runs on the folder: its port does not answer, or does not know the folder's keys. */

@@ -26,7 +26,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   /** Milliseconds until the request may be repeated; null when the service does not tell. */
   readonly retryAfterMs: number | null;
   /**
-   * How many requests were sent. When more than one was, an earlier one may have done what was asked and its answer was
+   * How many requests were sent. After several requests, an earlier one may have been carried out, with its answer
    * lost: `cancelTransaction` is then refused with `CANNOT_CANCEL`, `currentStatus` `cancelled`.
    */
   readonly attempts: number;

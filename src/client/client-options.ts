@@ -6,10 +6,7 @@ export type Fetch = (request: Request) => Promise<Response>;
 
 /** Options of `createClient`. */
 export interface ClientOptions {
-  /**
-   * The URL of the service, without `/v1`, without `/v1`, such as "https://pay.example" or
-   * "https://shop.example/payments".
-   */
+  /** The URL of the service, without `/v1`, such as "https://pay.example" or "https://shop.example/payments". */
   readonly baseUrl: string;
   /** A key of the account. It is sent to `baseUrl` only: redirects are not followed. */
   readonly apiKey: string;

@@ -42,7 +42,7 @@ type Ids<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
 type BodyOf<Endpoint extends Keyed> = NonNullable<Endpoint["body"]>["schema"];
 type QueryOf<Endpoint extends Keyed> = NonNullable<Endpoint["query"]>;
 
-/** The body or the query, where there is one. */
+/** The body or the query of an endpoint, if any. */
 type Fields<Endpoint extends Keyed> =
   undefined extends z.input<BodyOf<Endpoint>>
     ? string extends keyof QueryOf<Endpoint>["shape"]

@@ -13,7 +13,7 @@ export interface ActorOptions<Input> {
 
 /** Options of a child machine. */
 export interface ChildOptions {
-  /** How its instances go on, by version: a function that leads to the next one. Not needed where its chart has not changed. */
+  /** Migrations of the child's instances, by version, each to the next version. Not needed for an unchanged chart. */
   readonly migrate?: Readonly<Record<number, AnyMigration>>;
 }
 

@@ -39,7 +39,10 @@ export interface ChartParts<Source extends ChartSource> {
   readonly catches?: ReadonlySet<string>;
   /** Whether timers of an instance may outlast the states that have armed them. */
   readonly delaysEvents: boolean;
-  /** Why it cannot be durable: one sentence per fault, each naming the state. Empty for a chart that can be registered. */
+  /**
+   * Faults that keep the chart from being durable: a sentence for each fault, with the state. Empty for a chart that
+   * can be registered.
+   */
   readonly faults: readonly string[];
 }
 

@@ -60,7 +60,7 @@ export interface ChartSnapshot {
   readonly parent?: ParentLink;
   /** Large contexts for effects of earlier steps, as JSON, by step. */
   readonly lent?: Readonly<Record<string, unknown>>;
-  /** Children of its last step that one commit had no room for. No event is taken before they have begun. */
+  /** Children of the last step that did not fit into one commit. No event is taken before they have begun. */
   readonly unborn?: readonly UnbornChild[];
 }
 

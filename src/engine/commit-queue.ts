@@ -28,7 +28,7 @@ export class CommitQueue<W> {
   readonly #storage: Pick<EngineStorage, "commit">;
   #waiting: Waiting<W>[] = [];
   #isFlushing = false;
-  /** Commits that wait or are on their way, and what they weigh. */
+  /** The number of waiting and sent commits, and the length of their texts. */
   #pending = 0;
   #characters = 0;
 
@@ -59,7 +59,7 @@ export class CommitQueue<W> {
 
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // What a commit makes due may ask for the next one before any timer has its turn.
+      // A task made due by a commit may ask for the next commit before any timer has its turn.
       if (isTurnOver()) await nextTurn();
       const batch = this.#waiting.slice(0, MAX_BATCH);
       this.#waiting = this.#waiting.slice(MAX_BATCH);
@@ -83,7 +83,7 @@ export class CommitQueue<W> {
   }
 }
 
-/** How long its texts are that may be long. */
+/** The length of those texts of a commit that may be long. */
 function charactersOf({ step, starts = [], arms = [] }: CommitParts): number {
   let sum = step?.snapshot.length ?? 0;
   for (const { snapshot } of starts) sum += snapshot.length;

@@ -12,7 +12,7 @@ export interface TaskRun<W> {
   readonly steps: StepHandler<W>;
   readonly workflows: WorkflowRegistry;
   readonly clock: Clock;
-  /** Asked what a task said when it last failed, and for a context that does not stand in it. */
+  /** Read for the message of a task's last failure, and for a context that is not in the task. */
   readonly storage: Pick<EngineStorage, "pending" | "load">;
   /** In milliseconds since the Unix epoch. */
   readonly beganAt: number;

@@ -18,9 +18,9 @@ export interface EngineOptions<W> {
   readonly storage: EngineStorage;
   /** Tables of your own, as `{ orders }` for `defineTable("orders", …)`. The first commit installs or migrates them, or rejects. */
   readonly tables?: TableSet<W>;
-  /** Every workflow whose instances this process may run; two versions of one chart may stand side by side. */
+  /** The workflows whose instances this process may run; two versions of one chart may stand side by side. */
   readonly workflows: readonly AnyWorkflow[];
-  /** How watched things are polled, by watch kind. */
+  /** The watchers, which poll watched things, by watch kind. */
   readonly watchers?: Readonly<Record<string, Watcher>>;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
@@ -32,11 +32,9 @@ export interface EngineOptions<W> {
   readonly slots?: number;
   /** Effects and invocations with limits in hand at once. Default 128. */
   readonly limitedSlots?: number;
-  /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
+  /** How long a vanished process holds up its tasks; heartbeats go out at a third of this time. Default 15,000 ms. */
   readonly leaseMs?: number;
-  /**
-   * Interval in which this process looks for tasks that other processes made due; one read each time. Default 1,500 ms.
-   */
+  /** The pause between looks for tasks that other processes made due; one read each time. Default 1,500 ms. */
   readonly pollMs?: number;
   /**
    * A task whose holders vanished this often in a row is a dead letter. With 1, every task that a vanished process held

@@ -37,8 +37,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
     start: { readonly id: string; readonly input: InputFrom<M> },
   ): Promise<CommitResult>;
   /**
-   * Hands an event to an instance and resolves when the step it makes is durable. Of racing senders one wins after
-   * each step and the others decide again, so that only the chart decides what an event may do.
+   * Hands an event to an instance and resolves when the step it makes is durable. Among racing senders one wins after
+   * each step and the others decide again, so that only the chart decides about an event.
    *
    * Rejects with `UnknownWorkflow` where this engine does not have the workflow, and for an instance of another one; with
    * a TypeError for an event of the engine's own: its type begins with `xstate.` or `$`, or a field of it with `$`.
@@ -64,9 +64,12 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   waitFor(id: string, until: WaitTarget, options?: { readonly signal?: AbortSignal }): Promise<ChartSnapshot>;
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
-  /** How this process follows each kind of watches: how many, and how long the longest has waited. Empty while it does not run. */
+  /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
   watching(): Readonly<Record<string, WatchStatus>>;
-  /** How long what has ended is kept, how much is stored, and how the removals of this process go. Rejects when the storage does. */
+  /**
+   * The retention of ended instances, the size of the storage, and the removals of this process. Rejects when the
+   * storage does.
+   */
   retention(): Promise<RetentionStatus>;
   /** The reads and acts of an inspector: see `createInspector`. Its acts are lines of the engine's log. */
   readonly inspected: InspectedEngine;
@@ -78,16 +81,16 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
    */
   run(options?: { readonly only?: readonly AnyWorkflow[] }): void;
   /**
-   * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest.
-   * What is not done by then is done by the process that runs next. Resolves at most 10 seconds after `timeoutMs`, even
-   * when the storage does not answer; rejects when the shards of watches could not be given back.
+   * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest. Work
+   * that is unfinished by then is done by the process that runs next. Resolves at most 10 seconds after `timeoutMs`,
+   * even when the storage does not answer; rejects when the shards of watches could not be given back.
    */
   stop(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Stops as `stop()` does, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
   /**
-   * Resolves when, at the clock's present time, nothing is due, nothing is in hand and no poll has news: what tests on
-   * a virtual clock wait for before they turn it on. Resolves at once when the engine does not run.
+   * Resolves when, at the clock's present time, no task is due, no task is in hand and no poll has news. Tests on a
+   * virtual clock wait for this before they turn the clock on. Resolves at once when the engine does not run.
    */
   settled(): Promise<void>;
 }

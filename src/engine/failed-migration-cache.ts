@@ -7,7 +7,7 @@ const REMEMBERED_MS = 1_000;
 // Beyond this number the oldest failure is forgotten, at the cost of a further try.
 const MAX_REMEMBERED = 1_000;
 
-/** An instance on its way to another version of its chart, and how many steps it has made so far. */
+/** A failed migration of an instance, and the number of the instance's steps so far. */
 type MigrationTry = MigrationStep & { readonly version: number };
 
 export class FailedMigrationCache {

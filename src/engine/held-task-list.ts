@@ -124,7 +124,7 @@ export class HeldTaskList {
     await Promise.all(left.map(({ task }) => this.giveBack(task)));
   }
 
-  /** How it ended. Never rejects. */
+  /** Does a task, and resolves with the outcome. Never rejects. */
   async #do({ task, hold }: InHand): Promise<TaskEndedEvent["outcome"]> {
     const { perform, log } = this.#around;
     try {

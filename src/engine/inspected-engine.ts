@@ -2,7 +2,7 @@
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** The reads of a storage that a viewer needs. None of them writes or takes a lease. */
+/** The reads of a storage for a viewer, which never write or take a lease. */
 export type InspectedStorage = Pick<
   EngineStorage,
   "load" | "history" | "pending" | "list" | "tasks" | "find"
@@ -62,6 +62,6 @@ export class ActRefused extends Error {
 /** Acts of viewers. Every act is recorded, with its author and reason. */
 export interface ViewerActs {
   offers(instance: string): Promise<readonly OfferedAct[]>;
-  /** Answers with a sentence of what came of it. @throws ActRefused */
+  /** Returns a sentence about the result. @throws ActRefused */
   perform(instance: string, key: string, given: GivenAct): Promise<string>;
 }

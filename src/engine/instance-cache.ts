@@ -1,4 +1,6 @@
-/** A cache of the instances that this process committed last, so that the next step of a busy one needs no read. */
+/**
+ * A cache of the instances that this process committed last, so that the next step of a busy instance needs no read.
+ */
 import type { InstanceRecord } from "../../storage/storage.ts";
 
 /** The fields of a stored instance that a step depends on. */
@@ -9,7 +11,7 @@ export type KnownInstance = Pick<
 
 // Somewhat more than are under way at once; with contexts of a kilobyte, four megabytes.
 const MAX_KNOWN = 4_096;
-// Characters of their snapshots, however large each one is.
+// The most characters of all cached snapshots together.
 const MAX_KNOWN_TEXT = 16 * 1024 * 1024;
 
 /**

@@ -7,7 +7,7 @@ import type { Clock } from "../runtime.ts";
 import type { PollResult } from "./watch-queue.ts";
 import type { PollContext, WatchEvent, Watcher } from "./watcher.ts";
 
-/** The time of one look: a new watch waits at most so long for those before it. */
+/** The time of one look: a new watch waits at most this long for watches before it. */
 const LOOK_MS = 750;
 /** Far longer than a well-behaved look takes to stop; a look that never stops would keep its watches forever. */
 const GIVEN_UP_AFTER_MS = 60_000;
@@ -61,7 +61,7 @@ export async function lookAtBatch(
     await look.tell(await Promise.race([watcher.poll(batch, look), givenUp]));
     return { batch, told, missed, isCutOff: over.signal.aborted, error: null };
   } catch (error) {
-    // Nothing is known of what it did not tell. It waits for the next interval, for the outside may be out of order.
+    // Nothing is known about untold watches. They wait for the next interval, since the outside may be out of order.
     return { batch, told, missed: new Set(batch), isCutOff: false, error };
   } finally {
     ended.abort();

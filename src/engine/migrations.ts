@@ -9,7 +9,10 @@ export interface PreviousInstance<Context = Readonly<Record<string, unknown>>> {
   readonly version: number;
   readonly value: StateValue;
   readonly context: Context;
-  /** When each timer is due, by its name, in milliseconds since the Unix epoch. `after` names it `xstate.after.<delay>.<state id>`. */
+  /**
+   * The due times of timers, by name, in milliseconds since the Unix epoch. The name of a timer of `after` is
+   * `xstate.after.<delay>.<state id>`.
+   */
   readonly timers: Readonly<Record<string, number>>;
   /** The promises and child machines that run, by their ids: the names of their logics. */
   readonly children: Readonly<Record<string, string>>;
@@ -23,7 +26,10 @@ export interface PreviousInstance<Context = Readonly<Record<string, unknown>>> {
 export interface MigratedInstance<Value = StateValue, Context = object, W = unknown> {
   readonly value?: Value;
   readonly context?: Context;
-  /** When timers are due, by name, in ms since the Unix epoch. One that is not named stays, or begins now where it did not run. */
+  /**
+   * When timers are due, by name, in ms since the Unix epoch. A timer that is not named stays, or begins now if it did
+   * not run.
+   */
   readonly timers?: Readonly<Record<string, number>>;
   /** New ids of promises that run, by their old ids: they go on under their idempotency keys. */
   readonly children?: Readonly<Record<string, string>>;

@@ -5,9 +5,9 @@ export class OutageGuard {
    * lease after the outage, every living process has sent a heartbeat.
    */
   readonly #halfLeaseMs: number;
-  /** When the storage first did not answer; null while it does. */
+  /** The start of the outage: the first call without an answer; null while the storage answers. */
   #missedAt: number | null = null;
-  /** When the outage was over, if it was long enough to end leases. */
+  /** The end of an outage that was long enough to end leases. */
   #overAt: number | null = null;
 
   constructor(leaseMs: number) {
@@ -27,7 +27,7 @@ export class OutageGuard {
     this.#missedAt = null;
   }
 
-  /** How long claims have to wait still. */
+  /** The time that claims still have to wait. */
   restMs(now: number): number {
     if (this.#overAt === null) return 0;
     const passed = now - this.#overAt;

@@ -18,7 +18,10 @@ import type { AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
 
-/** Brings a task to its end. Throws when it is to be tried again, and `TaskMovedError` when it is of another version of its chart. */
+/**
+ * Brings a task to its end. Throws when the task must be tried again, and `TaskMovedError` when it belongs to another
+ * version of its chart.
+ */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
   try {
     await withinTask(task, () => performed(around, task, hold));
@@ -105,7 +108,7 @@ async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: Tas
   if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
   const end = await Promise.race([
     runPromise(actor.create, invocation, runOf(task, hold)),
-    // One that does not listen to its signal would keep its place for an end that no chart waits for.
+    // A promise that ignores its signal would keep its place for an end that no chart waits for.
     hold.untilDisarmed(),
   ]);
   if (end === undefined || hold.isDisarmed) return;

@@ -1,4 +1,4 @@
-/** From an instance of an older version of its chart to the one commit that makes it one of the present version. Pure. */
+/** Plans the commit that turns an instance of an older version of its chart into one of the present version. Pure. */
 import type { StateValue } from "xstate";
 import type { PendingRecords, PendingTask, TaskMigration, Write } from "../../storage/storage.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
@@ -224,7 +224,7 @@ class Moving {
     });
   }
 
-  /** Promises that go on under another id, or another name of their logic. */
+  /** Promises that continue under a new id, or a new name of their logic. */
   #amendedPromises(renamed: Result["children"], kept: Readonly<Record<string, ChildLink>>): TaskMigration[] {
     return Object.entries(this.#before.children ?? {}).flatMap(([old, { src, run }]) => {
       const id = renamed[old] ?? old;

@@ -33,7 +33,7 @@ import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
-/** The parts of a commit that one step fills. */
+/** The parts of a step's commit. */
 export interface StepCommit {
   readonly after: ChartSnapshot;
   readonly life: string;
@@ -83,7 +83,7 @@ export interface WaitingEvent {
   readonly cause: string;
 }
 
-/** A step that is not stored yet: what the next one of a run begins from. */
+/** A step that is not stored yet, from which the next step of a run begins. */
 interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows"> {
   readonly facts: StepContext;
   readonly born: readonly StepCommit[];
@@ -102,7 +102,7 @@ export class StepPlan {
   readonly #workflows: WorkflowRegistry;
   /** The ids of children that others have. */
   readonly #taken: Pick<TakenIdCache, "of"> | null;
-  /** How many more children may begin in this commit. */
+  /** The number of children that may still begin in this commit. */
   #room = MAX_BORN;
 
   constructor(
@@ -187,7 +187,7 @@ export class StepPlan {
     return { parts: this.#whole(made, instance.stamp), taken: waiting.length };
   }
 
-  /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
+  /** The step that brings an instance into a new version of its chart, and the steps of the children it starts. */
   arrive(moved: PlannedArrival): StepCommit[] {
     const { workflow, instance, before, step, writes, amends } = moved;
     const { key } = workflow;
@@ -282,7 +282,7 @@ export class StepPlan {
     return { facts, after, earlier: NONE, history, follows: { ...follows, arms }, born };
   }
 
-  /** The step behind the one of this stamp, or the first one, as it is stored; then those of children. */
+  /** The step after the step with this stamp, or the first step, as stored; then the steps of its children. */
   #whole(
     { facts, after: left, earlier, history, follows, born }: Made,
     behind: string | null,

@@ -6,7 +6,7 @@ import { Pause } from "./pause.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
 import type { WatchStatus, Watcher } from "./watcher.ts";
 
-/** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
+/** The pause between looks for watches of which this process holds no shard: the process may be handed a shard. */
 const GLANCE_MS = 900;
 /** The pause while nothing is watched anywhere. This glance is the only cost of an idle polling. */
 const IDLE_GLANCE_MS = 3_600;
@@ -73,14 +73,14 @@ export class WatchLoop {
     this.#kinds.get(kind)?.follow(true);
   }
 
-  /** Something is being done here, perhaps begun elsewhere: what is to be watched for it may be there as well. */
+  /** Wakes the polling: work is being done here, perhaps begun by another process, and may have new watches. */
   stir(): void {
     if (!this.#isIdle) return;
     this.#isIdle = false;
     this.#pause.end();
   }
 
-  /** How each kind is followed by this process; empty while it does not run. */
+  /** The standing of each watch kind in this process; empty while the engine does not run. */
   standing(): Readonly<Record<string, WatchStatus>> {
     return Object.fromEntries([...this.#kinds].map(([kind, polling]) => [kind, polling.standing()]));
   }
@@ -96,7 +96,7 @@ export class WatchLoop {
     }
   }
 
-  /** Asks what is watched, and lets each kind know. False when nothing is that is polled here. */
+  /** Asks for the watched kinds, and tells each kind. False when no polled kind is watched. */
   #glance(): Promise<boolean> {
     return this.#turns.take("glance", async () => {
       this.#armed.clear();

@@ -29,7 +29,7 @@ export type RanTaskWrite = Insert<{ paystateRanTasks: RanTaskRow }>;
 
 /** The result of an ended task. */
 export interface RanTask extends Omit<RanTaskRow, "id"> {
-  /** `instance:stamp:index` of the step that armed it, with an addition where it came of another task. */
+  /** `instance:stamp:index` of the arming step, with a suffix when a task armed this task. */
   readonly task: string;
 }
 

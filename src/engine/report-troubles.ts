@@ -52,7 +52,7 @@ export class TroubleReport {
     const before = this.#strangers;
     this.#strangers = new Map([...open.keys()].map((workflow) => [workflow, before.get(workflow) ?? now]));
     for (const [workflow, instances] of open) {
-      // They may be ended, or moved on, by the process that this one takes the place of.
+      // These instances may be ended, or migrated, by the process that this process replaces.
       if (now - (this.#strangers.get(workflow) ?? now) <= OVERDUE_MS) continue;
       if (this.#reportedStrangers.has(workflow) || this.#unknownWorkflows.has(workflow)) continue;
       this.#reportedStrangers.add(workflow);

@@ -8,7 +8,7 @@ import type { InvocationTask } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
 
-/** Instances share no actor system: a body finds no other actor in its own. */
+/** Instances share no actor system: a body finds no actor in its system. */
 const system = { get: () => undefined };
 
 type PromiseEnd =
@@ -20,7 +20,7 @@ export async function runPromise(
   { id, input }: InvocationTask,
   run: EffectRun,
 ): Promise<PromiseEnd> {
-  // Code that asks an actor for its identity gets one that stays the same after a crash.
+  // Code that asks an actor for its identity gets an identity that survives a crash.
   const self = { id, sessionId: run.key, system };
   const scope = {
     input,

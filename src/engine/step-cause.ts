@@ -32,7 +32,7 @@ type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskR
 /** The common cause of the steps of one commit: a task, or a watcher of this kind. */
 export type CommitCause = CausingTask | { readonly watch: string };
 
-/** The number of the step of this instance that is meant, where it is among these rows of its history; else null. */
+/** The number of the named step of this instance, if the step is among these history rows; else null. */
 export function stepNumber({ instance, step }: TaskCause, history: readonly HistoryStep[]): number | null {
   if (BEFORE_STAMPS.test(step)) return Number(step);
   return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
@@ -74,7 +74,7 @@ const OF_OWN_TASK = /^(effect|timer|invocation|message)@([^ ]+)(?: (.*))?$/s;
 const OF_TASK = /^(effect|timer|invocation|message) (.*)$/s;
 const OF_WATCH = /^watch (.*)$/s;
 const OF_PARENT = new RegExp(`^parent (.*):(${STEP_PATTERN})$`, "s");
-/** An id of a task: instance, stamp and place in the step that armed it, perhaps with what came of it. */
+/** An id of a task: instance, stamp and place in the arming step, perhaps with a suffix for a later task. */
 const TASK_ID = new RegExp(String.raw`^(.*):(${STEP_PATTERN}):\d+(?::sent(?::\d+)?|:back)*$`, "s");
 
 /** The cause that a text tells of a step of this instance; null where it tells none. */

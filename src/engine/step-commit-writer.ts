@@ -67,7 +67,7 @@ export interface StepCommitWriterParts<W> {
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
 
-/** How often an effect reads anew when another commit has changed the rows that the effect had read. */
+/** The most readings of an effect, which reads anew when another commit has changed the rows it had read. */
 const MAX_LOOKS = 3;
 
 export class StepCommitWriter<W> {

@@ -1,4 +1,4 @@
-/** Load, decide, commit: the one way in which an instance changes. */
+/** Load, decide, commit: the only way in which an instance changes. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
@@ -57,7 +57,8 @@ interface StepHandlerParts<W> extends Pick<StepCommitWriterParts<W>, "workflows"
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
   /**
-   * Whether a caller waits for a state of this instance, or `inspect` is set: if so, each message gets its own commit.
+   * Whether a caller waits for a state of this instance, or `inspect` is set. Every message of a followed instance gets
+   * a commit of its own.
    */
   readonly isFollowed: (instance: string) => boolean;
 }
@@ -97,7 +98,7 @@ export class StepHandler<W> {
     }
   }
 
-  /** Hands an event to an instance. Of racing senders one wins after each step; the others decide again. */
+  /** Hands an event to an instance. Among racing senders one wins after each step; the others decide again. */
   send(id: string, event: EventObject, companions: StepCommitAdditions<W> = {}): Promise<SendResult> {
     return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
@@ -110,7 +111,10 @@ export class StepHandler<W> {
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
-  /** Throws `TaskMovedError` where the instance has another workflow than the task by now, which is given all its tasks. */
+  /**
+   * Throws `TaskMovedError` when the instance now has a different workflow than the task; all its tasks get that
+   * workflow.
+   */
   async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
     const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
     if (workflow === before) return;

@@ -15,7 +15,7 @@ export class TaskLease {
     return this.#abort.signal;
   }
 
-  /** Resolves when the hold is disarmed. One caller at most may wait for it. */
+  /** Resolves when the hold is disarmed. At most one caller may wait. */
   untilDisarmed(): Promise<void> {
     return new Promise((resolve) => {
       this.#onDisarmed = resolve;

@@ -5,7 +5,7 @@
 import { elapsed } from "../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 
-/** How often this process checks its own clock, and the clock of the storage, which may differ. */
+/** The pause between checks of this process's clock, and of the storage's clock, which may differ. */
 const LOOK_EVERY_MS = 1_000;
 const ASK_EVERY_MS = 60_000;
 /** Between two looks a clock that nobody sets differs from elapsed time by less than this. */

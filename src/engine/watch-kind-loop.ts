@@ -1,4 +1,4 @@
-/** Polls the watches of one kind in the shards that this process holds: several looks at once, each within its time. */
+/** Polls the watches of one kind in this process's shards: several looks at once, each within its time. */
 import type { WatchRecord } from "../../storage/storage.ts";
 import { elapsed } from "../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -24,10 +24,10 @@ interface RunningWatchLoopParts extends WatchLoopParts {
   readonly signal: AbortSignal;
 }
 
-/** Looks of one kind at once: one that waits for a slow answer leaves the others their turn. */
+/** The most looks of one kind at once: a look that waits for a slow answer leaves other looks their turn. */
 const LOOKS_AT_ONCE = 4;
 const DEFAULT_BATCH_SIZE = 256;
-/** The longest time between two listings, so that a watch which another process armed is found soon. */
+/** The longest time between two listings, in which watches armed by other processes are found. */
 const MAX_LISTING_PAUSE_MS = 1_000;
 /** Listing takes at most one part in so many of the time, however many watches there are. */
 const LISTING_SHARE = 20;
@@ -47,7 +47,7 @@ export class WatchKindLoop {
   readonly #pause: Pause;
   readonly #turnsToList = new KeyedQueue();
   readonly #looks = new Set<Promise<void>>();
-  /** Steps made because of what looks found, so far. */
+  /** The number of steps made so far because of looks. */
   #moves = 0;
   readonly #share: WatchShare;
   #listAt = 0;
@@ -67,7 +67,7 @@ export class WatchKindLoop {
   /** Resolves when it was stopped; looks under way go on until `close`. */
   async run(): Promise<void> {
     const { clock, leaseMs, signal } = this.#around;
-    // At most a third of the lease, so that it is renewed in time.
+    // At most a third of the lease, to renew the lease in time.
     const pauseMs = Math.min(MAX_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
     while (!signal.aborted) {
       const began = elapsed(clock);

@@ -8,7 +8,7 @@ interface Turn {
   dueAt: number;
   /** The number of its last turn; 0 before the first. */
   taken: number;
-  /** When it was last looked at successfully; before that, when it was first listed. */
+  /** The time of the watch's last successful look; before the first look, the time when the watch was first listed. */
   seenAt: number;
   /** The number of the last listing that held it. */
   listing: number;
@@ -20,7 +20,7 @@ export interface PollResult {
   /** Instances that took an event. */
   readonly told: ReadonlySet<string>;
   readonly missed: ReadonlySet<WatchRecord>;
-  /** The time of the look was over: what it missed is due again at once. */
+  /** The time of the look was over: missed watches are due again at once. */
   readonly isCutOff: boolean;
 }
 

@@ -80,7 +80,7 @@ export class WatchShare {
 /** A holder that takes no lease: requests with this name only read the holders. */
 const LOOKING = "";
 
-/** How many shards the sharer at this place has, and where its part begins. */
+/** The number of shards of the sharer at this place, and the first of these shards. */
 function shareOf(
   sharers: readonly string[],
   place: number,

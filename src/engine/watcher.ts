@@ -34,7 +34,7 @@ export interface PollContext {
 export interface Watcher {
   /** A watch is looked at so often, in milliseconds; later where there are more watches than looks can take. */
   readonly intervalMs: number;
-  /** Watches in one look, 1 to 10,000: what one question to the outside can hold. Default 256. */
+  /** Watches in one look, 1 to 10,000: as many as one question to the outside can hold. Default 256. */
   readonly batchSize?: number;
   /**
    * Looks at up to `batchSize` watches; up to four looks of a kind run at once. Resolves with events that are not told

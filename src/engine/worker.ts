@@ -46,9 +46,9 @@ export class Worker {
   #stopping: AbortController | null = null;
   #working: Promise<unknown> = Promise.resolve();
   #stopped: Promise<void> = Promise.resolve();
-  /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
+  /** The due time of the earliest known task; `unknown` after an event that may have changed the time. */
   #nextDue: number | "unknown" = "unknown";
-  /** How often in a row something was due and was not there when it was claimed. */
+  /** The number of claims in a row that found no task although a task was due. */
   #missed = 0;
   /** Whether `#nextDue` leaves out tasks for which there was no place. */
   #isFull = false;
@@ -106,7 +106,10 @@ export class Worker {
     this.#inHand.disarm(commit);
   }
 
-  /** Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its own to one. */
+  /**
+   * Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its place
+   * to a due task.
+   */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
     return this.#places.reserve(takeable, ending);
@@ -141,8 +144,8 @@ export class Worker {
   }
 
   #ended({ limits, crashes }: ClaimedTask, isDone: boolean): void {
-    // A task that is done leaves a place and nothing else; one given back, or room in its keys, makes others due, and
-    // behind a suspect the next one waits.
+    // A finished task only leaves a place; a task given back, or room in its keys, makes other tasks due, and behind a
+    // suspect the next suspect waits.
     if (!isDone || limits.length > 0 || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
     const mayBeDue = this.#nextDue === "unknown" || this.#nextDue <= this.#around.clock.now();
     if (mayBeDue || this.#quietWaiters.length > 0) this.wake();
@@ -172,8 +175,8 @@ export class Worker {
   }
 
   /**
-   * How long nothing may be claimed yet after an outage. Only a commit tells that it is over: a standby that is not promoted
-   * yet answers reads.
+   * The pause before the next claim during an outage of the storage; 0 without an outage. Only a commit proves that
+   * the outage is over: a standby that is not promoted yet answers reads.
    */
   async #outageMs(): Promise<number> {
     const { storage, clock } = this.#around;
@@ -209,7 +212,7 @@ export class Worker {
     return tasks.length;
   }
 
-  /** How long nothing will be due, as far as this process knows. */
+  /** The time until the next task is due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, workflows, limits } = this.#around;
     const { free } = this.#places;

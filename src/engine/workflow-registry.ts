@@ -1,4 +1,4 @@
-/** The workflows that one engine has, found by key or by name, and those whose tasks it takes in hand. */
+/** The workflows of one engine, by key and by name, and the workflows whose tasks it takes. */
 import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
@@ -133,7 +133,10 @@ export class WorkflowRegistry {
     return successor;
   }
 
-  /** The workflow of an instance. Throws `UnknownWorkflow` for none, or for another chart, and `ChangedChart` when it is refused. */
+  /**
+   * The workflow of an instance. Throws `UnknownWorkflow` for an unknown workflow or chart, and `ChangedChart` for a
+   * refused one.
+   */
   of({ id, workflow: key, hash }: Pick<InstanceRecord, "id" | "workflow" | "hash">): AnyWorkflow {
     const workflow = this.#byKey.get(key);
     if (workflow !== undefined) this.checkAccepted(workflow);

@@ -33,11 +33,11 @@ export interface EffectRun {
   readonly instance: string;
   /** Aborts when the lease is lost or the engine stops; work that goes on after that is done a second time. */
   readonly signal: AbortSignal;
-  /** When it was due, in milliseconds; it was begun then or later. */
+  /** The due time of the effect, in milliseconds; the effect begins at this time or later. */
   readonly dueAt: number;
-  /** How often in a row a process vanished with this effect in hand; a failure, or an hour, begins a new row. */
+  /** Processes in a row that vanished with this effect in hand; a failure, or an hour, begins a new row. */
   readonly crashes: number;
-  /** How often this effect threw. */
+  /** The number of times that this effect threw. */
   readonly failures: number;
 }
 
@@ -93,10 +93,10 @@ export interface Effect<Params, Event, W> {
   /** At most so many run at a time. */
   readonly limit?: OwnLimit<Params>;
   /**
-   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. It reads, and says
-   * what the commit holds besides; where what it has read has to hold in the commit, it adds an expectation. When a write or
-   * a start of it is refused it is asked again, three times in all. After that, and where it says null or throws, `run` does
-   * the effect as its task: the step itself never waits for it.
+   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. The
+   * function reads, and returns further parts of the commit; where what it has read has to hold in the commit, it adds
+   * an expectation. When a write or a start of it is refused it is asked again, three times in all. After that, and
+   * where it says null or throws, `run` does the effect as its task: the step itself never waits for it.
    */
   readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
 }
@@ -150,7 +150,7 @@ export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number 
    * alone.
    */
   readonly effects?: EffectsOf<M, W>;
-  /** How actors are run: retries and limits of promises, migrations of child machines. */
+  /** Rules for running actors: retries and limits of promises, migrations of child machines. */
   readonly actors?: ActorsOf<M>;
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
   readonly watches?: Readonly<Record<string, (context: ContextFrom<M>) => string>>;

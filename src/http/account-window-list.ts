@@ -35,12 +35,12 @@ export class AccountWindowList {
     return this.#windows[name].hit(accountId, this.#limits[name][tier]);
   }
 
-  /** How the account stands, without counting anything. */
+  /** The account's standing with one limit, without counting a request. */
   standing(name: WindowName, { accountId, tier }: Caller): LimitStatus {
     return this.#windows[name].standing(accountId, this.#limits[name][tier]);
   }
 
-  /** How the account stands with every limit. */
+  /** The account's standing with every limit. */
   standings(caller: Caller): readonly LimitStatus[] {
     return (Object.keys(this.#windows) as WindowName[]).map((name) => this.standing(name, caller));
   }

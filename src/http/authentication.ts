@@ -24,10 +24,10 @@ export class Authentication {
   }
 
   /**
-   * The caller, or `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only keys
-   * that were good before are looked up, so that made-up ones cost nothing. Behind a proxy or a NAT many clients share an
-   * address, and a key in use is never refused for what its neighbours did. An unknown address (null) is not limited. A
-   * failure's standing is written to `headers`.
+   * The caller, or `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only
+   * keys that were valid before are looked up, so that made-up keys cost nothing. Behind a proxy or a NAT many clients
+   * share an address, and a key in use is never refused for what its neighbours did. An unknown address (null) is not
+   * limited. A failure's standing is written to `headers`.
    */
   async callerOf(request: Request, address: string | null, headers: Headers): Promise<Caller> {
     const { failures, known } = this.#parts;

@@ -53,7 +53,7 @@ export class CountedRequest {
     const standing = windows.standing(limit, caller);
     writeRateLimit(headers, standing);
     if (standing.remaining > 0) return;
-    // Only a replay can be answered, so it counts as one before it is looked up.
+    // Only a replay can be answered here, so the request counts as a replay before its look-up.
     windows.hitReplay(standing, caller);
     this.#wasReplayCounted = true;
   }
@@ -69,8 +69,8 @@ export class CountedRequest {
   readonly onLimit = (standing: LimitStatus): void => writeRateLimit(this.#request.headers, standing);
 
   /**
-   * Counts a request that was refused before the service could see it, and answers what it is refused with: a full window
-   * comes before a bad body, and after a missing scope.
+   * Counts a request that was refused before the service could see it, and returns the error to answer with: a full
+   * window comes before a bad body, and after a missing scope.
    */
   async refused(refusal: unknown): Promise<unknown> {
     // Replays have their own window, which the request was counted in.

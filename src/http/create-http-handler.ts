@@ -29,9 +29,9 @@ export interface HttpHandlerOptions {
   /** The path of the endpoints, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */
   readonly basePath?: string;
   /**
-   * The host's own authentication instead of API keys; null refuses with `INVALID_API_KEY`. What it throws is answered
-   * with `INTERNAL_ERROR` and logged. If it has to see the body, it reads that of `request.clone()`. Default: the
-   * service's API keys in `Authorization: Bearer`.
+   * The host's own authentication instead of API keys; null refuses with `INVALID_API_KEY`. An error of the function is
+   * answered with `INTERNAL_ERROR` and logged. To read the body, use `request.clone()`. Default: the service's API keys
+   * in `Authorization: Bearer`.
    */
   readonly authenticate?: (request: Request) => Promise<Caller | null>;
   /**
@@ -54,10 +54,10 @@ export interface HttpHandlerOptions {
     readonly documents?: number;
   };
   /**
-   * The client's IP address behind a trusted proxy, null when unknown: what limits per address count, and what the allowed
-   * addresses of a key are compared with. A client writes into `X-Forwarded-For` what it likes: take what your own proxy
-   * has added, which is the last. Anything but a string or null, and what it throws, is answered with `INTERNAL_ERROR`
-   * and logged. Default: the socket's; none for `fetch`.
+   * The client's IP address behind a trusted proxy, null when unknown: what limits per address count, and what the
+   * allowed addresses of a key are compared with. Clients can write anything into `X-Forwarded-For`: take what your own
+   * proxy has added, which is the last. Anything but a string or null, and what it throws, is answered with
+   * `INTERNAL_ERROR` and logged. Default: the socket's; none for `fetch`.
    */
   readonly clientAddress?: (request: Request) => string | null;
   /**
@@ -87,8 +87,8 @@ export interface HttpHandler {
   fetch(this: void, request: Request): Promise<Response>;
   /**
    * For `node:http` and frameworks on it, before or after a body parser: a body that was read already is taken from
-   * `rawBody` or `body`. Parsed before it came here, it is fingerprinted as the JSON it parses to. One that was read and
-   * left nowhere is answered with `INTERNAL_ERROR`, and the log says what to do.
+   * `rawBody` or `body`. A parsed body is fingerprinted by its JSON. A body that was read and left nowhere is answered
+   * with `INTERNAL_ERROR`, and the log says what to do.
    */
   node(this: void, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }

@@ -35,7 +35,7 @@ export interface InspectedEngineOptions extends InspectorAccessOptions {
   readonly acts?: boolean;
 }
 
-/** An inspector of what is stored, beside the processes that work on it. */
+/** Options of an inspector of a storage, beside the processes that work on the storage. */
 export interface InspectedStorageOptions extends InspectorAccessOptions {
   /** The storage of the engine. It is only read. */
   readonly storage: InspectedStorage;

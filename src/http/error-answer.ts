@@ -16,7 +16,7 @@ interface RequestLabel {
   readonly path: string;
 }
 
-/** An answer that was begun: the headers written so far, and what the log calls its request. */
+/** A begun answer: the headers written so far, and the request's label in the log. */
 export interface BegunAnswer {
   readonly label: RequestLabel;
   readonly headers: Headers;

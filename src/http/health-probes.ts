@@ -5,8 +5,8 @@ import type { HealthCache } from "../service/health-cache.ts";
 export const LIVE_PATH = "/health/live";
 
 /**
- * 503 while the storage is silent or the chain is another one, so that requests go elsewhere; 200 while payments are taken,
- * if late, or the chain is silent: cancels and reads go on.
+ * 503 while the storage is silent or the chain is a wrong one, so that requests go elsewhere; 200 while payments are
+ * taken, if late, or the chain is silent: cancels and reads go on.
  */
 export const READY_PATH = "/health/ready";
 

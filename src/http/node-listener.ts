@@ -82,7 +82,7 @@ function sendTo(outgoing: HttpBindings["outgoing"], { status, headers, text }: W
   return ALREADY_SENT;
 }
 
-/** The rest of a body that was read: bytes, or what a parser has made of them, which may be null. */
+/** The rest of a body that was read: bytes, or a parser's result, which may be null. */
 function leftOf(incoming: IncomingMessage, left: unknown): Uint8Array {
   return left === undefined ? nothingOf(incoming) : bytesOf(left);
 }

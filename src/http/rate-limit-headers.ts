@@ -2,7 +2,7 @@
 import type { ErrorDetails } from "../errors.ts";
 import type { LimitStatus } from "../payments/accounts/count-hit.ts";
 
-/** Writes `RateLimit-Policy: "reads";q=120;w=60` and `RateLimit: "reads";r=119;t=60`, over what stood there. */
+/** Writes `RateLimit-Policy: "reads";q=120;w=60` and `RateLimit: "reads";r=119;t=60`, over existing values. */
 export function writeRateLimit(
   headers: Headers,
   { scope, limit, windowSeconds, remaining, resetSeconds }: LimitStatus,

@@ -47,7 +47,7 @@ export class RateWindow {
     return this.#windows.size === 0;
   }
 
-  /** How `key` stands, without counting anything. */
+  /** The standing of `key`, without counting a request. */
   standing(key: string, limit: number): LimitStatus {
     const times = this.#windows.get(key) ?? [];
     this.#dropOld(times);

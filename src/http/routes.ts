@@ -2,7 +2,7 @@
 import type { Endpoint, KeyedEndpoint, OpenEndpoint } from "./contract/endpoint.ts";
 import { pathParameter } from "./contract/path-parameters.ts";
 
-/** A path for callers with a key, and what each method does there. */
+/** A path for callers with a key, and the endpoint of each method. */
 interface KeyedRoute {
   readonly kind: "keyed";
   /** The path as in the contract, such as "/v1/quotes/{quoteId}". */
@@ -23,7 +23,7 @@ export interface OpenRoute {
 /** The endpoints at one path. */
 export type Route = KeyedRoute | OpenRoute;
 
-/** Every path once. A path takes a key for all its methods, or for none. */
+/** Every path once. A path needs a key for all its methods, or for no method. */
 export function sitesOf(endpoints: readonly Endpoint[]): readonly Route[] {
   const keyed = endpoints.filter((endpoint) => endpoint.scope !== "none");
   const open = endpoints.filter((endpoint) => endpoint.scope === "none");

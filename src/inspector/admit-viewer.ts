@@ -40,7 +40,8 @@ export function isUnderOwnName({ url }: Request): boolean {
 /** Whether the request comes from this machine, and shows no sign of a proxy. */
 export function isFromHere({ request, peer, httpVersion }: ViewerRequest): boolean {
   const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
-  // No browser speaks it any more, and nginx does to what stands behind it, with a Host of its own and no other header.
+  // No browser speaks HTTP/1.0 any more, but nginx does to the server behind it, with its own Host and no further
+  // header.
   const isOfOldProxy = httpVersion === "1.0";
   const isProxied = [...request.headers.keys()].some((name) => PROXIED.test(name));
   return !isElsewhere && !isOfOldProxy && !isProxied && !isShownElsewhere(request);

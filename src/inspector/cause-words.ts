@@ -34,7 +34,7 @@ export function causeWords(cause: StepCause | null, instance: string): CauseWord
   }
 }
 
-/** The cause as one text, with the step that it came from. */
+/** The cause as one text, with its step. */
 export function causeSentence(
   cause: StepCause | null,
   instance: string,

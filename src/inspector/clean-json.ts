@@ -78,7 +78,7 @@ class Cleaner {
   }
 }
 
-/** Under this name stands what plain JSON cannot hold, as a list whose entries name each other by their place. */
+/** The field of values that plain JSON cannot hold: a list whose entries refer to each other by place. */
 const LIST = "$values";
 
 /** Bytes as JSON has them: a list of small numbers, or an object with a number under each place. */

@@ -1,5 +1,6 @@
 /**
- * Explains in a few sentences why an instance waits: for whom or for which event, since when, and what happens next.
+ * Explains in a few sentences why an instance waits: the awaited instance or event, the time since when, and the next
+ * event.
  */
 import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
 import { eventWords, delayWords } from "./chart/words.ts";
@@ -11,12 +12,12 @@ interface WaitingInstance {
   readonly status: "active" | "done";
   /** The state, in words. */
   readonly state: string;
-  /** When its last step was. */
+  /** The time of the instance's last step. */
   readonly since: number;
   /** The events from outside that its chart answers now; null where the chart is not registered here. */
   readonly events: readonly string[] | null;
   readonly pending: PendingRecords;
-  /** Why the instance needs a person, apart from its tasks. */
+  /** The reason why the instance needs a person, apart from its tasks. */
   readonly trouble?: string | null;
   /** Active instances whose end the instance waits for. */
   readonly others?: readonly AwaitedInstance[];

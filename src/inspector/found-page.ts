@@ -1,4 +1,4 @@
-/** A page with its status, and the page for what is not there. */
+/** A page with its status, and the page for unknown paths. */
 import { html } from "./html.ts";
 import type { Links, PageParts } from "./pages/page.ts";
 

@@ -29,11 +29,14 @@ export interface InspectorParts {
   readonly drawings?: readonly DrawableChart[];
   /** Null admits this machine alone, and no viewer in production. */
   readonly authorize: Authorize | null;
-  /** Whether those who may look may act, too. */
+  /** Whether admitted viewers may also act. */
   readonly acts: boolean;
-  /** The clock of what is shown: what is counted down to is by it. */
+  /** The clock of the shown instances, by which countdowns run. */
   readonly clock: Clock;
-  /** How often is looked for news; the machine's own clock, where the other one is turned by hand. */
+  /**
+   * The clock that paces the looks for news: the machine's own clock, even where the clock of the instances is turned
+   * by hand.
+   */
   readonly pace: Clock;
   readonly log: Logger;
 }

@@ -11,7 +11,7 @@ export interface ListQuery {
   /** `name@version`. */
   readonly workflow?: string;
   readonly status?: "active" | "done";
-  /** True for those alone that need a person. */
+  /** True for instances that need a person only. */
   readonly attention?: true;
   /** The last instance of the page before. */
   readonly before?: Pick<InstanceRecord, "createdAt" | "id">;
@@ -24,7 +24,7 @@ export interface ListedInstance extends Pick<
 > {
   /** The stored state value. */
   readonly value: unknown;
-  /** Why it needs a person, null where it does not. */
+  /** The reason why the instance needs a person; null without a reason. */
   readonly trouble: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface FoundInstance {
   /** Some of its steps, oldest first. */
   readonly history: readonly HistoryRecord[];
   readonly pending: PendingRecords;
-  /** How tasks of it went that have ended, and did not simply succeed. */
+  /** Ended tasks of the instance that did not simply succeed. */
   readonly ran: readonly RanTask[];
 }
 

@@ -56,7 +56,7 @@ export function shownJson(text: string, redact: SecretFilter): string {
   }
 }
 
-/** Names a row of a list, so that a page which changes keeps what is the same. Holds no sign that means anything in HTML. */
+/** Names a row of a list, so that a changing page keeps equal rows. Holds no sign that means anything in HTML. */
 export function rowKey(kind: string, id: string | number): string {
   return `${kind}-${encodeURIComponent(String(id).replaceAll(/[\uD800-\uDFFF]/g, "?"))}`;
 }

@@ -2,8 +2,8 @@
 import type { Evidence } from "./belief.ts";
 
 /**
- * Marks what enough endpoints have said. Only a ledger may know that: call it in one of your own, for what its nodes told
- * alike, and nowhere else.
+ * Marks what enough endpoints have said. Only a ledger may know that: call it only in a ledger of your own, about equal
+ * answers of its nodes.
  *
  * @example
  * ```ts

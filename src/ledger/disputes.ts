@@ -2,7 +2,7 @@
 import type { EndpointDispute } from "./ledger.ts";
 import type { Clock } from "../runtime.ts";
 
-// One dispute for each kind of fact, so that a node that lies about everything does not fill the memory.
+// The most disputes: one for each kind of fact, so that a node that lies about everything does not fill the memory.
 const MAX_DISPUTES = 100;
 // A question that is asked no more, such as that for a deposit that was taken back, is never answered alike.
 const FORGOTTEN_AFTER_MS = 10 * 60_000;

@@ -167,7 +167,7 @@ export interface Receipt {
 export interface Attempt extends LandingWindow {
   /** First signature, base58. */
   readonly signature: string;
-  /** The signed bytes: another landing of their message is listed for the accounts that it writes. Empty where unknown. */
+  /** The signed bytes: by their accounts, another landing of the same message is found. Empty where unknown. */
   readonly bytes: Uint8Array;
   /** SHA-256 of the message, hex: the same message may land under another signature. */
   readonly messageHash: string;
@@ -194,8 +194,8 @@ export interface Landing extends Receipt {
 /**
  * Why a signature that an operator named does not settle an attempt. `unknown`: no endpoint shows it finalized.
  * `another_message`: it is another transaction. `contradicted`: an endpoint that has the history of that time does not
- * know it, or two tell different outcomes of it. `failed_alone`: fewer endpoints than must agree show that it failed, and none
- * of them is an archive: an operator names a landing, and not its outcome.
+ * know it, or two tell different outcomes of it. `failed_alone`: too few endpoints show a failure, and none of them is
+ * an archive: an operator names a landing, and not its outcome.
  */
 export type LandingRefusal = "unknown" | "another_message" | "contradicted" | "failed_alone";
 
@@ -214,11 +214,11 @@ export interface EndpointStatus {
   readonly genesisHash: string | null;
   /** The newest confirmed slot; null when the endpoint did not tell. */
   readonly slot: number | null;
-  /** When that block was made, Unix milliseconds; null where it did not tell. */
+  /** The time of that block, Unix milliseconds; null for an endpoint that did not tell the time. */
   readonly blockTime: number | null;
   /** The ledger's clock when that was read, Unix milliseconds. */
   readonly readAt: number;
-  /** Why it gave no usable answer, null where it did. */
+  /** The reason why the endpoint gave no usable answer; null after a usable answer. */
   readonly trouble: EndpointTrouble | null;
 }
 
@@ -332,11 +332,12 @@ export interface Ledger extends RoutingLedger {
    */
   confirmed(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
   /**
-   * The error with which enough endpoints say that a signature is finalized, as JSON text; null where fewer say so, where one
-   * says otherwise, and where it succeeded. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
+   * The error with which enough endpoints say that a signature is finalized, as JSON text; null when fewer endpoints
+   * say so, when one contradicts, and for a success. Throws `LedgerUnavailable` while fewer endpoints answer than must
+   * agree.
    */
   landedErrors(signatures: readonly string[]): Promise<Evidence<readonly (string | null)[]>>;
-  /** The only method that may say `dead`. Asks every endpoint; one that cannot be asked leaves an attempt `open`. */
+  /** The only method that may say `dead`. Asks every endpoint; a silent endpoint leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptFate[]>>;
   /**
    * How each attempt landed, as soon as enough endpoints say that it is finalized in one block with one outcome; null
@@ -353,7 +354,7 @@ export interface Ledger extends RoutingLedger {
     attempt: Attempt,
     signature: string,
   ): Promise<Evidence<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>>;
-  /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
+  /** The number of endpoints that can agree. Never rejects because endpoints are silent. */
   witnesses(): Promise<Evidence<WitnessCount>>;
   /**
    * The status of each endpoint, in the order configured, including endpoints of a wrong chain. For diagnosis only; no
@@ -395,7 +396,10 @@ export type TroubleKind =
   | "other_chain"
   | "differs";
 
-/** Why one endpoint gave no usable answer. Safe to log: neither its URL nor its own words, which may quote the URL. */
+/**
+ * The reason why one endpoint gave no usable answer. Safe to log: neither its URL nor its own words, which may quote
+ * the URL.
+ */
 export interface EndpointTrouble {
   /** The endpoint's name, as in `Reading`. */
   readonly endpoint: string;

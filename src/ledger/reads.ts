@@ -1,4 +1,7 @@
-/** The table of every read of the chain: whether one node's word is enough, who is asked, and what the answer decides. */
+/**
+ * The table of every read of the chain: the strength of the answer, the asked endpoints, and the decision that depends
+ * on it.
+ */
 import type { EvidenceBrand, HintBrand } from "./belief.ts";
 import type { LedgerReads } from "./ledger.ts";
 

@@ -107,7 +107,7 @@ export type Move =
 /** A move of one kind. */
 export type MoveOf<Does extends Move["does"]> = Extract<Move, { readonly does: Does }>;
 
-/** A transaction as a list of moves, all or none of which happen. */
+/** A transaction as a list of moves, which all happen, or none. */
 export interface TransactionPlan {
   readonly feePayer: Address;
   readonly moves: readonly Move[];
@@ -137,8 +137,8 @@ export interface UnsignedTransaction {
  *   recipients whose accounts an owner itself was to pay for, and the error does not tell which.
  * - `marked`: a marker that `moves[move]`, a mark or a replacement, was to make exists already.
  * - `unplanned`: the plan that `moves[move]` follows was not made.
- * - `source`: what an owner has is not what the plan takes it to have: too little to pay, less than the rent minimum left,
- *   a frozen or missing account, one to be closed that is not empty, or a marker to be taken away that is not there.
+ * - `source`: the owner's balance is not as the plan assumes: too little to pay, less than the rent minimum left, a
+ *   frozen or missing account, one to be closed that is not empty, or a marker to be taken away that is not there.
  * - `fee_payer`: the fee payer, or another who pays for a marker or for others' accounts, cannot pay the fee, the rent, or
  *   the lamports that it gives.
  * - `blockhash`: not alive, or not known yet.
@@ -348,8 +348,8 @@ export interface RoutingLedger {
    */
   markers(base: Address, seeds: readonly string[]): Promise<Evidence<MarkersReading>>;
   /**
-   * The lowest and the highest block height that any endpoint tells, of all that answer, and the one that as many
-   * as must agree have reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
+   * The lowest and the highest block height of all answering endpoints, and the height that as many as must agree have
+   * reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
   heights(commitment: FirmCommitment): Promise<Evidence<BlockHeights>>;
   /**
@@ -373,7 +373,7 @@ export interface RoutingLedger {
     plan: TransactionPlan,
     unsigned: UnsignedTransaction,
   ): Promise<Evidence<TransactionFault> | null>;
-  /** Reads the chain's error of a landed transaction of this plan, which must be one that was built. Asks no node. */
+  /** Reads the chain's error of a landed transaction that was built from this plan. Asks no node. */
   explainError(plan: TransactionPlan, error: Evidence<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
   signedBy(address: Address): Promise<Evidence<SignedHistory>>;

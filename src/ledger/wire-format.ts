@@ -9,13 +9,13 @@ const MAX_TRANSACTION_BYTES = 1_232;
 // What it takes in base64. Longer text is refused unread.
 const MAX_TEXT = 4 * Math.ceil(MAX_TRANSACTION_BYTES / 3);
 
-/** The bytes of canonical base64 text, or why it is refused: it is too long, or no such text. */
+/** The bytes of canonical base64 text, or why it is refused: the text is too long, or not base64. */
 export function readTransactionText(
   text: string,
 ): { readonly bytes: Uint8Array } | { readonly refused: "too_large" | "not_base64" } {
   if (text.length > MAX_TEXT) return { refused: "too_large" };
   const decoded = Buffer.from(text, "base64");
-  // Node's decoder skips what it does not know. Only canonical text survives the way back.
+  // Node's decoder skips unknown characters. Only canonical text survives the way back.
   if (decoded.toString("base64") !== text) return { refused: "not_base64" };
   // A copy: small buffers are windows into a memory shared with others.
   return decoded.length > MAX_TRANSACTION_BYTES

@@ -1,4 +1,4 @@
-/** The undo log: what accounts held before recent slots changed them. Serves older views and fork rollback. */
+/** The undo log: accounts as they were before recent slots changed them. Serves older views and fork rollback. */
 import type { AccountState } from "./account-state.ts";
 
 interface Change {

@@ -113,7 +113,7 @@ export class ChainState {
     return {
       slot,
       account: (address) => {
-        // litesvm's holds the slot that ran a transaction last, be it a simulated one.
+        // litesvm's clock has the slot of its last run, even of a simulated one.
         if (address === CLOCK_SYSVAR) return clockSysvar(slot, this);
         const past = this.#history.asOf(slot, address);
         return past === undefined ? this.#bank.account(address) : past;

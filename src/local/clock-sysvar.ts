@@ -1,4 +1,4 @@
-/** The account in which the cluster keeps its clock: what time it is, in the block that an answer is about. */
+/** The account of the cluster's clock: the time in the block of an answer. */
 import { CLOCK_BYTES } from "../solana/layouts.ts";
 import { SYSVAR_OWNER } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";

@@ -77,7 +77,7 @@ export function fundingTransaction(gift: Gift): Uint8Array {
   return new VersionedTransaction(message, [keys.faucet.sign(message.serialize())]).serialize();
 }
 
-/** Libraries silently encode an amount that is no u64 as some other amount. */
+/** Libraries silently encode an amount that is no u64 as a different amount. */
 function u64(amount: bigint): bigint {
   if (amount === BigInt.asUintN(64, amount)) return amount;
   throw new RangeError(`An amount is a whole number from 0 to 2^64 - 1, got ${amount}.`);

@@ -14,7 +14,7 @@ export interface GenesisEntry extends SlotPeriod {
 export type JournalEntry =
   /** From here slots run on (the chain was restarted, or advanced by hand). */
   | ({ readonly kind: "mark" } & SlotPeriod)
-  /** No client was shown a slot above this one. */
+  /** No client was shown a later slot. */
   | { readonly kind: "seen"; readonly slot: number }
   /** A transaction landed; `wallet` is the name of the wallet it founded, if it did. */
   | { readonly kind: "transaction"; readonly slot: number; readonly bytes: string; readonly wallet?: string }

@@ -2,7 +2,7 @@
 import type { DepositRecord } from "./tables/deposits.ts";
 import type { TransactionAttention, TransactionRecord } from "./tables/orders.ts";
 
-/** Why a person or something else has to be waited for. */
+/** The reason why a transaction waits for a person, a price or funds. */
 export type Attention = TransactionAttention | "held" | "waiting_for_price" | "waiting_for_funds";
 
 /** Both null while nothing stands in the way. */
@@ -18,7 +18,7 @@ interface AttentionFacts {
   readonly deposit: DepositRecord | undefined;
 }
 
-/** Why it is held stays with the operator: it may be a suspicion. */
+/** The reason why money is held stays with the operator: it may be a suspicion. */
 const HELD = "The money of this transaction is held until the operator has looked at it. Nothing is lost.";
 const MESSAGES: Readonly<Record<TransactionAttention, string>> = {
   unprovable:

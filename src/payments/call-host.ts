@@ -10,7 +10,7 @@ interface HostCall<T> {
   readonly call: (signal: AbortSignal) => Promise<T>;
 }
 
-/** A function of the host has not answered by its deadline. What it answers later is not looked at. */
+/** A function of the host has not answered by its deadline. A late answer is ignored. */
 export class HostSilentError extends Error {
   override readonly name = "HostSilentError";
 }

@@ -12,7 +12,7 @@ export type AskPart = <T>(part: string, call: PartCall<T>, deadlineMs?: number) 
 /** A part that does not answer. */
 export interface SilentPart {
   readonly part: string;
-  /** When the first call was made that it has not answered, in milliseconds since the Unix epoch. */
+  /** The time of the first unanswered call, in milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
@@ -20,7 +20,7 @@ export interface SilentPart {
 export const PART_DEADLINE_MS = 10_000;
 /** Open calls of one part at once: fewer than the slots of a worker, since other orders need slots too. */
 const MOST_OPEN = 16;
-/** How long a further call waits for its turn before the call is refused and its worker slot is freed. */
+/** The time that a further call waits for its turn before the call is refused and its worker slot is freed. */
 const TURN_MS = 2_000;
 /** A part that does not answer is asked again after this pause, by one call. */
 const PAUSE_MS = 5_000;
@@ -29,7 +29,7 @@ const PAUSE_MS = 5_000;
 interface HostPartStatus {
   open: number;
   silentSince: number | null;
-  /** When its silence was last met. */
+  /** The time when a call last met the silence of the part. */
   metAt: number;
   answeredAt: number | null;
   readonly turns: Set<() => void>;
@@ -101,7 +101,7 @@ export class HostParts {
     return mayAsk;
   }
 
-  /** Waits for one of the open calls to end. Where none is open of a silent part, it is the pause that lasts. */
+  /** Waits for one of the open calls to end. For a silent part without an open call, the pause is waited for. */
   async #turn(part: string, standing: HostPartStatus): Promise<void> {
     const until = elapsed(this.#clock) + TURN_MS;
     while (!this.#takesTurn(standing)) {

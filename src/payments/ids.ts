@@ -21,8 +21,8 @@ export function newId(prefix: IdPrefix, at: number, random: Random): string {
 }
 
 /**
- * The one id that belongs to these parts of a parent, so that doing the same thing twice names the same thing. It has the
- * parent's time, which is the second word of the parent's id.
+ * The id that these parts of a parent determine, so that repeating an act gives the same id. It has the parent's time,
+ * which is the second word of the parent's id.
  */
 export function derivedId(prefix: IdPrefix, parentId: string, ...parts: readonly string[]): string {
   const digits = parentId.slice(parentId.lastIndexOf("_") + 1);

@@ -14,7 +14,7 @@ export function pageOf<T>(found: readonly T[], limit: number): Page<T> {
   return { data: found.slice(0, limit), hasMore: found.length > limit };
 }
 
-/** The refusal of a `startingAfter` that is not in the list. Another account's element is as good as none. */
+/** The refusal of a `startingAfter` that is not in the list. Another account's element counts as unknown. */
 export function notInList(element: string): PaymentError<"VALIDATION_ERROR"> {
   const message = `is no ${element} of this list`;
   return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "startingAfter", message }] });

@@ -104,7 +104,7 @@ export const webhookRequest = z.strictObject({
   secret: secret.optional(),
 });
 
-/** PUT /v1/webhooks/{webhookId}: what is left out stays as it is. */
+/** PUT /v1/webhooks/{webhookId}: absent fields stay unchanged. */
 export const webhookUpdate = z
   .strictObject({
     url: webhookRequest.shape.url.optional(),
@@ -147,7 +147,7 @@ export const transactionsQuery = z.strictObject({
 /** GET /v1/webhooks/{webhookId}/deliveries. */
 export const pageQuery = z.strictObject(page);
 
-/** GET /v1/events, and those of one transaction. */
+/** GET /v1/events, and the events of one transaction. */
 export const eventsQuery = z.strictObject({
   order: z.enum(["asc", "desc"]).default("desc").describe("`asc`: oldest first."),
   ...page,

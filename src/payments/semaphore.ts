@@ -11,7 +11,7 @@ export class Semaphore {
   /** Does `act` once there is a slot for it. */
   async use<T>(act: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
-    // The one that leaves hands its slot to the first in the row.
+    // A leaving caller hands its slot to the first in the queue.
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       return await act();

@@ -2,7 +2,7 @@
 import type { SpendingRecord } from "./tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 
-/** The window in which spending is limited, and from which it is estimated. */
+/** The window in which spending is limited and estimated. */
 export const DAY_MS = 24 * 3_600_000;
 
 /** The sponsor's lamports: the key under which reservations and spendings are stored. */
@@ -23,7 +23,7 @@ interface Spending {
 }
 
 /**
- * Belongs into the commit that stores the signed bytes: what is signed counts from then on, whether it has landed or not.
+ * Belongs into the commit that stores the signed bytes: signed bytes count from then on, whether they land or not.
  * Empty for bytes that cost nothing.
  */
 export function spend({ signature, purse, amount }: Spending, at: number): readonly PaymentWrite[] {

@@ -19,7 +19,7 @@ export interface ChainStatus {
 interface ChainCheckParts {
   /** Compares, and answers the genesis hash. Changes nothing. */
   readonly compare: () => Promise<string>;
-  /** Binds the database to this chain, or compares it with the one it is bound to. */
+  /** Binds the database to this chain, or compares the chain with the database's chain. */
   readonly bind: (genesisHash: string) => Promise<void>;
   readonly gate: ChainGate;
   readonly clock: Clock;
@@ -110,7 +110,7 @@ export class ChainCheck {
     return true;
   }
 
-  /** Logs what has changed since the last comparison. What was refused stays refused while it is silent. */
+  /** Logs what has changed since the last comparison. A refused state stays refused while the chain is silent. */
   #note(error: unknown): void {
     const { log } = this.#parts;
     if (isSilence(error)) return;

@@ -1,6 +1,6 @@
 /**
- * The gate in front of the chain. While it is shut the chain cannot be asked and nothing new is taken: what is read may be
- * of another chain, and what is sent would move money there.
+ * The gate in front of the chain. While it is shut the chain cannot be asked and nothing new is taken: reads may come
+ * from a wrong chain, and sends would move money there.
  */
 import { LedgerUnavailable, type Ledger } from "../ledger/ledger.ts";
 

@@ -29,7 +29,7 @@ import { ServiceLoop } from "./service-loop.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
 import { useCasesOf, type UseCaseParts } from "./use-cases.ts";
 
-/** How long `stop` waits by default. */
+/** The default wait of `stop`. */
 const STOP_MS = 5_000;
 
 /** The advised retry while private mode is off, for an unknown time. */
@@ -211,16 +211,16 @@ function webhookMethods(
     registerWebhook: (caller, request, options) => registerWebhook(webhooks, caller, { request, options }),
     webhooks: (caller) => listWebhooks(storage, caller),
     webhook: (caller, webhookId) => readWebhook(storage, caller, webhookId),
-    // oxlint-disable-next-line eslint/max-params -- a public method: its caller, what it is about, what is asked, how
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
     updateWebhook: (caller, webhookId, request, options) =>
       updateWebhook(webhooks, caller, { webhookId, request, ...options }),
-    // oxlint-disable-next-line eslint/max-params -- a public method: its caller, what it is about, what is asked, how
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
     testWebhook: (caller, webhookId, request, options) =>
       testWebhook(webhooks, caller, { webhookId, request, options }),
     deleteWebhook: (caller, webhookId) => deleteWebhook(webhooks, caller, webhookId),
     deliveries: (caller, webhookId, query) => listDeliveries(storage, caller, { webhookId, query }),
     redeliver: (caller, ids, options) => redeliver(deliveries, caller, { ...ids, options }),
-    // oxlint-disable-next-line eslint/max-params -- a public method: its caller, what it is about, what is asked, how
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
     recoverWebhook: (caller, webhookId, request, options) =>
       recoverDeliveries(deliveries, caller, { webhookId, request, options }),
     events: (caller, query) => listEvents({ storage }, caller, query),

@@ -9,7 +9,7 @@ import type { ServiceParts } from "./service-parts.ts";
 export interface EgressStatus {
   /** Host and port, without credentials. */
   readonly proxy: string;
-  /** Why it takes no connection, null where it does. */
+  /** The reason why the proxy takes no connection; null for a proxy that takes connections. */
   readonly trouble: string | null;
 }
 

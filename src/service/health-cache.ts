@@ -15,7 +15,7 @@ export class HealthCache {
   readonly #source: HealthSource;
   readonly #clock: Clock;
   #reading: Promise<Health> | null = null;
-  /** When the last reading ended; null while one is under way. */
+  /** The end of the last reading; null while a reading is under way. */
   #readAt: number | null = null;
 
   constructor(source: HealthSource, clock: Clock) {

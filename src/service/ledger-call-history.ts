@@ -21,7 +21,7 @@ export interface LedgerCall {
 export interface LedgerCallReads {
   /** Begins to keep them; later calls change nothing. */
   begin(): void;
-  /** When recording began; null before. */
+  /** The start of recording; null before. */
   readonly since: number | null;
   /** Calls that tasks of this instance have made, oldest first. */
   of(instance: string): readonly LedgerCall[];

@@ -81,7 +81,7 @@ function readsOf(engine: Engine<PaymentTables>): OperatorInstanceReads {
   };
 }
 
-/** States in which a deposit address takes another receiver of its money. */
+/** States in which a deposit address accepts a new receiver of its money. */
 const REDIRECTABLE: ReadonlySet<string> = new Set(["waiting", "held", "heldBack", "atRest"]);
 
 function depositControl(

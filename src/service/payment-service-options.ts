@@ -38,7 +38,10 @@ export interface PaymentServiceOptions {
    * `start()`. Default: mainnet's.
    */
   readonly stablecoins?: { readonly USDC: string; readonly USDT: string };
-  /** How long a caller may still cancel a wallet transaction, in milliseconds; it is sent only then. Default 0. */
+  /**
+   * The time in which a caller may still cancel a wallet transaction, in milliseconds; the transaction is sent only
+   * afterwards. Default 0.
+   */
   readonly broadcastDelayMs?: number;
   /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
   readonly ledgerPollMs?: number;
@@ -85,7 +88,10 @@ export interface PaymentServiceOptions {
     readonly proxy?: string;
     /** Takes 200 to 299 as received instead of exactly 200. Default false. */
     readonly acceptAny2xx?: boolean;
-    /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
+    /**
+     * The time for which deliveries are also signed with the previous secret, once a new secret is set. Default 24
+     * hours, at most 30 days.
+     */
     readonly secretOverlapMs?: number;
     /**
      * When a webhook is disabled automatically, with the reason `disabled_after_failures`: after `abandoned` abandoned
@@ -94,9 +100,12 @@ export interface PaymentServiceOptions {
      */
     readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
   };
-  /** Told of each matter that needs a person, once when it begins and once when it is over; see `AttentionListener`. */
+  /** Called for each matter that needs a person, once when it begins and once when it is over; see `AttentionListener`. */
   readonly onAttention?: AttentionListener;
-  /** How long `onAttention` may take, in milliseconds, 1,000 to 60,000; then it is called again later. Default 10,000. */
+  /**
+   * The deadline of `onAttention`, in milliseconds, 1,000 to 60,000; after a missed deadline it is called again later.
+   * Default 10,000.
+   */
   readonly onAttentionDeadlineMs?: number;
   /**
    * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
@@ -110,8 +119,8 @@ export interface PaymentServiceOptions {
    */
   readonly partDeadlineMs?: number;
   /**
-   * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
-   * `refundTo` or `operator.returnTokens` is done once another confirms it by `approve`. Default 1.
+   * How many people it takes to send held money to another address than the sender's: with 2, a request by `refundTo`
+   * or `operator.returnTokens` is carried out once a second person confirms it by `approve`. Default 1.
    */
   readonly approvals?: 1 | 2;
   /**
@@ -125,7 +134,7 @@ export interface PaymentServiceOptions {
    * stands in `health().retention.error`. Default: they are gone.
    */
   readonly archive?: Archive<ArchivedRow>;
-  /** How long `archive` may take for 32 transactions or fewer, in milliseconds, 1,000 to 600,000. Default 60,000. */
+  /** The deadline of `archive` for up to 32 transactions, in milliseconds, 1,000 to 600,000. Default 60,000. */
   readonly archiveDeadlineMs?: number;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
@@ -150,13 +159,13 @@ export interface PrivateRoutingOptions {
   readonly priceBounds?: PriceBounds;
   /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
   readonly feeBps?: number;
-  /** How long a deposit is waited for, in milliseconds. Default 30 minutes. */
+  /** The time for which an order waits for its deposit, in milliseconds. Default 30 minutes. */
   readonly depositWindowMs?: number;
   /**
-   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: network fees and
-   * rent of others' accounts that it has signed for, and what open orders may still cost it of these. Rent that a sweep
-   * brings back does not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under
-   * way goes on. Default: no limit.
+   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: signed network
+   * fees and rent of others' accounts, and the possible such costs of open orders. Rent that a sweep brings back does
+   * not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on.
+   * Default: no limit.
    */
   readonly maxSponsorSpendPerDay?: string;
   /**

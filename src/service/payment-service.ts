@@ -63,7 +63,7 @@ export interface PaymentService extends ApiKeys {
   settled(): Promise<void>;
   /** Stops as `stop()` does, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
-  /** How the service is. Never rejects. */
+  /** The health of the service. Never rejects. */
   health(): Promise<Health>;
   /**
    * A caller's scopes, and the rest of the limits that the database counts; limits of `createHttpHandler` are told by
@@ -200,7 +200,7 @@ export interface PaymentService extends ApiKeys {
    * full. `createHttpHandler` does this; a host with a layer of its own may.
    */
   countRefused(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
-  /** How an account stands with one of these limits, without counting anything. */
+  /** The account's standing with one of these limits, without counting a request. */
   limitStatus(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /**
    * Tells a listener of notices without a webhook: at once of notices that this process commits, and, while the service

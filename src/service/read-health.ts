@@ -61,7 +61,7 @@ export interface Health {
   readonly witnesses: WitnessStatus | null;
   /** Wallet transactions of which no evidence tells whether they landed; they wait for a node that knows, or an operator. */
   readonly unprovable: number;
-  /** How long the earliest due task has been waiting, in milliseconds; 0 when none is late. */
+  /** The wait of the earliest due task, in milliseconds; 0 without a late task. */
   readonly overdueMs: number;
   /** Tasks set aside because each of their holders vanished; they wait for an operator. Counted up to 100. */
   readonly deadLetters: number;

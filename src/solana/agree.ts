@@ -1,4 +1,4 @@
-/** Makes evidence of answers: the only file that may call what one node said, or several, agreed on. */
+/** Makes evidence of answers: the only file that may call answers of nodes agreed on. */
 import { agreed } from "../ledger/agreed.ts";
 import type { Evidence, SomeEvidence } from "../ledger/belief.ts";
 import { EndpointsDifferError } from "../ledger/ledger.ts";
@@ -51,7 +51,7 @@ export async function weigh<T, R>(
   return agreed(conclude(answers.map(({ answer }) => answer)));
 }
 
-/** Asks every endpoint and concludes from the answers of those that give one; where none does, from no answer. */
+/** Asks every endpoint and concludes from all answers; without any answer, from an empty list. */
 export async function gather<T, R>(
   nodes: NodeContext,
   question: EndpointCall<T>,

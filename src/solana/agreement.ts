@@ -1,6 +1,6 @@
 /** Decides whether enough endpoints agree on a landing. */
 
-/** A finalized transaction as one endpoint shows it. */
+/** A finalized transaction, as one endpoint shows it. */
 export interface FoundLanding {
   readonly signature: string;
   readonly slot: number;
@@ -19,8 +19,8 @@ export interface AttemptReport {
 }
 
 /**
- * The landing that at least `needed` endpoints show, in one block with one outcome; null where no landing or more than one
- * is shown by so many. An archive node alone is enough where none of the others can know better.
+ * The landing that at least `needed` endpoints show, in the same block with the same outcome; null where no landing or
+ * more than one is shown by so many. An archive node alone is enough where none of the others can know better.
  */
 export function agreedLanding(words: readonly AttemptReport[], needed: number): FoundLanding | null {
   const shown = words.flatMap(({ landing }) => (landing === null ? [] : [landing]));

@@ -1,7 +1,9 @@
 /** Caches answers that do not depend on the caller: concurrent callers share one question. */
 import type { Clock } from "../runtime.ts";
 
-/** The answer under `key`, not older than `ms`; `question` is asked only when there is none. A failure is not kept. */
+/**
+ * The answer under `key`, not older than `ms`; `question` is asked only without such an answer. A failure is not kept.
+ */
 export type AnswerCache = <T>(key: string, ms: number, question: () => Promise<T>) => Promise<T>;
 
 /** Asks again each time, where a remembered answer has just proved wrong. */
@@ -13,7 +15,7 @@ const MAX_REMEMBERED = 1_000;
 
 interface Memory {
   readonly answer: Promise<unknown>;
-  /** When it was asked for, in Unix milliseconds: nothing is older than its question. */
+  /** The time of the question, in Unix milliseconds: no answer is older than its question. */
   readonly askedAt: number;
 }
 

@@ -15,14 +15,14 @@ import { troubleOf, unavailable } from "./unavailable.ts";
 export interface NodeContext extends HealthWatch {
   /** The preferred one first. */
   readonly endpoints: readonly Endpoint[];
-  /** How many endpoints must agree before a final answer is believed. */
+  /** The number of endpoints that must agree before a final answer is believed. */
   readonly witnesses: number;
   /**
    * The proof that a transaction never landed: `statuses` of its signature, or all `blocks` that could contain the
    * transaction.
    */
   readonly deathProof: DeathProof;
-  /** How far the blocks that could hold a transaction were walked, by endpoint and signature, the oldest walk first. */
+  /** The walks over the blocks that could hold a transaction, by endpoint and signature, the oldest walk first. */
   readonly walks: Map<string, BlockWalkState>;
   /** The chain that the endpoints were found to serve, null until they were asked for it. */
   readonly chain: { genesisHash: string | null };
@@ -33,7 +33,7 @@ export interface NodeContext extends HealthWatch {
   readonly handedOut: Map<string, number>;
   /** Facts that endpoints disagree about. */
   readonly disputes: DisputeList;
-  /** Signers of finalized transactions, by signature, by signature, the one asked for longest ago first. */
+  /** Signers of finalized transactions, by signature, the longest unused first. */
   readonly signers: Map<string, readonly string[]>;
   /** Known payers of addresses. */
   readonly payers: PayerReadingCache;

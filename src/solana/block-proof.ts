@@ -38,8 +38,9 @@ const MAX_SLOTS = 5_000;
 type Block = BlockTold & { readonly slot: number };
 
 /**
- * Walks the finalized blocks from the first that can hold the attempt to the one at its last valid height + 1, which still
- * takes it. Each must name the one before as its parent, by slot, blockhash and height: what a node leaves out is a gap.
+ * Walks the finalized blocks from the first that can contain the attempt to the block at its last valid height + 1,
+ * which still accepts it. Each block must name the block before as its parent, by slot, blockhash and height: an
+ * omitted block is a gap.
  */
 export async function walkBlocks(
   { rpc, finalizedSlot, memory }: WalkedNode,
@@ -78,8 +79,8 @@ async function readBlocks(rpc: RpcNode, slots: readonly number[]): Promise<Block
   return blocks.length === read.length ? blocks : null;
 }
 
-// What agave answers for a block that it has no more, or never had: cleaned up, skipped or missing because of a snapshot,
-// missing in long-term storage.
+// Agave's answers for a block that it lacks: cleaned up, skipped or missing because of a snapshot, missing in long-term
+// storage.
 const MISSING_BLOCK_CODES: ReadonlySet<number | undefined> = new Set([-32001, -32007, -32009]);
 
 async function readBlock(rpc: RpcNode, slot: number): Promise<Block | null> {

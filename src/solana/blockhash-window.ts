@@ -20,8 +20,8 @@ const MAX_HANDED_OUT = 300;
 const MAX_BLOCKS_AHEAD = 300;
 
 /**
- * When a transaction over `blockhash` can land, or null when the blockhash is no longer (or never was) valid. Any one node that
- * knows the blockhash makes it valid, for a node that lags does not know the newest ones.
+ * When a transaction over `blockhash` can land, or null when the blockhash is no longer (or never was) valid. One node
+ * that knows the blockhash makes it valid, since a lagging node does not know the newest blockhashes.
  *
  * Throws `LedgerUnavailable` where too few endpoints answer, and `EndpointsDifferError` where enough of them are not near the
  * furthest one: bytes without a marker would be pronounced dead too early, or never.
@@ -60,8 +60,8 @@ interface BlockhashWord {
 function wordOf(blockhash: string): EndpointCall<BlockhashWord> {
   return async ({ rpc, name }) => {
     const { context, value } = await rpc.isBlockhashValid(blockhash, { commitment: "confirmed" });
-    // Behind one URL there may be many nodes: the height must come from one that is at least as far, or the
-    // transaction would be pronounced dead too early.
+    // One URL may stand for many nodes: the height must come from one that is at least as far, or the transaction would
+    // be pronounced dead too early.
     const height = await rpc.getBlockHeight({ commitment: "confirmed", minContextSlot: context.slot });
     return { endpoint: name, isValid: value, slot: context.slot, height };
   };

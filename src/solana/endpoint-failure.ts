@@ -1,4 +1,4 @@
-/** Why one endpoint gave no usable answer, in words that hold neither its URL nor its keys. */
+/** The reason why an endpoint gave no usable answer, in words without its URL or keys. */
 import type { TroubleKind } from "../ledger/ledger.ts";
 
 /** Facts about a failure; `code` is the HTTP status or the JSON-RPC error code. */
@@ -7,9 +7,9 @@ interface FailureFacts {
   readonly data?: unknown;
   /** The node's own words. Never passed on: they may quote URLs. */
   readonly words?: string;
-  /** How long the endpoint asked to be left alone. */
+  /** The pause that the endpoint has asked for. */
   readonly retryAfterMs?: number;
-  /** More bytes than an answer may have: with others in one request, another call's answer may be the reason. */
+  /** More bytes than an answer may have: in a batch, another call's answer may be the reason. */
   readonly isTooLarge?: true;
 }
 
@@ -102,7 +102,7 @@ export function answerTooLarge(): EndpointFailure {
   return new EndpointFailure("garbled", "an answer that is too large", { isTooLarge: true });
 }
 
-/** Throws when an answer's shape is not what was asked for: a node that garbles one answer is not believed. */
+/** Throws when an answer's shape is not what was asked for: a node that garbles an answer is not believed. */
 export function expectShape(holds: boolean, what: string): asserts holds {
   if (!holds) throw new EndpointFailure("garbled", `an answer of the wrong shape (${what})`);
 }

@@ -30,7 +30,7 @@ export interface EndpointReport {
 // Walks of blocks that are remembered; one that is forgotten begins again.
 const MAX_WALKS = 1_000;
 
-/** The question for a batch of attempts. Every answer of one look must fit the others, or nothing follows from it. */
+/** The question for a batch of attempts. All answers of one look must agree, or nothing follows from it. */
 export function testifyTo(nodes: NodeContext, attempts: readonly Attempt[]): EndpointCall<EndpointReport> {
   return async (endpoint) => {
     const genesisHash = await chainOf(endpoint);
@@ -93,7 +93,7 @@ class Look {
       const said = again[index] ?? UNSAID;
       findings.set(attempt, said.kind === "missing" ? await this.#traces(attempt) : said);
     }
-    // Behind one address there may be several nodes. Two that begin at different blocks are not one witness.
+    // One address may stand for several nodes. Two nodes with different first blocks are not one witness.
     if ((await this.#firstAvailable()) === firstSlot) return findings;
     return new Map(missing.map((attempt) => [attempt, { kind: "unclear" }]));
   }

@@ -30,7 +30,7 @@ export type EndpointOptions =
       readonly signaturesPerCall?: number;
       /**
        * Calls in one HTTP request at most, 1–100; 1 when left out. With more, different reads of one moment go to the
-       * endpoint as a batch of JSON-RPC 2.0. Not all providers take batches, and most count and bill each call of one.
+       * endpoint as a batch of JSON-RPC 2.0. Not all providers accept batches, and most count and bill each call.
        */
       readonly callsPerBatch?: number;
       /**

@@ -22,9 +22,9 @@ const MAX_SLOTS = 5_000;
 type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**
- * Looks through the finalized transactions that name the message's reference key, and for a message of others' making,
- * which has none, through those that name an account that it writes, in the slots where it could land. A sender can sign
- * one message under as many signatures as it likes, and the chain takes one of them. `notBefore` is a slot that the node
+ * Searches the finalized transactions that name the message's reference key; for a foreign message, which has no such
+ * key, the transactions that name an account that it writes, in the slots where it could land. A sender can sign one
+ * message under as many signatures as it likes, and the chain takes one of them. `notBefore` is a slot that the node
  * must have reached.
  */
 export async function findMessage(
@@ -40,7 +40,7 @@ export async function findMessage(
   if (listed === null) return "unclear";
   for (const { signature, slot, err } of listed.slice(0, reference === null ? MAX_IN_WINDOW : MAX_LISTED)) {
     const found = await landedMessageHash(endpoint, signature);
-    // Listed but missing: index and ledger of this node contradict each other.
+    // Listed but missing: index and ledger of this node disagree.
     if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
   }

@@ -15,11 +15,11 @@ export interface EndpointHealth {
   avoidedUntil: number | null;
   /** Failures already counted: several callers may share a call, and all of them report its failure. */
   readonly known: WeakSet<EndpointFailure>;
-  /** How far behind the best endpoint it was when both were last looked at. */
+  /** The number of slots behind the best endpoint, when both endpoints were last looked at. */
   slotsBehind: number;
   /** The slot that the endpoint told at the last look. */
   slot: number;
-  /** The time of its newest block when that slot was first told, null before there was one. */
+  /** The time of the newest block when its slot was first reported; null before. */
   look: EndpointTime | null;
   /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;

@@ -1,4 +1,4 @@
-/** Leaves out what endpoints say that follow the chain no more: what they tell is old, and contradicts nobody. */
+/** Leaves out what endpoints say that follow the chain no more: their answers are old, and contradict nobody. */
 import type { NodeContext } from "./ask.ts";
 
 /** The answer of an endpoint of this name. */

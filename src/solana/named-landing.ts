@@ -18,8 +18,9 @@ type Shown = ShownLanding | "another_message" | "absent" | "no_history";
 type NamedAnswer = { readonly landed: Landing } | { readonly refused: LandingRefusal };
 
 /**
- * See `Ledger.namedLanding`. An operator who names a signature has seen the transaction somewhere else: that is a second
- * witness of the landing, and none of its outcome. An endpoint that has the history of that time and does not show it stands against both.
+ * See `Ledger.namedLanding`. An operator who names a signature has seen the transaction somewhere else: that counts as
+ * a second witness of the landing, but not of its outcome. An endpoint that has the history of that time and does not
+ * show it stands against both.
  */
 export async function namedLanding(
   nodes: NodeContext,

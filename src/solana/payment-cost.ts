@@ -38,8 +38,8 @@ export function tooManyRecipients(recipients: number): RangeError {
 }
 
 /**
- * Prices a payment that is not built yet: one signature, and an ATA for each recipient who needs one. Throws
- * `RangeError` for more recipients than one transaction can ever hold.
+ * Prices a payment that is not built yet: one signature, and an ATA for recipients without one. Throws `RangeError` for
+ * more recipients than one transaction can ever hold.
  */
 export async function paymentCost(
   nodes: NodeContext,

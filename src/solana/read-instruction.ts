@@ -1,4 +1,4 @@
-/** The instruction allow-list: what an instruction does, if it is one of the few that a wallet payment may hold. */
+/** The instruction allow-list: the meaning of an instruction that a wallet payment may contain. */
 import { SET_COMPUTE_UNIT_LIMIT, SET_COMPUTE_UNIT_PRICE } from "./compute-budget.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,

@@ -17,9 +17,10 @@ const SIGNATURE_REFUSED = -32003;
  * Simulates at confirmed, over the blockhash in the bytes; null when it succeeds. `sigVerify` has the node check the
  * signatures too.
  *
- * The success of a single run is enough: what then fails on the chain costs its fee and moves nothing. An error is
- * believed when `nodes.witnesses` endpoints tell the same, since payees are left out and callers are refused because of
- * it. A node that does not know the blockhash may only lag, so its answer counts where no endpoint knows the blockhash.
+ * The success of a single run is enough: a transaction that then fails on the chain costs its fee and moves nothing. An
+ * error is believed when `nodes.witnesses` endpoints tell the same, since payees are left out and callers are refused
+ * because of it. A node that does not know the blockhash may only lag, so its answer counts where no endpoint knows the
+ * blockhash.
  */
 export async function simulate(
   nodes: NodeContext,

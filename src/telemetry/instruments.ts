@@ -1,4 +1,4 @@
-/** The measured quantities: each telemetry adapter makes its instruments from this list. */
+/** The measured quantities: telemetry adapters make their instruments from this list. */
 import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../diagnostics.ts";
 import type { Health } from "../service/read-health.ts";
 
@@ -17,7 +17,7 @@ export interface DurationInstrument {
 
 /** A gauge: the present value of a quantity. */
 export interface GaugeInstrument {
-  /** Dotted, with the unit where there is one. */
+  /** Dotted, with the unit if any. */
   readonly name: string;
   readonly description: string;
   readonly labels: readonly string[];

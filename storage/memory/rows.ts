@@ -10,7 +10,7 @@ export class Journal {
     this.#undo.push(undo);
   }
 
-  /** Does all of `act` or nothing: what it changed is taken back when it throws, or when its answer is not to be kept. */
+  /** Does all of `act` or nothing: changes are taken back when `act` throws, or when its answer is not to be kept. */
   atomically<A>(act: () => A, isKept: (answer: A) => boolean = () => true): A {
     this.#undo = [];
     let kept = false;
@@ -30,7 +30,7 @@ interface Shape {
   readonly columns: object;
   /** The fields that identify a row; `id` alone unless said otherwise. */
   readonly key?: readonly string[];
-  /** Fields whose values gather rows that are read together. */
+  /** Fields by which rows are read together. */
   readonly lookups?: readonly string[];
 }
 

@@ -20,7 +20,7 @@ export class FilledSchema {
   }
 
   /**
-   * Waits for another move or start on this schema, which is over then and cannot come late.
+   * Waits for a concurrent move or start on this schema, which is then over and cannot come late.
    * @throws StorageUnusable `server_too_old` or `wrong_encoding`.
    */
   async lock(): Promise<void> {
@@ -74,7 +74,7 @@ export class FilledSchema {
     return rows as readonly StoredRow[];
   }
 
-  /** Marks the schema as a whole copy, in the transaction that makes it one. Answers the name of the copy. */
+  /** Marks the schema as a complete copy, in the transaction that completes it. Returns the name of the copy. */
   async markArrived(from: string): Promise<string> {
     const [, rows = []] = await this.#ask(
       `create table "${MOVES}" (id integer primary key, "copy" text not null, place text not null, state text not null)`,

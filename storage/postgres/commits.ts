@@ -144,8 +144,8 @@ export class PostgresCommitWriter {
   }
 
   /**
-   * Whether the server takes no commit at all, not even one that nothing can be in the way of: it is not waited for once for
-   * each item. Else only this one met a lock or took too long.
+   * Whether the server takes no commit at all, not even an unhindered one, so that each item need not wait for it.
+   * Otherwise only this commit met a lock or took too long.
    */
   async #isAway({ conflict, error }: CommitFailure): Promise<boolean> {
     if (conflict === "unknown" || isUnavailable(error)) return true;
@@ -217,7 +217,7 @@ export class PostgresCommitWriter {
     }
   }
 
-  /** The items before the first one that holds what no table can, and why it cannot be stored. */
+  /** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
   #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables, this.#clock);
     const runs: CommitRows[] = [];

@@ -1,4 +1,7 @@
-/** Transactions on PostgreSQL: each is one message and one round trip, with its own limits and no state left in the session. */
+/**
+ * Transactions on PostgreSQL: a transaction is one message and one round trip, with its own limits and no state left in
+ * the session.
+ */
 import pRetry from "p-retry";
 import type { Statement } from "../sql/statement.ts";
 import type { PostgresClient, PostgresQuery } from "./driver.ts";
@@ -22,13 +25,13 @@ import { bound, jsonLiteral, literal } from "./text.ts";
 interface Limits {
   /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
-  /** How long one may wait for a lock that another session holds, in milliseconds. */
+  /** The longest wait for a lock held by another session, in milliseconds. */
   readonly lockTimeoutMs: number;
 }
 
 type Rows = readonly object[];
 
-/** Sends statements within one transaction that goes on. */
+/** Sends statements within an open transaction. */
 export type SqlCall = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
 /** Retries for a server that is away, and may be back soon. */

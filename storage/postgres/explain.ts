@@ -13,7 +13,7 @@ const isAnswer = (error: unknown): boolean => /^(?!E)[0-9A-Z]{5}$/.test(codeOf(e
 /** The state of the error that refuses a write. */
 const READ_ONLY = "25006";
 
-/** Two transactions met, and this one was taken back: trying again is all it takes. */
+/** Two transactions met, and this transaction was taken back: a retry is enough. */
 export const isRace = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error));
 
 /** A table or a schema is gone that was there a moment before. */

@@ -11,7 +11,7 @@ export class HostPool<Pool extends Connecting> {
   readonly #poolOf = new WeakMap<PostgresClient, Pool>();
   #current = 0;
 
-  /** @param pools One at least, in the order in which they are tried. */
+  /** @param pools At least one, in the order of trying. */
   constructor(pools: readonly [Pool, ...Pool[]]) {
     this.#pools = pools;
   }

@@ -35,7 +35,7 @@ export class IndexBuildLoop {
   #failure = "";
   #running: Promise<void> = Promise.resolve();
 
-  /** @param connections For the builds: one that takes hours takes none from the pool. */
+  /** @param connections Connections for the builds: a build of hours leaves the pool's connections to other work. */
   constructor(database: Database, schema: string, connections: Pick<Connections, "listener" | "unhurried">) {
     this.#database = database;
     this.#schema = schema;

@@ -1,4 +1,4 @@
-/** The connections of a storage: a pool of its own from a URL, or one that was given; and one that listens. */
+/** The connections of a storage: an own pool from a URL, or a given pool; and a listening connection. */
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { ConnectionSource } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
@@ -26,7 +26,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Errors of an idle connection are found at its next use. */
 const ignored = (): void => {};
 
-/** Pools that were given, whose errors have a listener: without one they would end the process. */
+/** Given pools whose errors have a listener: without one they would end the process. */
 const heard = new WeakSet<PostgresPool>();
 
 /** A connection may end with the very piece of the stream that makes it: before its pool has handed it to anyone. */

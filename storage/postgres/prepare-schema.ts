@@ -115,7 +115,7 @@ export async function assertServer(ask: SqlCall): Promise<void> {
   );
 }
 
-/** Whether what no migration tells of is there. */
+/** Whether all parts outside of migrations exist. */
 async function hasAllBeside(ask: SqlCall): Promise<boolean> {
   const [rows = []] = await ask(
     `select proname from pg_proc where pronamespace = current_schema()::regnamespace
@@ -126,7 +126,9 @@ async function hasAllBeside(ask: SqlCall): Promise<boolean> {
   return rows.length === allFunctions.length + 1;
 }
 
-/** Kysely within a transaction that is under way. What it sends has no parameters but the names of its own migrations. */
+/**
+ * Kysely within a transaction that is under way. Its statements have no parameters but the names of its own migrations.
+ */
 function over(ask: SqlCall): Kysely<unknown> {
   // A failed transaction refuses all that is asked after, and Kysely's migrator tells the last error: the first has the reason.
   let failed: { readonly error: unknown } | null = null;

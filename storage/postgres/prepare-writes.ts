@@ -11,7 +11,9 @@ import { assertText } from "./text.ts";
 
 const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
-/** Rows that are only checked are locked in share mode, so that payments of one account do not wait for each other. */
+/**
+ * Rows that are only checked are locked in share mode, so that payments of one account need not wait for each other.
+ */
 type Strength = "share" | "no key update";
 
 /** A statement over one array of texts, and the values that are in the array. */
@@ -40,7 +42,7 @@ export class GroupWrites {
     this.#clock = clock;
   }
 
-  /** Names to be locked: what has no row of its own to lock. */
+  /** Names to lock for things without a row of their own. */
   get names(): readonly string[] {
     return [...this.#names];
   }
@@ -147,7 +149,7 @@ const valuesIn = ({ places }: OverArray, values: AnyRow): readonly (string | nul
 
 const BIGINTS: ReadonlySet<string> = new Set([valueName.version, valueName.since, valueName.now]);
 
-/** The type of a value by its name: that of a column, or what statements name besides. */
+/** The type of a value by its name: the type of a column, or of a further name in statements. */
 function castOf(table: AnyTable, name: string): string {
   const column = fieldsOf(table).find((field) => field.name === name);
   if (column !== undefined) return casts[column.kind];

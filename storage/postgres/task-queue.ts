@@ -23,7 +23,7 @@ import { IN_LINE, limitedWorkflows, QUEUE_OF_TASK } from "./functions/claims.ts"
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
 
-/** Errors are for people: what PostgreSQL cannot keep of them is left out. */
+/** Errors are for people: characters that PostgreSQL cannot store are left out. */
 const NUL = "\u0000";
 
 export class TaskQueue {

@@ -1,6 +1,6 @@
 /**
- * Writes statements as text, with their values inside. Several such statements are one message and one transaction: pg
- * sends parameters with single statements only, at the price of a round trip for each statement.
+ * Writes statements as text, with their values inside. Several statements with values are one message and one
+ * transaction: pg sends parameters with single statements only, at the price of a round trip for each statement.
  */
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 

@@ -81,7 +81,7 @@ export class WakeFeed {
     return (this.#self ??= (rows[0] as { readonly name: string }).name);
   }
 
-  /** Whether hints arrive: sends one to itself and waits for it. */
+  /** Whether hints arrive: sends a hint to itself and waits for it. */
   async arrives(): Promise<boolean> {
     const patience = this.#parts.pause(PATIENCE_MS).then(() => false);
     const isListening = this.#connect().then(() => true);

@@ -37,7 +37,9 @@ export const valueName = {
 
 export const valueOf = (name: string): string => `{${name}}`;
 
-/** A write, as it is carried out: refused unless so many rows are changed, or found by what only expects them. */
+/**
+ * A write, as it is carried out: refused unless this many rows are changed, or found by a write that only expects them.
+ */
 interface PreparedWrite {
   readonly bound: BoundStatement;
   readonly rows: 0 | 1;
@@ -89,7 +91,7 @@ export class GivenTable {
 
   /**
    * The rows of a selection in their order.
-   * @throws TypeError when there is no such index, or the values are not those of its fields.
+   * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
   find(query: AnyQuery): BoundStatement<AnyRow> {
     const { table } = this;

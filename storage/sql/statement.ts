@@ -20,7 +20,7 @@ export const statement = <Values extends object, Row = unknown>(text: string): S
   text,
 });
 
-/** A statement and what it is run with. */
+/** A statement and its values. */
 export interface BoundStatement<Row = unknown> {
   readonly statement: Statement<AnyRow, Row>;
   readonly values: AnyRow;

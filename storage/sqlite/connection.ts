@@ -210,8 +210,8 @@ export class Connection {
   }
 
   /**
-   * Within `write`: keeps what `act` did, or takes back that alone, also where it throws. A full disk or a failed read may
-   * end the whole transaction instead: see `isInTransaction`.
+   * Within `write`: keeps the changes of `act`, or takes back only those, even when `act` throws. A full disk or a
+   * failed read may end the whole transaction instead: see `isInTransaction`.
    */
   savepoint<A>(act: () => A, isKept: (answer: A) => boolean): A {
     const { save } = this.#control;

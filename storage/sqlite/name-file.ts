@@ -22,7 +22,7 @@ export function nameFile(finished: string, file: string, link: typeof linkSync =
 }
 
 /**
- * An empty file takes the name first, which is refused when it is taken: what the rename replaces then is our own. A
+ * An empty file takes the name first, which is refused when it is taken: the rename then replaces our own file. A
  * process that dies between the two leaves the empty file.
  */
 function takeName(finished: string, file: string): void {

@@ -96,7 +96,7 @@ const show: Command = async (args, print) => {
   });
 };
 
-/** How tasks of an instance went; none where no engine with such a table has used the database. */
+/** The ended tasks of an instance; empty for a database that no engine with such a table has used. */
 async function ranIn(storage: EngineStorage, id: string): Promise<readonly RanTask[]> {
   return await ranTasksOf(withTables(storage, [ranTasks]), id).catch(() => []);
 }

@@ -43,7 +43,7 @@ function pathsOf(value: unknown): string[] {
   });
 }
 
-/** Why a task is in trouble; empty for one that is not. */
+/** The trouble of a task; empty for a task without trouble. */
 function troubleOf(
   { name, failures, crashes, lastError }: TroubledTask | PendingTask,
   isDead: boolean,
@@ -97,7 +97,7 @@ export function instancesPage(
   return next === null ? page : `${page}\n\nGoes on with --after ${next}`;
 }
 
-/** The page of one instance: its record, its explanation (see `tellInstance`), and its pending work. */
+/** The page of one instance: record, explanation (see `tellInstance`), and pending work. */
 export function instancePage(instance: InstanceView, pending: PendingWork, told: readonly string[]): string {
   const { id, workflow, value, status, steps, context, output, error, createdAt, updatedAt } = instance;
   const facts: (readonly [string, string])[] = [

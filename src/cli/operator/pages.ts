@@ -104,7 +104,7 @@ export function auditPage(entries: readonly AuditEntry[]): string {
   return last === undefined ? page : `${page}\n\nGoes on with --after ${last.id}`;
 }
 
-/** Every address of a recovery, and what lies there. */
+/** The page of a recovery: every address, with its balances. */
 export function recoveryPage(addresses: readonly RecoveredAddress[]): string {
   const rows = addresses.map(({ transactionId, address, state, heldReason, holdings }) => [
     ...[transactionId, address, state, heldReason ?? "-"],

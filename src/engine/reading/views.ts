@@ -22,7 +22,7 @@ export interface InstanceView extends ChartSnapshot {
 
 /** Filter of `list`. An absent field does not filter. */
 export interface InstanceQuery {
-  /** The name of a chart, for all its versions, or one version as `name@version`. */
+  /** The name of a chart, for all versions, or a version as `name@version`. */
   readonly workflow?: string;
   /** A state it is in, such as `paying` or `paying.card`. Compared instance by instance: see `list`. */
   readonly state?: string;

@@ -9,7 +9,7 @@ import { stateMatches } from "./state-matches.ts";
 /** The target of a wait: the end of the instance, however it ends, or a state such as `paying` or `paying.card`. */
 export type WaitTarget = "final" | { readonly state: string };
 
-/** The instance has ended in another state than the one that was waited for. */
+/** The instance has ended in a state other than the awaited one. */
 export class StateNotReached extends Error {
   override readonly name = "StateNotReached";
   /** The instance as it ended. */

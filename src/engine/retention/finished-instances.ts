@@ -15,7 +15,7 @@ export interface ArchivedInstance extends InstanceRecord {
 }
 
 export interface FinishedParts extends Pick<EngineContext, "storage" | "clock"> {
-  /** How long after its last step an instance is kept, in milliseconds. */
+  /** The time for which an instance is kept after its last step, in milliseconds. */
   readonly keepMs: number;
   readonly archive: Archive<ArchivedInstance> | null;
 }

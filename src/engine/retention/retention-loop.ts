@@ -23,9 +23,11 @@ interface RetentionLoopParts extends Pick<EngineContext, "clock" | "log" | "hold
 
 /** The progress of the removals in this process. */
 export interface RemovalStatus {
-  /** When this process last finished a pass, in milliseconds since the Unix epoch; null before the first pass. */
+  /**
+   * The end of this process's last pass, in milliseconds since the Unix epoch; null before the end of the first pass.
+   */
   readonly lastPassAt: number | null;
-  /** How much this process has removed so far. */
+  /** The number of rows that this process has removed so far. */
   readonly removed: number;
   /**
    * Why the last pass could not remove an old row, such as the archive's error; null when the pass removed every old

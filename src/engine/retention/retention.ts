@@ -5,11 +5,11 @@ import { RetentionLoop, type RemovalStatus } from "./retention-loop.ts";
 
 /** The state of retention: stored instances, and their time to live. */
 export interface RetentionStatus extends RemovalStatus {
-  /** How long an instance that has ended is kept, in milliseconds; null: until it is removed by hand. */
+  /** The time for which ended instances are kept, in milliseconds; null: until they are removed by hand. */
   readonly finishedMs: number | null;
-  /** How long ago the oldest instance that has ended made its last step, in milliseconds; null where none has ended. */
+  /** The age of the oldest last step of an ended instance, in milliseconds; null without ended instances. */
   readonly oldestFinishedMs: number | null;
-  /** How many bytes the data of the whole storage takes; null where that is not known. */
+  /** The size of all data in the storage, in bytes; null for an unknown size. */
   readonly bytes: number | null;
 }
 

@@ -60,7 +60,7 @@ function stateOf(node: Node, key: string, path: string): Node {
   );
 }
 
-/** The actions of an arrival, with the children that go on and those that it starts. */
+/** The actions of an arrival, with kept and new children. */
 export class ArrivalActionList {
   readonly actions: ChartAction[] = [];
   readonly kept: Record<string, ChildLink> = {};
@@ -88,7 +88,7 @@ export class ArrivalActionList {
     for (const node of nodes) this.#begin(node, timers);
   }
 
-  /** Ends what no state asks for any more. */
+  /** Ends timers and children that no state asks for any more. */
   #end(nodes: readonly Node[], timers: readonly string[]): void {
     const wanted = new Set(nodes.flatMap(({ after }) => after.map(({ eventType }) => eventType)));
     for (const timer of timers) {

@@ -62,7 +62,7 @@ function* ofState(path: string, [before, after]: Pair<Config>): Generator<string
   });
 }
 
-/** How the members of a part are compared, by their keys. */
+/** The comparison of the members of a part, by their keys. */
 interface Comparison {
   readonly isNew: (key: string) => string;
   readonly isGone: (key: string) => string;

@@ -77,7 +77,10 @@ export class InertSystem {
   }
 }
 
-/** The children of a stored snapshot. Each is made when it is asked for: a step of a chart with thousands asks for few. */
+/**
+ * The children of a stored snapshot. A child is made when it is asked for: a step of a chart with thousands asks for
+ * few.
+ */
 export function inertChildren(
   children: Readonly<Record<string, ChildLink>>,
   self: InertActor,

@@ -65,7 +65,7 @@ export class StepActionList {
   #children: Links;
   /** Children that an action has started, even if they are gone already. */
   readonly #started = new Set<string>();
-  /** The links of those that the step has stopped. */
+  /** Links of children that the step has stopped. */
   readonly #gone = new Map<string, ChildLink>();
   readonly #addressed: { child: string; link?: ChildLink }[] = [];
 

@@ -48,7 +48,7 @@ export interface Call<
   readonly options: RequestOptions;
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
-  /** How the account stands with the limits that are counted here. */
+  /** The account's standing with the limits that are counted here. */
   standings(): readonly LimitStatus[];
 }
 
@@ -107,7 +107,7 @@ export interface OpenEndpoint<
 /** An endpoint. */
 export type Endpoint = KeyedEndpoint | OpenEndpoint;
 
-/** The body of an endpoint that takes none. */
+/** The body of an endpoint without one. */
 type NoBody = z.ZodUndefined;
 
 /** A declared endpoint with its exact types, from which the types of the client follow. */

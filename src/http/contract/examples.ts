@@ -1,4 +1,4 @@
-/** The ids, addresses and times that examples are made of, the same in each, so that the examples tell one story. */
+/** The ids, addresses and times of all examples, the same everywhere, so that the examples tell one story. */
 import { pathParameter } from "./path-parameters.ts";
 
 const idOf = (name: string): string => pathParameter(name).example;

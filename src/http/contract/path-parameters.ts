@@ -11,7 +11,7 @@ interface PathParameter {
   readonly characters?: string;
 }
 
-/** Our ids and any other word: what has other characters in it names nothing and is not looked up. */
+/** Characters of our ids and of other words: a path with other characters names nothing and is not looked up. */
 const ID = "[A-Za-z0-9_-]+";
 
 /** Every variable part there is. */

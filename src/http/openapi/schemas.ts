@@ -1,4 +1,4 @@
-/** Schemas as OpenAPI 3.1 has them: named ones stand in the components, all others where they are used. */
+/** Schemas as OpenAPI 3.1 has them: named schemas are in the components, all others where they are used. */
 import { z } from "zod";
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";

@@ -80,7 +80,7 @@ export async function layOutIn(thread: Pick<LayoutWorker, "layOut">, chart: Read
 interface Way {
   /** The lines that run upward: those that lead back to where a walk came from, or as few as possible. */
   readonly cycleBreaking: "DEPTH_FIRST" | "GREEDY";
-  /** How many letters a line of a label may have. */
+  /** The most letters in a line of a label. */
   readonly lineLength: number;
   /**
    * The layer of a state: as high as its lines allow, or chosen for short lines. The first way is narrower when many

@@ -1,4 +1,4 @@
-/** ELK in a thread of its own: a large chart keeps it busy for seconds, in which this process has other things to do. */
+/** ELK in a thread of its own: a large chart takes seconds, in which this process has other things to do. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { ElkNode } from "elkjs/lib/elk.bundled.js";

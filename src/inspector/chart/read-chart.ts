@@ -29,7 +29,7 @@ export interface ChartState {
 export interface ChartTransition {
   readonly from: string;
   readonly to: string;
-  /** The state that is active once it was taken: `to` itself, or where that is a history state, the one around it. */
+  /** The state that is active once it was taken: `to` itself, or, if that is a history state, its parent state. */
   readonly entered: string;
   /** The event as it is stored in the history, such as `xstate.after.900000.order.open`. Empty for `always`. */
   readonly event: string;

@@ -55,7 +55,7 @@ export const MORPHING = `
     for (const name of main.getAttributeNames()) fresh.setAttribute(name, main.getAttribute(name));
     const focused = document.activeElement;
     morph(main, fresh);
-    // A row that went to another place in its list takes the focus along.
+    // A row that moved within its list keeps the focus.
     if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
     count();
   };

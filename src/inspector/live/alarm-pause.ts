@@ -1,4 +1,4 @@
-/** A pause that ends early when it is rung; rung while nobody waits, the next wait is over at once. */
+/** A pause that ends early when the alarm is rung; rung while nobody waits, the next wait is over at once. */
 import type { Clock } from "../../runtime.ts";
 
 export class AlarmPause {

@@ -84,7 +84,7 @@ const keyOf = ({ base, path }: PageAddress): string => `${base}\n${path}`;
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** The way out to one browser. One that reads slowly gets the newest page alone: those before it are passed over. */
+/** The way out to one browser. A slow reader gets only the newest page: earlier pages are skipped. */
 class Outlet {
   readonly #clock: Clock;
   readonly #encoder = new TextEncoder();

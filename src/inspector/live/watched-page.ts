@@ -2,14 +2,14 @@
 import { AlarmPause } from "./alarm-pause.ts";
 import type { Clock } from "../../runtime.ts";
 
-/** A page as it is at one moment. The tag is the same for as long as the page is. */
+/** A page at one moment. Equal pages have equal tags. */
 export interface MadePage {
   readonly tag: string;
   /** The content of the frame, as HTML. */
   readonly main: string;
 }
 
-/** Told of each state of a page that differs from the one before. */
+/** Gets each state of a page that differs from the state before. */
 type PageListener = (page: MadePage) => void;
 
 /** Dependencies of watched pages. */

@@ -30,7 +30,7 @@ export interface MoneyReport {
   /** Said beside the picture: whether it has moved, or would. */
   readonly note: string;
   readonly flows: readonly MoneyTally[];
-  /** How many of the recipients have been paid. */
+  /** The number of paid recipients. */
   readonly paid: number;
   readonly recipients: number;
 }

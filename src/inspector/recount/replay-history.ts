@@ -26,7 +26,7 @@ export interface ReplayedStep {
 export interface ReplayedHistory {
   /** Replayed steps, by version. A step is absent when its chart is not registered here. */
   readonly steps: ReadonlyMap<number, ReplayedStep>;
-  /** Why not all steps are there, as a sentence; null where they are. */
+  /** The reason for missing steps, as a sentence; null for a complete history. */
   readonly problem: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Tells subscribers what happened on the chain, once it has the commitment that they wait for. */
+/** Tells subscribers about events on the chain, once an event has the subscribed commitment. */
 import type { Clock } from "../../runtime.ts";
 import type { ChainState, Commitment } from "../chain-state.ts";
 import type { LandedTransaction } from "../transaction-history.ts";

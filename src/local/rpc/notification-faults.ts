@@ -16,7 +16,7 @@ interface Delivering extends Pick<NotificationTarget, "send" | "cut"> {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** Sends `result`, or what the fault makes of it. */
+/** Sends `result`, as changed by the fault. */
 export function deliver(fault: Fault | undefined, result: unknown, { send, cut, wait }: Delivering): void {
   switch (fault?.kind) {
     case "drop":

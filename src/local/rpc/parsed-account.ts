@@ -59,7 +59,7 @@ function parsedMint(account: AccountState): Parsed | undefined {
   };
 }
 
-/** The table in `account`, if it is one. Amounts beyond 2^53 are written as strings, as nodes do. */
+/** The lookup table in `account`, if any. Amounts beyond 2^53 are written as strings, as nodes do. */
 function parsedLookupTable({ data }: AccountState): Parsed | undefined {
   try {
     const table = AddressLookupTableAccount.deserialize(data);

@@ -26,7 +26,7 @@ export interface Answer<Body> {
   readonly replayed: boolean;
 }
 
-/** A use case that has decided what to commit: `commit` answers false when it has to decide again. */
+/** A decision of a use case, ready to commit: `commit` answers false when it has to decide again. */
 export interface Decision<Body> {
   readonly body: Body;
   /** Commits the effect together with these writes; false when another commit came first. Throws its refusal. */
@@ -114,7 +114,7 @@ class KeyedRequest<Body> {
     if (said.fingerprint !== this.#fingerprint) {
       return this.#refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
     }
-    // The same request won the race: the count of this one is taken back.
+    // The same request won the race: the count of this request is taken back.
     await this.#takeBack?.();
     return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
   }

@@ -37,14 +37,17 @@ export interface IssuedKey {
 
 /** Options of `rotateKey`. */
 export interface RotateKeyOptions {
-  /** How long the key before goes on working, in milliseconds, 0 to 90 days; default 24 hours. It never works longer than it would have. */
+  /**
+   * The time for which the previous key goes on working, in milliseconds, 0 to 90 days; default 24 hours. The previous
+   * key never works beyond its own expiry.
+   */
   readonly overlapMs?: number;
 }
 
 /** A key that was issued in the place of another. */
 export interface RotatedKey extends IssuedKey {
   readonly replaces: string;
-  /** When the key before ends, milliseconds since the Unix epoch. */
+  /** The end of the previous key, milliseconds since the Unix epoch. */
   readonly previousUntil: number;
 }
 
@@ -180,7 +183,7 @@ export class StoredApiKeys implements ApiKeys {
     }
   }
 
-  /** Null when the key was changed meanwhile, so that what was read of it no longer holds: it may be revoked now. */
+  /** Null when the key was changed meanwhile, so that its data are out of date: it may be revoked now. */
   async #tryRotation(keyId: string, overlapMs: number): Promise<RotatedKey | null> {
     const { storage, clock } = this.#parts;
     const now = clock.now();

@@ -11,7 +11,7 @@ import { newId } from "../ids.ts";
 /** Limits that are counted across processes. */
 export type DurableScope = "cancel" | "webhook_registration";
 
-/** How often something may be done within a window, by tier. */
+/** The most requests within a window, by tier. */
 interface DurableLimit {
   readonly windowSeconds: number;
   readonly perTier: Readonly<Record<Tier, number>>;

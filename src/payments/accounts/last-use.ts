@@ -4,7 +4,7 @@ import type { Clock, Logger } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { ApiKeyRecord } from "../tables/identity.ts";
 
-/** How exact the noted time is: a key in constant use costs one write in this time, for all processes together. */
+/** The precision of the noted time: a key in constant use costs one write in this time, for all processes together. */
 const COARSENESS_MS = 60_000;
 
 /** Dependencies of noting the last use. */

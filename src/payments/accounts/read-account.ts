@@ -1,4 +1,4 @@
-/** Reads what an account may do, and what is left of its limits. */
+/** Reads the scopes and the limits of an account. */
 import type { Tier } from "../tables/identity.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";

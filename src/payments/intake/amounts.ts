@@ -106,7 +106,7 @@ function countedOf({ inputMint, outputMint, inputAmount, outputAmount }: Amounts
   ];
 }
 
-/** The account's own limit, else that of all accounts. */
+/** The account's own limit, else the limit of all accounts. */
 function limitOf(
   rules: IntakeResult["rules"],
   { mint, direction }: Counted,

@@ -49,7 +49,7 @@ export class IntakeCheck {
   /**
    * The rules for this caller. Throws `ACCOUNT_SUSPENDED`, and `SERVICE_PAUSED`, in private mode `ROUTING_UNAVAILABLE`,
    * for paused transactions, and for all transactions while the chain contradicts the storage's clock. The rules come
-   * from the database, so they apply to all its processes at once.
+   * from the database, so all processes on the database follow them.
    */
   async admit({ accountId }: Caller, asked: IntakeRequest): Promise<IntakeResult> {
     const ids = [accountGate(accountId), SERVICE_GATE];

@@ -68,11 +68,11 @@ export interface Operator
 export interface OperatorInstanceReads
   extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks">, Pick<Engine<never>, "waitFor"> {}
 
-/** The operator's commands, and what the service does for them while it runs. */
+/** The operator's commands, and their work while the service runs. */
 export interface OperatorParts {
   readonly operator: Operator;
   readonly report: MatterReportLoop;
-  /** How many matters wait, for the service's health; up to 200 of each kind. */
+  /** The number of waiting matters, for the service's health; up to 200 of each kind. */
   readonly countMatters: () => Promise<number>;
 }
 
@@ -95,7 +95,7 @@ interface OperatorCommandParts extends ServiceContext {
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;
-  /** How many people it takes to send money to another address. */
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
   /** The host's parts that do not answer this process, and those that have answered. */
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;

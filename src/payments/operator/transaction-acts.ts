@@ -23,12 +23,12 @@ import type { DepositControl } from "./resolve/resolve-deposits.ts";
 /** Acts on any transaction. Matters that wait for a person are decided by `resolve`. */
 export interface TransactionCommands {
   /**
-   * Releases the deposit address of an order: one that is held for any reason, at rest, closed or written off. A service
+   * Releases the deposit address of an order: an address held for any reason, at rest, closed or written off. A service
    * at work settles it again. The operator vouches for every transaction that the address has signed and for the money
    * that has come in so far; what comes later is screened as before. Each release grants the sponsor's allowance once
-   * more. Rejects with `OperatorRefused` when another decision about the address is committed first, while a payment out of
-   * it is being written down, and for an open order whose address has paid what this database does not know; with
-   * `LedgerUnavailable` when the chain cannot be read.
+   * more. Rejects with `OperatorRefused` when another decision about the address is committed first, while a payment
+   * out of it is being written down, and for an open order whose address has paid what this database does not know;
+   * with `LedgerUnavailable` when the chain cannot be read.
    */
   releaseDeposit(transactionId: string, by: ActContext): Promise<ReleasedDeposit>;
   /**
@@ -44,12 +44,12 @@ export interface TransactionCommands {
    */
   settleTransaction(landing: NamedLanding, by: ActContext): Promise<SettledTransaction | SettledPayment>;
   /**
-   * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of an
-   * order that is over: to its sender, or to another owner, whom `screen` must let pass, and who gets no more than is there
-   * when it is asked for. With `approvals: 2` another person confirms another owner by `approve`. The sponsor may spend as
-   * much again for it. Ordered twice it is done once. A service at work does it.
-   * Rejects with `OperatorRefused` for what is not there, cannot move, or has to wait; with `LedgerUnavailable` when the
-   * chain cannot be read.
+   * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of
+   * an order that is over: to its sender, or to a new owner, whom `screen` must accept, and who gets at most the amount
+   * present at the request. With `approvals: 2` a second person confirms a new owner by `approve`. The sponsor may
+   * spend as much again for it. Ordered twice it is done once. A service at work does it. Rejects with
+   * `OperatorRefused` for what is not there, cannot move, or has to wait; with `LedgerUnavailable` when the chain
+   * cannot be read.
    */
   returnTokens(transactionId: string, order: ReturnRequest, by: ActContext): Promise<GivenReturn>;
 }
@@ -134,7 +134,7 @@ export class TransactionCommandHandler implements TransactionCommands {
     const { transactionId, ...checked } = readCommand(returned, { ...order, transactionId: given });
     const control = this.#control();
     let approve: string | null = null;
-    // The chart hears one order at a time, so that of two at once one is refused.
+    // The chart takes one order at a time: of two concurrent orders one is refused.
     const ordered = await control
       .returnTokens({
         transactionId,

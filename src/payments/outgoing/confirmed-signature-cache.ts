@@ -2,7 +2,7 @@
 import type { Evidence } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Ledger } from "../../ledger/ledger.ts";
 
-/** A signature is watched for minutes; one that is forgotten is asked for again. */
+/** A signature is watched for minutes; a forgotten signature is asked for again. */
 const MAX_REMEMBERED = 10_000;
 
 /** The confirmed signatures of one watcher. */

@@ -203,7 +203,7 @@ export class OtherCopyReader {
   }
 }
 
-/** This plan as if it had been the plan of the other copy: what has not been paid of that plan is paid here. */
+/** Rewrites this plan as the plan of the other copy: its unpaid recipients are paid here. */
 function planned(row: PaymentRecord, found: PossiblePlan, signature: string | null): OtherCopyPayment {
   const own = readPlan(row.plan);
   const sponsored = new Set((own.leaves ?? []).flatMap((leaf) => leaf.sponsored));

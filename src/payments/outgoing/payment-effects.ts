@@ -68,9 +68,9 @@ interface PaymentInHand {
   readonly plan: TransactionPlan;
 }
 
-/** Why an address is held when a payment out of it cannot be made, and nothing shows that it ever can. */
+/** The reason why an address is held whose payment cannot be made, with no sign that it ever can. */
 const CANNOT_BE_MADE = "payment_cannot_be_made";
-/** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
+/** The reason why an address is held whose attempts landed with errors again and again, at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
 /** The number of tries within a quarter of an hour. */
 const MAX_TRIES = 20;
@@ -109,7 +109,7 @@ export class PaymentEffects {
     const found = await ledger.tryTransaction(plan, unsigned);
     const fault = found && faultOfSwap(row, plan, found);
     if (fault?.kind === "marked") return this.#meetMarker(inHand);
-    // After the marker: what another copy has paid is told as paid.
+    // After the marker: payments of another copy are reported as paid.
     if (await isDeclinedPayment(storage, row)) return { event: { type: "REFUSED", fault: SUPERSEDED } };
     if (fault?.kind === "unplanned") return this.#meetMissingPlan(inHand);
     const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));

@@ -113,7 +113,7 @@ export class PaymentOutcomeReader {
     return this.#paidElsewhere(question, { words, delegate }, reading);
   }
 
-  /** Whether the plan that a payment depends on was given up for another one: then the payment can never land. */
+  /** Whether the plan that a payment depends on was replaced: then the payment can never land. */
   async isAbandoned({ deposit, view }: Omit<OrderPayment, "row">, planWords: string): Promise<boolean> {
     const plan = view.payments.find((each) => proofOf(readPlan(each.plan))?.planWords === planWords);
     const words = plan === undefined ? undefined : proofOf(readPlan(plan.plan))?.words;

@@ -12,7 +12,7 @@ const SENDS_AT_ONCE = 32;
 /** Bytes live for a minute or two: a signature that was not looked at for so long is no longer followed here. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
-/** When one signature was looked at last, and sent last: the order of the sends. */
+/** The last look at one signature and its last send, as numbers in the order of the sends. */
 interface Sent {
   lookedAt: number;
   /** The number of the send, 0 before the first from here. */

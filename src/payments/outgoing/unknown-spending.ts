@@ -60,7 +60,7 @@ async function unknownAmong(
   return unknown;
 }
 
-/** Remembers what an address has signed, each for itself: another process may remember the same at this moment. */
+/** Stores unknown signatures of an address one by one: another process may store the same signature at this moment. */
 export async function keepUnknown(
   storage: PaymentStorage,
   address: string,
@@ -108,7 +108,7 @@ export async function spendingOf(
   return { transactions, isProven, unknown, explained };
 }
 
-/** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
+/** The reason to doubt that an address has paid only payments of this database; null without a doubt. */
 export async function spendingReason(
   asked: SpendingParts,
   deposit: DepositRecord,
@@ -158,7 +158,7 @@ export function explanationOf(signature: string): string {
   return `explained:${signature}`;
 }
 
-/** Why an address may have paid without us, as far as this process knows; null where nothing hints at it. */
+/** The reason to think that an address has paid without us, as far as this process knows; null without a hint. */
 export type SpendingCheck = (address: string) => Promise<SpendingReason | null>;
 
 /** The most remembered signatures; asking again about a forgotten signature costs only a call. */

@@ -1,4 +1,4 @@
-/** Following the signed attempts of payments: what nodes report of them, and when they can land no more. */
+/** Following the signed attempts of payments: the nodes' reports, and the end of their lives. */
 import type { PaymentEvent } from "../../../machines/index.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";

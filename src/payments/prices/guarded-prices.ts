@@ -34,7 +34,7 @@ class PriceRefused extends Error {
   override readonly name = "PriceRefused";
 }
 
-/** How long an accepted price is what the next one is compared with. */
+/** The time for which the next prices are compared with an accepted price. */
 const REFERENCE_MS = 60 * 60_000;
 /** A source that has not answered by then has no price. A caller of the API is waiting. */
 const PATIENCE_MS = 5_000;
@@ -44,7 +44,7 @@ const BPS = 10_000n;
 
 interface Accepted {
   readonly rate: Rate;
-  /** When it was accepted, on our clock. */
+  /** The time when the price was accepted, on our clock. */
   readonly at: number;
 }
 

@@ -51,9 +51,9 @@ const MAX_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 
 export const LINGER_MS = 15 * 60_000;
 export const QUIET_MS = 24 * 3_600_000;
 export const SLOW_MS = 60 * 24 * 3_600_000;
-/** At most one refund per address in this time. */
+/** The least time between two refunds of an address. */
 export const REFUND_PAUSE_MS = 10 * 60_000;
-/** The retry that ROUTING_UNAVAILABLE advises. */
+/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
 const RETRY_SECONDS = 30;
 
 /** Dependencies of taking orders, besides the context. */

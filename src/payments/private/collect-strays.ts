@@ -9,7 +9,7 @@ import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
 /** Accounts emptied in one transaction: as many transfers as any payout has at most. The others wait for the next. */
 const MAX_ACCOUNTS = 4;
 
-/** A deposit that is not where it is expected. */
+/** A deposit outside the associated accounts. */
 interface StrayDeposit extends StrayAccount {
   readonly asset: Token;
 }

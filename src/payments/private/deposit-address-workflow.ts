@@ -32,7 +32,7 @@ interface AddressEffects {
   readonly mayServePayers: PayerCheck;
   /** The transaction that the address belongs to. */
   readonly orderOf: (address: string) => Promise<string>;
-  /** How many steps the address has made. */
+  /** The number of steps that the address has made. */
   readonly versionOf: (address: string) => Promise<number>;
 }
 

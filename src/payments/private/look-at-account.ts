@@ -57,7 +57,7 @@ function assetInTurn({ looks, expected }: WatchedAddress, assets: number): numbe
 
 /**
  * Looks at one account of each address, at finalized, in one call for a hundred addresses. The look only marks
- * addresses for a full reading (`hasChanged`): it tells neither the block nor other assets.
+ * addresses for a full reading (`hasChanged`): the look reveals neither the block nor other assets.
  */
 export async function lookAtOneAccount(
   { ledger, assets }: { readonly ledger: Ledger; readonly assets: Assets },

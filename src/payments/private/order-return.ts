@@ -46,7 +46,7 @@ export interface ProposedReturn extends OrderedReturn {
   readonly units: bigint;
 }
 
-/** A return that an operator orders, and what belongs into its commit. */
+/** An operator's order of a return, and further writes of its commit. */
 export interface ReturnCommand {
   readonly transactionId: string;
   readonly order: ReturnRequest;
@@ -70,7 +70,7 @@ interface Shared {
 interface Redirecting {
   /** Null when the host does not screen. */
   readonly screen: ScreenAddress | null;
-  /** How many people it takes to send money to another address. */
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
   /** Addresses of the service's purses. They get no tokens of a customer. */
   readonly ownAddresses: readonly Address[];

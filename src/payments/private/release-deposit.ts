@@ -25,7 +25,7 @@ import { moneyThere, type MoneyParts, type VouchingEvidence } from "./vouched-fu
 export interface ReleasedDeposit {
   readonly transactionId: string;
   readonly address: string;
-  /** Why it was held, null when it was not. */
+  /** The reason why the address was held; null for an address that was not held. */
   readonly heldReason: string | null;
   /** Transactions of the address that this database did not know and that the operator has hereby vouched for. */
   readonly explained: readonly string[];
@@ -166,7 +166,10 @@ async function giveWord(
   }
 }
 
-/** Why the word was not committed: another one came first, or the address made a step after its money was read. */
+/**
+ * The reason why the release was not committed: another decision came first, or the address made a step after its money
+ * was read.
+ */
 async function sentenceOf(
   storage: Pick<PaymentStorage, "vouchings">,
   { result }: Extract<SendResult, { kind: "refused" }>,

@@ -40,8 +40,8 @@ export async function repeatableSpending(
 }
 
 /**
- * From the order's own marker and those of its open payments on, what the markers that stand lead to: the payments of a plan
- * that another copy has made, and the next refund of excess.
+ * Words that follow from existing markers, beginning with the markers of the order and of its open payments: the
+ * payments of a plan that another copy has made, and the next refund of excess.
  */
 async function standingWords(reading: MarkerReading, order: PaidOrder): Promise<readonly string[]> {
   const { deposit, payments } = order;

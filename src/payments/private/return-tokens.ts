@@ -1,4 +1,4 @@
-/** The payment that an operator has ordered: tokens of a mint that is none of ours, planned on what the chain shows by then. */
+/** The payment that an operator has ordered: foreign tokens, planned by the chain's balances at that time. */
 import type { ReturnParams } from "../../../machines/index.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { knownAddress, type Address } from "../../address.ts";

@@ -74,7 +74,7 @@ interface SettlementEffectParts extends SponsorParts, ClosingRules {
   readonly mayServePayers: PayerCheck;
 }
 
-/** Effects of `deposit-address`: each looks at the chain and plans the one payment that comes next. */
+/** Effects of `deposit-address`: an effect looks at the chain and plans the next payment. */
 export class SettlementEffects implements AddressSettlement {
   readonly #with: SettlementEffectParts;
   readonly #mints: readonly Address[];
@@ -202,7 +202,7 @@ export class SettlementEffects implements AddressSettlement {
     if (slot < fromSlot) throw new Error(`the ledger shows ${id} as it was before slot ${fromSlot}`);
     const [first] = deposits;
     if (first === undefined) return null;
-    // A payment that this database does not know may have been made by another copy of it.
+    // Another copy of this database may have made a payment that this database does not know.
     const doubt = await listedDoubt({ storage, ledger }, id);
     if (doubt !== null) return held(doubt);
     const plan = collectionPlan(await termsOf(this.#with, id), deposits);
@@ -405,7 +405,10 @@ function sumOf(plans: readonly StoredPlan[], kind: Movement["kind"], mint: strin
     .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
-/** How many refunds of excess were made: the final ones here, and those of another copy, whose markers stand and no payment here signed. */
+/**
+ * The number of refunds of excess: the final refunds here, and the refunds of another copy, whose standing markers no
+ * payment here has signed.
+ */
 function excessesMade(payments: readonly PaymentRecord[], standing: readonly string[]): number {
   const wordsOf = (those: readonly PaymentRecord[]): readonly string[] =>
     those.map(({ plan }) => proofOf(readPlan(plan))?.words ?? "");

@@ -32,7 +32,7 @@ export class SettlePaymentRefused extends Error {
   override readonly name = "SettlePaymentRefused";
 }
 
-/** The operator's word, and what belongs into the commit that keeps it. */
+/** The operator's order to settle a payment, and further writes of its commit. */
 export interface SettlePaymentRequest {
   readonly transactionId: string;
   readonly signature: string;
@@ -56,9 +56,9 @@ interface WaitingPayment {
 }
 
 /**
- * The transaction must have made the marker of a payment that waits here, and what it paid must be what that payment can
- * become; as many endpoints as must agree tell both alike. The payment is concluded by a service at work; the address
- * stays held until it is released. Throws `TRANSACTION_NOT_FOUND` for what is no private transaction, `SettlePaymentRefused`,
+ * The transaction must have made the marker of a waiting payment, and must have paid as that payment can be rewritten;
+ * as many endpoints as must agree tell both alike. The payment is concluded by a service at work; the address stays
+ * held until it is released. Throws `TRANSACTION_NOT_FOUND` for what is no private transaction, `SettlePaymentRefused`,
  * and `LedgerUnavailable` where too few endpoints answer, or endpoints differ.
  */
 export async function settlePayment(

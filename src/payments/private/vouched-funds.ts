@@ -33,7 +33,7 @@ interface Redirection {
   readonly allowed: Readonly<Record<string, string>>;
 }
 
-/** Why an address is held where money is left after a refund to another address: a person decides about it anew. */
+/** The reason why an address with money left after a refund to another address is held: a person decides anew. */
 export const SENT_ELSEWHERE = "sent_elsewhere";
 
 /** Money that operators have vouched for at an address so far; null without a word. */

@@ -1,4 +1,4 @@
-/** Looking at deposit addresses, many at a time: what each holds in the newest finalized block. */
+/** Looking at deposit addresses, many at a time: their balances in the newest finalized block. */
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import type { PollContext, WatchEvent, Watcher } from "../../engine/index.ts";
@@ -146,7 +146,10 @@ export class DepositWatch implements Watcher {
     return isDisputed;
   }
 
-  /** Whether something may be said now. What waits no more has no end: it is settled, which looks at the chain again. */
+  /**
+   * Whether the event may be reported now. An address that no longer waits has no end of a window: settling looks at
+   * the chain again.
+   */
   async #isUndisputed({ watched: { address }, isOver }: Shown): Promise<boolean> {
     const { storage, spendingCheck } = this.#with;
     const doubt = isOver ? await spendingCheck(address) : null;

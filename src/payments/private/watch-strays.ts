@@ -20,7 +20,7 @@ type StrayWatchParts = Pick<ServiceContext, "storage" | "ledger" | "clock" | "as
 /** An address that waits, in the memory of this watch. */
 interface Waiting {
   readonly instance: string;
-  /** When it was last looked at, or first heard of. */
+  /** The time when the address was last looked at, or first heard of. */
   readonly since: number;
   heardAt: number;
 }

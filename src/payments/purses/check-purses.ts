@@ -66,7 +66,7 @@ export async function checkPurses({
   await warnOfUnusableAccounts({ ledger, log, assets: assets.tokens }, treasury, "treasury");
 }
 
-/** The most of the sponsor's lamports that one send may take, in the asset in which it costs most. */
+/** The most of the sponsor's lamports that a send may take, for the most expensive asset. */
 export async function dearestSend(
   ledger: RoutingLedger,
   parties: { readonly sponsor: Address; readonly treasury: Address },

@@ -31,7 +31,7 @@ export interface PurseBody {
    * nothing was spent, and when it lasts for more than a year.
    */
   readonly lastsUntil: string | null;
-  /** Below so much that is not reserved it is low, null where nothing depends on it. */
+  /** The unreserved balance below which the purse is low; null when nothing depends on the balance. */
   readonly lowBelow: string | null;
   readonly isLow: boolean;
 }
@@ -103,7 +103,7 @@ async function sponsorOf(
   ];
 }
 
-/** Fees come in; nothing of the service's depends on what is there. */
+/** Fees come in; nothing in the service depends on the balance. */
 async function treasuryOf({ ledger, assets, purses: { treasury } }: PurseParts): Promise<readonly Purse[]> {
   if (treasury === null) return [];
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);

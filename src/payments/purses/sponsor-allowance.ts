@@ -146,7 +146,7 @@ export function withCost(
   return { costs: [...costs, String(cost.fee)], rent: String(most), presumed };
 }
 
-/** The costs of a payment whose attempts of these signatures cannot land any more: they cost nothing. */
+/** The costs of a payment without these dead attempts: dead attempts cost nothing. */
 export function withoutDead({ costs = [], rent = "0" }: StoredPlan, dead: ReadonlySet<string>): AttemptCosts {
   const left = costs.slice(0, Math.max(0, costs.length - dead.size));
   return { costs: left, rent: left.length === 0 ? "0" : rent, presumed: [] };

@@ -12,7 +12,7 @@ interface OrderCost {
   readonly transactionId: string;
   readonly sponsor: Address;
   readonly cost: RoutingCost;
-  /** How long its deposit is waited for, in milliseconds. */
+  /** The time for which an order waits for its deposit, in milliseconds. */
   readonly depositWindowMs: number;
 }
 

@@ -58,7 +58,7 @@ export function mostBound(tier: Tier, held: bigint): bigint {
   return (held * SPONSOR_SHARE_PERCENT[tier] * BOUND_SHARES) / PERCENT;
 }
 
-/** An order that is to be taken: what it reserves of the sponsor, of which account, and what the sponsor holds in lamports. */
+/** An order that is to be taken: its reservation, its account, and the sponsor's balance in lamports. */
 interface SharedReservation {
   readonly reservation: ReservationRecord;
   readonly sponsor: string;

@@ -24,7 +24,7 @@ export function checkQuote(
       ...(quote !== null && reason === "expired" ? { expiresAt: isoTime(quote.expiresAt) } : {}),
     });
 
-  // Another account's quote is as good as none: its existence is not shown to others.
+  // Another account's quote counts as unknown: its existence is not shown to others.
   if (quote === null || quote.accountId !== declared.accountId) throw invalid("not_found");
   if (quote.usedBy !== null) throw invalid("used");
   if (isExpired(quote, now)) throw invalid("expired");

@@ -148,8 +148,8 @@ export class SwapPricing {
   }
 
   /**
-   * How many token accounts the price includes. A deposit address that is given SOL could be made to pay for one out of
-   * its fee, so there it is always included; one that is given tokens has nothing to pay with.
+   * How many token accounts the price includes. A deposit address with SOL could be made to pay for an account out of
+   * its fee, so an account is always included then; an address with tokens has nothing to pay with.
    */
   async #accountsToMake({ give, get }: SwapPair, payee: Address | null): Promise<number> {
     const mint = ledgerMint(get);

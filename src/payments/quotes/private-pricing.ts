@@ -18,7 +18,7 @@ export interface PrivateRoutingRules {
   /** Receives the fees. */
   readonly treasury: Address;
   readonly prices: PriceSource;
-  /** How far a price may be off the last accepted one, in hundredths of a percent. */
+  /** The largest move of a price from the last accepted price, in hundredths of a percent. */
   readonly maxPriceMoveBps: number;
   /** Routing fee in hundredths of a percent of what the recipients get. */
   readonly feeBps: number;
@@ -128,7 +128,7 @@ export function feesOf(
   };
 }
 
-/** Refuses an amount whose fee does not cover what its order binds. */
+/** Refuses an amount whose fee does not cover the order's reservations. */
 export function tooSmall(asset: Token, smallest: bigint): PaymentError<"AMOUNT_TOO_SMALL"> {
   return new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(smallest, asset.decimals) });
 }

@@ -28,9 +28,9 @@ import {
 } from "./quote-body.ts";
 import { askedBy, readQuoteInputs } from "./quote-inputs.ts";
 
-/** How long a quote lives. */
+/** The life of a quote. */
 const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
-/** How long after its expiry a quote can still be refreshed. */
+/** The time after its expiry in which a quote can still be refreshed. */
 const REFRESH_GRACE_MS = 10 * 60_000;
 
 /** Dependencies of quotes, besides the context. */
@@ -59,7 +59,7 @@ export class QuoteService {
 
   /** See `PaymentService.createQuote`. */
   async create(caller: Caller, body: QuoteRequest, options: RequestOptions = {}): Promise<Answer<QuoteBody>> {
-    // Not checked yet: the schema tells what is wrong with it.
+    // Not checked yet: the schema reports its faults.
     const { inputAsset, outputAsset } = (body ?? {}) as Partial<QuoteRequest>;
     const asked = { caller, path: "/v1/quotes", request: body, options };
     return this.#oneByOne([inputAsset, outputAsset], () =>

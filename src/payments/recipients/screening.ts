@@ -18,10 +18,10 @@ export type ScreenAddress = (
   signal?: AbortSignal,
 ) => Promise<"ok" | "refused">;
 
-/** Why an address is held when a party is refused, or when it is not known who all paid in. */
+/** The reason why an address is held when a party is refused, or when not all payers are known. */
 export const SCREENING = "screening";
 
-/** The retry that ROUTING_UNAVAILABLE advises. */
+/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
 const RETRY_SECONDS = 30;
 /** A payroll has hundreds of recipients, and each answer may take a call to another service. */
 const ASKED_AT_ONCE = 8;

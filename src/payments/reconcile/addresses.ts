@@ -17,8 +17,8 @@ import { areExplained, findingsOf, isSpentElsewhere, type AddressReport, type Fi
 import { addTallies, EMPTY_TALLY, type AddressTally } from "./tally.ts";
 
 /**
- * Sums over all deposit addresses, for one asset. Decimal strings in whole units; see `AddressTally` for what they add
- * up to.
+ * Sums over all deposit addresses, for one asset. Decimal strings in whole units; see `AddressTally` for their
+ * relations.
  */
 export type AssetTally = { readonly asset: string } & { readonly [K in keyof AddressTally]: string };
 

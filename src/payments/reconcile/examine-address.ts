@@ -1,4 +1,4 @@
-/** Compares what the database has of one deposit address with what the chain shows of it. */
+/** Compares the database's record of a deposit address with the chain. */
 import type { LifeRecord } from "../tables/database.ts";
 import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";

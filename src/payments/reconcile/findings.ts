@@ -26,7 +26,7 @@ export type Finding =
   | { readonly finding: "open_reservation"; readonly lamports: string }
   /** The address waits for an operator, and signs nothing before. Explained, but it waits. */
   | { readonly finding: "held"; readonly reason: string }
-  /** Tokens that are none of the service's assets: they wait for an operator to say where they go. Explained. */
+  /** Foreign tokens: they wait for an operator's order. Explained. */
   | { readonly finding: "other_mint"; readonly mint: string; /** Raw units. */ readonly units: string }
   /** The address is no longer watched, and there is money: `release` sends it back. Explained, but it waits. */
   | { readonly finding: "unclaimed"; readonly asset: string; readonly amount: string };

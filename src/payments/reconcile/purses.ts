@@ -11,7 +11,7 @@ import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
 export interface PurseReconciliation {
   readonly purse: "sponsor" | "desk";
   readonly address: Address;
-  /** How many transactions it has signed that were carried out, as far as the nodes list them. */
+  /** The number of carried out transactions that the purse has signed, as far as the nodes list them. */
   readonly transactions: number;
   /** False when it has signed more than were looked through: then older ones were not. */
   readonly isWhole: boolean;

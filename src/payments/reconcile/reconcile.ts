@@ -17,7 +17,7 @@ export interface Reconciliation extends AddressReconciliation {
   /** Whether every finding is explained. */
   readonly isExplained: boolean;
   readonly wallet: WalletReconciliation;
-  /** Without those of a mode that is off. */
+  /** Purses of enabled modes only. */
   readonly purses: readonly PurseReconciliation[];
 }
 

@@ -18,7 +18,7 @@ export interface AddressTally {
   readonly repayments: bigint;
   /** On the chain, and not on record yet: money that was sent to the address. */
   readonly arriving: bigint;
-  /** On the chain, and not on record yet: what payments of ours have moved out, and what the sponsor lent them. */
+  /** On the chain, and not on record yet: money moved out by our payments, and lent to them by the sponsor. */
   readonly leaving: bigint;
   readonly lending: bigint;
   /** Gone by transactions that are on no record here, and that an operator has vouched for. */

@@ -1,4 +1,4 @@
-/** Compares every wallet transaction that is over with the chain: whether its status is what the chain shows. */
+/** Compares every wallet transaction that is over with the chain: tells whether its status agrees with the chain. */
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { TransactionRecord } from "../tables/orders.ts";

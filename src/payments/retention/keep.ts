@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { durationOption, type Duration } from "../../duration.ts";
 
-/** How long finished rows are kept, by kind; kinds without a duration are kept forever, except the last. */
+/** The time for which finished rows are kept, by kind; kinds without a duration are kept forever, except the last. */
 export interface KeepOptions {
   /**
    * Wallet transactions (send, payroll) after their last step, with recipients, signed bytes, quote, history, notices and

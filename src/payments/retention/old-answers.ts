@@ -32,7 +32,10 @@ export async function* oldAnswers(parts: RemovingParts, until: number): AsyncGen
   }
 }
 
-/** Refused where the key was used again meanwhile: another process removed the old answer, and a new one stands there. */
+/**
+ * Refused where the key was used again meanwhile: another process removed the old answer, and a new answer has its
+ * place.
+ */
 function removeOf({ id, createdAt, fingerprint, answer }: IdempotencyRecord): PaymentWrite {
   return { table: "idempotency", remove: id, expected: { createdAt, fingerprint, answer } };
 }

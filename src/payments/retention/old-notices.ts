@@ -1,4 +1,4 @@
-/** Notices of transactions that are over, with what was sent of them: they go together, or not at all. */
+/** Removes notices of transactions that are over, with their deliveries: they go together, or not at all. */
 import type { NoticeRecord } from "../tables/notices.ts";
 import type { DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";

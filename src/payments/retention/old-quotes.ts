@@ -1,4 +1,4 @@
-/** Quotes that nobody used and that expired long ago. A used one stays as long as its transaction. */
+/** Quotes that nobody used and that expired long ago. A used quote stays as long as its transaction. */
 import type { QuoteRecord } from "../tables/orders.ts";
 import { paymentTables } from "../tables.ts";
 import { archivedRows } from "./archived-rows.ts";

@@ -1,7 +1,7 @@
 /** Goes through rows from the oldest on by their ids, which begin with the time, and remembers how far all is decided. */
 import { timeOfId } from "../ids.ts";
 
-/** The judgement of a row: it is `gone`, it always `stays`, or it may be old enough `later`. */
+/** The judgement of a row: `gone`, always `stays`, or may be old enough `later`. */
 export type RetentionState = "gone" | "stays" | "later";
 
 /** The search and judgement of old rows of a table. */

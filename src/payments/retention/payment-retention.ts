@@ -23,7 +23,7 @@ import type { RemovingParts } from "./removal.ts";
 interface RetentionOptions {
   readonly keep: CheckedKeepOptions;
   readonly archive: Archive<ArchivedRow> | null;
-  /** How long the archive may take for the rows of one batch, in milliseconds. */
+  /** The deadline of the archive for the rows of one batch, in milliseconds. */
   readonly archiveDeadlineMs: number;
   /** Wallets of the service: what they have signed stays. */
   readonly ownAddresses: readonly Address[];
@@ -31,9 +31,9 @@ interface RetentionOptions {
 
 /** The state of retention in a service. */
 export interface PaymentRetentionStatus extends RemovalStatus {
-  /** How many bytes the data of the whole storage takes; null where that is not known. */
+  /** The size of all data in the storage, in bytes; null for an unknown size. */
   readonly bytes: number | null;
-  /** How long ago the oldest transaction was taken, in milliseconds; null where there is none. */
+  /** The age of the oldest transaction, in milliseconds; null without a transaction. */
   readonly oldestTransactionMs: number | null;
   /** Kinds that are never removed, although the host may set a duration for them. */
   readonly keptForGood: readonly (keyof CheckedKeepOptions)[];

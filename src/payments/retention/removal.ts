@@ -23,7 +23,7 @@ export interface RemovingParts {
   readonly ranStorage: Pick<EngineStorage, "commit" | "find">;
   readonly clock: Clock;
   readonly archive: Archive<ArchivedRow> | null;
-  /** How long the archive may take for the rows of one batch. */
+  /** The deadline of the archive for the rows of one batch. */
   readonly archiveDeadlineMs: number;
 }
 

@@ -10,8 +10,8 @@ export class StartRefused extends Error {
 }
 
 /**
- * Compares the chain with the one that this database belongs to, and binds nothing: a start that is refused for another
- * reason must leave a new database free for the chain that was meant. Throws `StartRefused`.
+ * Compares the chain with the database's chain, and binds nothing: a start that is refused for another reason must
+ * leave a new database free for the chain that was meant. Throws `StartRefused`.
  */
 export async function refuseOtherChain(
   storage: Pick<PaymentStorage, "fact">,

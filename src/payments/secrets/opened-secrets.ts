@@ -1,7 +1,7 @@
-/** Keeps sealed secrets opened that are used again and again: opening one takes as long as signing with it. */
+/** Keeps sealed secrets opened that are used again and again: opening a secret takes as long as signing with it. */
 import type { SecretBox } from "./secret-box.ts";
 
-/** The one that was kept first goes first; that is opened again, which costs no more than before. */
+/** The oldest secret is forgotten first; opening it again costs no more than before. */
 const MAX_OPENED = 1_000;
 
 /** Opens as `sealing` does. A sealed text never changes its meaning, so a new secret is a new text. */

@@ -7,7 +7,7 @@ import type { Random } from "../../runtime.ts";
  * their secrets.
  */
 export interface MasterSecret {
-  /** A whole number above 0 that never names another secret. */
+  /** A whole number above 0, never reused for a different secret. */
   readonly version: number;
   /** 32 bytes or more. */
   readonly secret: Uint8Array;

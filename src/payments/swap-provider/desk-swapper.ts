@@ -49,7 +49,7 @@ interface Inventory {
   readonly promised: bigint;
 }
 
-/** Everything that limits one offer, in base units of what is got. */
+/** The limits on one offer, in base units of the asset to get. */
 interface Room {
   readonly inventory: Inventory;
   /** The most that an account may have open, and the amount that this account has open. */
@@ -177,7 +177,7 @@ export class DeskSwapper {
     const [giveHeld = 0n, getHeld = 0n] = held;
     return {
       inventory: { give: giveHeld, get: getHeld, expected: fromAll, promised: toAll },
-      // Else one account could take up all of a small limit with quotes that cost it nothing.
+      // Otherwise one account could use up a small limit with quotes that cost nothing.
       share: (mostPerDay === null ? getHeld : least(getHeld, mostPerDay)) / ACCOUNT_SHARE,
       toOne,
       mostPerDay,

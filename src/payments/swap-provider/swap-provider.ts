@@ -30,7 +30,7 @@ export interface ProviderContext {
   readonly tokens: readonly Token[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Asks what may not answer, such as a signer: with a deadline, and operators are told of its silence. */
+  /** Calls a part that may not answer, such as a signer: with a deadline, and operators are told of its silence. */
   readonly ask?: AskPart;
 }
 
@@ -65,7 +65,7 @@ export interface WantedReservation {
 export interface SwapOffer {
   /** Base units of `get`, rounded down. */
   readonly outputAmount: bigint;
-  /** How much worse than the market this is for its size alone, in percent. */
+  /** The part of the price that is worse than the market because of the swap's size alone, in percent. */
   readonly priceImpact: number;
   readonly reservations: readonly WantedReservation[];
 }
@@ -120,8 +120,8 @@ export interface DirectSwap extends OfferedSwap {
 /** A provider at work. */
 export interface Swapper {
   /**
-   * Throws `StartRefused` when it must not be used on this chain. Called by every `start()`, before the ledger may be asked:
-   * its answers may be of another chain still.
+   * Throws `StartRefused` when it must not be used on this chain. Called by every `start()`, before the ledger may be
+   * asked: the ledger may still answer about a wrong chain.
    */
   check(genesisHash: string): Promise<void>;
   /** Writes log lines about what it lacks. Called after `check`, once the ledger may be asked. */

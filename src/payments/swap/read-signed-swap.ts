@@ -7,8 +7,8 @@ import { isBlank, joinTransaction, readTransactionText, splitTransaction } from 
 import type { BuiltSwap, SenderSignedSwap } from "../swap-provider/swap-provider.ts";
 
 /**
- * The message must equal the quoted one byte for byte, so that nothing in it has to be understood; the sender's signature
- * is verified over it. Signatures in other places than the sender's are not kept: they are still to be made.
+ * The message must equal the quoted message byte for byte, so that no part has to be understood; the sender's signature
+ * is verified over it. Signatures of other signers are not kept: they have yet to be made.
  */
 export function readSignedSwap(
   putativeTransaction: string,

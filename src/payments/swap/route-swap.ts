@@ -24,7 +24,7 @@ import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
  */
 const PATIENCE_MS = 5 * 60_000;
 
-/** Why a swap was refunded without its payee being at fault. */
+/** The reason why a swap was refunded without a fault of its payee. */
 type Obstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
 /** Dependencies of routing swaps, besides the context. */
@@ -81,7 +81,7 @@ export class SwapRouting implements OrderRouting {
       writes: [
         ...promises.releaseLapsed(),
         write,
-        // From here on it is no estimate any more.
+        // From now on the amount is no estimate.
         { table: "recipients", id: payee.id, set: { amount: found.offer.outputAmount } },
         ...reserved,
       ],

@@ -1,4 +1,4 @@
-/** Why a wallet's swap would not go through, in the words of the contract, before anything is kept. */
+/** The reason why a wallet's swap would not go through, in the words of the contract, before a write. */
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";

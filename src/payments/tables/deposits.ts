@@ -17,11 +17,11 @@ export const deposits = defineTable("deposits", {
     /** Mint and base units of what the caller is asked to deposit. */
     mint: "text",
     amount: "amount",
-    /** When the deposit window ends, on the chain's own clock. */
+    /** The end of the deposit window, on the chain's own clock. */
     expiresAt: "integer",
-    /** When it stopped waiting: funded, cancelled or over. */
+    /** The end of the wait for the deposit: funded, cancelled or over. */
     waitEndedAt: "integer?",
-    /** Why nothing is signed for it until an operator has looked, null while nothing is wrong. */
+    /** The reason why nothing is signed for the address until an operator has looked; null while nothing is wrong. */
     heldReason: "text?",
     /** The end of the last gap in the lives of the database that the address was checked for, or vouched for; null for none. */
     checkedTo: "integer?",
@@ -97,7 +97,7 @@ export const unknownSignatures = defineTable("unknownSignatures", {
 });
 
 export const depositReads = (read: TableReader) => ({
-  /** Deposit addresses by themselves, in any order; what is none of ours is left out. */
+  /** Deposit addresses by themselves, in any order; foreign addresses are left out. */
   deposits: (addresses: readonly string[]) => rowsOf(read, deposits, addresses),
   /** Up to `limit` deposit addresses by ascending id, the first one above `after`: all of them, page by page. */
   depositsAfter: (after: string, limit: number) =>

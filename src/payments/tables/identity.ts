@@ -24,7 +24,7 @@ export const apiKeys = defineTable("apiKeys", {
     scopes: column<readonly string[]>("json"),
     /** Addresses and networks in CIDR notation that the key may be used from, null for any. */
     allowedAddresses: column<readonly string[] | null>("json?"),
-    /** The key that this one was made to take the place of. */
+    /** The id of the key that this key replaced. */
     replaces: "text?",
     createdAt: "integer",
     expiresAt: "integer?",

@@ -22,7 +22,7 @@ export const notices = defineTable("notices", {
     createdAt: "integer",
   },
   migrations: [{ add: { webhooks: null } }],
-  // Each was committed after the one before, and the clocks of the processes that did so may differ.
+  // A notice was committed after the notice before; the clocks of their processes may differ.
   indexes: { ofTransaction: ["transactionId"] },
 });
 

@@ -8,18 +8,21 @@ export const matters = defineTable("matters", {
     id: "text",
     version: "integer",
     kind: "text",
-    /** `waiting`: it needs a person. `ending`: it is over, which has not been reported yet. `over`: that was reported, too. */
+    /**
+     * `waiting`: the matter needs a person. `ending`: the matter is over, and its end is not reported yet. `over`: the
+     * end was reported.
+     */
     state: column<"waiting" | "ending" | "over">("text"),
     transactionId: "text?",
     accountId: "text?",
     message: "text",
-    /** When it was first seen. */
+    /** The time when the matter was first seen. */
     since: "integer",
-    /** When the host was told that the matter began; null before. */
+    /** The time when the host was told that the matter began; null before. */
     toldAt: "integer?",
     /** Until this time one process is telling the host about the matter, and other processes wait. */
     tellingUntil: "integer?",
-    /** When a process last reported a sighting; null for matters that every process can find. */
+    /** The time when a process last reported a sighting; null for matters that every process can find. */
     seenAt: "integer?",
   },
   migrations: [{ add: { seenAt: null } }],

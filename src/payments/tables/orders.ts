@@ -7,7 +7,7 @@ import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts
 /** The public status of a transaction. */
 export type TransactionStatus = "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
 
-/** Why a transaction needs an operator. `unprovable`: no evidence tells whether its bytes landed. */
+/** The reason why a transaction needs an operator. `unprovable`: no evidence tells whether its bytes landed. */
 export type TransactionAttention = "unprovable";
 
 /** Prices that were promised. */
@@ -45,7 +45,7 @@ export const quotes = defineTable("quotes", {
      * more. A refresh opens the quote again.
      */
     closedAt: "integer?",
-    /** The one transaction that used the quote up. */
+    /** The transaction that used the quote up. */
     usedBy: "text?",
   },
 });
@@ -80,11 +80,11 @@ export const transactions = defineTable("transactions", {
     fee: "amount?",
     /** True for a landing although the transaction had been cancelled, or judged to be past landing. */
     landedAfterCancel: "boolean",
-    /** Why it needs an operator, null while it does not. */
+    /** The reason why the transaction needs an operator; null without a reason. */
     attention: column<TransactionAttention | null>("text?"),
     /** The signature under which the message landed, when its sender signed the same message again. */
     landedSignature: "text?",
-    /** When the point of no return was passed: "broadcast started" was committed before the first byte left. */
+    /** The time of the point of no return: "broadcast started" was committed before the first byte left. */
     broadcastAt: "integer?",
     cancelledAt: "integer?",
     createdAt: "integer",

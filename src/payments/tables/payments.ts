@@ -16,7 +16,7 @@ export const payments = defineTable("payments", {
     transactionId: "text",
     /** The deposit address it pays from. */
     address: column<Address>("text"),
-    /** `plan` pays no one: it replaces a marker by the payments that take the place of what that marker stood for. */
+    /** `plan` pays no one: it replaces a marker by new payments. */
     kind: column<"payout" | "swap" | "plan" | "refund" | "sweep" | "collect">("text"),
     status: column<"planned" | "broadcast" | "confirmed" | "finalized" | "failed">("text"),
     /** Names the payment within its address, such as `order`, `refund 1`. The plan names the marker. */

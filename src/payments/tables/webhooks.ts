@@ -11,13 +11,13 @@ export const webhooks = defineTable("webhooks", {
     events: column<readonly string[]>("json"),
     /** The sealed secret, null when the webhook has none. */
     sealedSecret: "text?",
-    /** The secret before it, and until when deliveries are signed with that one, too. */
+    /** The previous secret, and until when deliveries are also signed with it. */
     previousSealedSecret: "text?",
     previousUntil: "integer?",
     /** Since when nothing is delivered to it, and why; null while it is enabled. */
     disabledAt: "integer?",
     disabledReason: "text?",
-    /** Since when it is enabled, or was last: what was abandoned before does not count against it. */
+    /** Since when it is enabled, or was last: earlier abandoned deliveries do not count. */
     enabledAt: "integer",
     createdAt: "integer",
     deletedAt: "integer?",
@@ -48,9 +48,9 @@ export const deliveries = defineTable("deliveries", {
     status: column<"pending" | "delivered" | "abandoned" | "dropped">("text"),
     /** Attempts that have ended. */
     attempts: "integer",
-    /** How often it was begun: once, and once more with each redelivery. */
+    /** The number of runs of the delivery: one, and one more with each redelivery. */
     runs: "integer",
-    /** When it was last delivered, and when last abandoned; a redelivery keeps both. Null while that has not happened. */
+    /** The last success of the delivery, and the last time it was abandoned; a redelivery keeps both. Null before. */
     deliveredAt: "integer?",
     abandonedAt: "integer?",
     createdAt: "integer",
@@ -76,7 +76,10 @@ export const deliveryAttempts = defineTable("deliveryAttempts", {
     startedAt: "integer",
     /** Until the answer was read, or the attempt had failed. */
     durationMs: "integer",
-    /** Milliseconds of each stage of opening its connection; null where a kept one served it, and where none was opened. */
+    /**
+     * Milliseconds of each stage of opening its connection; null for a kept connection, and when no connection was
+     * opened.
+     */
     opening: column<{ readonly dns: number; readonly connect: number; readonly tls: number } | null>("json?"),
     /** Milliseconds from the attempt's start to the answer's status line; null when none came. */
     firstByteMs: "integer?",
@@ -102,7 +105,7 @@ export const webhookReads = (read: TableReader) => ({
   webhook: (id: string) => read.get(webhooks, id),
   /** An account's webhooks that are not deleted, oldest first. */
   webhooks: (accountId: string) => read.find({ table: webhooks, index: "ofAccount", equals: { accountId } }),
-  /** How often an account's webhooks were changed; 0 for an account that never had one. */
+  /** The number of changes of an account's webhooks; 0 for an account that never had a webhook. */
   webhookChanges: async (accountId: string) => (await read.get(webhookLists, accountId))?.version ?? 0,
   /** The deliveries of a transaction's notices, oldest first. */
   deliveries: (transactionId: string) =>
@@ -114,13 +117,13 @@ export const webhookReads = (read: TableReader) => ({
   /** The ended attempts of a delivery, by number, and those of one number (its process died) by their start. */
   deliveryAttempts: (deliveryId: string) =>
     read.find({ table: deliveryAttempts, index: "ofDelivery", equals: { deliveryId } }),
-  /** When a webhook last took a notice; null when it never has. */
+  /** The time when a webhook last took a notice; null before its first notice. */
   async lastDeliveredAt(webhookId: string): Promise<number | null> {
     const newest = { index: "lastDelivered", equals: { webhookId }, order: "desc", limit: 1 } as const;
     const [last] = await read.find({ table: deliveries, ...newest });
     return last?.deliveredAt ?? null;
   },
-  /** How many of a webhook's deliveries were abandoned after `since` and not begun once more, counted up to `limit`. */
+  /** The number of deliveries to a webhook that were abandoned after `since` and not begun again, up to `limit`. */
   async abandonedSince(webhookId: string, since: number, limit: number): Promise<number> {
     const after = { index: "lastAbandoned", equals: { webhookId }, after: [since], limit };
     return (await read.find({ table: deliveries, ...after })).length;

@@ -86,7 +86,7 @@ export class TransactionAcceptance {
     body: TransactionRequest,
   ): Promise<Decision<CreatedTransactionBody> | Answer<CreatedTransactionBody>> {
     const { storage, assets } = this.#with;
-    // The rest is not checked yet. What can be no id is not looked up; the schema tells what is wrong with it.
+    // The rest is not checked yet. A value that can be no id is not looked up; the schema reports its faults.
     const { data: asked } = transactionRequest.shape.quoteId.safeParse(((body ?? {}) as Unchecked).quoteId);
     const quote = asked === undefined ? null : await storage.quote(asked);
     const admission = await this.#admit(caller, body, quote);
@@ -98,7 +98,7 @@ export class TransactionAcceptance {
     const said = await answeredBefore(this.#with, quote, { accountId, requestHash, signedTransaction });
     if (said !== null) return said;
 
-    // Decimals are those of the quoted asset; without a quote any number of them is as good as another.
+    // Decimals are those of the quoted asset; without a quote any number of decimals will do.
     const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
     const transfers = readTransfers(request.recipients, decimals);
     const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers, reference };

@@ -18,7 +18,7 @@ const PAYROLLS_AT_A_TIME = 4;
 /** A query that was read. */
 type Filter = ReturnType<typeof parseRequest<typeof transactionsQuery>>;
 
-/** The transactions that fit a filter, one more than the page holds where there is one. */
+/** Matching transactions: one more than the page, if more exist. */
 interface Matches {
   readonly rows: readonly TransactionRecord[];
   /** The last row that was looked at, where the look ended before the list did; else null. */

@@ -156,7 +156,7 @@ function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
     .filter((signature) => signature !== null);
 }
 
-/** A refund that could not be made is shown until another one is made in its place. */
+/** A failed refund is shown until a new refund replaces it. */
 function refundsOf(payments: readonly PaymentRecord[]): readonly PaymentRecord[] {
   const refunds = payments.filter(({ kind }) => kind === "refund");
   const isReplaced = ({ mint, createdAt }: PaymentRecord): boolean =>

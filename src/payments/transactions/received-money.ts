@@ -14,7 +14,7 @@ export interface ReceivedBody {
   readonly amount: string;
   /** Null: deposits are seen from balances, which do not say which transaction changed them. */
   readonly signature: string | null;
-  /** Whether it counts towards what was asked for: the expected asset, in time. */
+  /** Whether the money counts towards the deposit: the expected asset, in time. */
   readonly counted: boolean;
 }
 
@@ -62,7 +62,7 @@ function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): b
   return transaction.status !== "cancelled" && entry.mint === mint && isInTime;
 }
 
-/** How wrapped SOL is distinguished from SOL in the ledger of an address. */
+/** The prefix that distinguishes wrapped SOL from SOL in the ledger of an address. */
 const WRAPPED = /^wrapped /;
 
 function shownAmount(

@@ -23,7 +23,7 @@ export interface CreatedTransferBody {
   readonly createdAt: string;
 }
 
-/** Signed bytes that the chain would carry out, with what goes into the commit that takes them. */
+/** Signed bytes that the chain would carry out, and further parts of the commit that takes them. */
 export interface ExaminedTransaction {
   readonly verified: VerifiedPayment;
   /** The reference key of the transaction; null for a transaction that a swap provider built. */

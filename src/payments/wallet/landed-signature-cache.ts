@@ -1,4 +1,4 @@
-/** Remembers what is known of signatures that have landed, so that no answer is asked for twice. */
+/** Remembers landed signatures and their receipts, so that no answer is asked for twice. */
 import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
 
 /** The known state of a signature. */

@@ -51,9 +51,9 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
 
 /**
  * Settles a wallet transaction by a landing that an operator names. The evidence is read from the chain: at least one
- * endpoint must show this very message finalized under `signature`, and none may contradict it; the operator, who has seen
- * it elsewhere, takes the place of the other witnesses. Works at any time: one that was failed as expired, or cancelled, is
- * shown as landed then, and its status stays. `writes` belong into the commit that settles.
+ * endpoint must show exactly this message as finalized under `signature`, and no endpoint may contradict; the operator,
+ * who has seen the landing elsewhere, replaces the other witnesses. Works at any time: a transaction that was failed as
+ * expired, or cancelled, is then shown as landed, and its status stays. `writes` belong into the commit that settles.
  *
  * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, `SettleRefused`, also where nothing is left to settle,
  * and `LedgerUnavailable` when no endpoint answers; then nothing is changed.
@@ -157,7 +157,7 @@ async function showAsLanded(
   if (!wasGivenUp && status !== "completed" && status !== "failed") {
     throw new SettleRefused(`transaction ${transactionId} is being sent, and is settled by itself`);
   }
-  // A landing with an error moved nothing but its fee: what is shown is true as it is.
+  // A landing with an error moved nothing but its fee: the shown status is true.
   if (!wasGivenUp || landedAfterCancel || error !== null) {
     throw new SettleRefused(`transaction ${transactionId} is settled already`);
   }

@@ -93,7 +93,7 @@ function isOver(status: TransferMeta["status"]): boolean {
 
 /** The start of a transfer. */
 interface TransferStart {
-  /** How long it can still be cancelled before its bytes are sent. */
+  /** The time in which the transaction can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;
   /** Reservations for the transaction, by id; see `SignedTransactionAcceptance`. */
   readonly reservations: readonly string[];

@@ -129,7 +129,7 @@ class FollowedSignatures {
     await read.end();
   }
 
-  /** How far each of these is, and the stored attempts of those that the asked node has not seen. */
+  /** The status of each signature, and the stored attempts of signatures that the asked node has not seen. */
   async #standings(signatures: readonly string[]): Promise<{
     readonly standings: ReadonlyMap<string, SignatureState>;
     readonly attempts: readonly AttemptRecord[];

@@ -78,7 +78,9 @@ async function decideRedelivery(
   return { body, commit: (writes) => beginRuns(parts, [nextRun(workflow, delivery, null)], writes) };
 }
 
-/** Ends the pause of a delivery that is under way; one that is being attempted, or waits for its turn, goes on. */
+/**
+ * Ends the pause of a delivery that is under way; a delivery that is being attempted, or waits for its turn, goes on.
+ */
 async function hurry(
   parts: DeliveryParts,
   delivery: DeliveryRecord,
@@ -89,7 +91,7 @@ async function hurry(
   return sent.kind === "unchanged" ? beginRuns(parts, [], writes) : sent.kind === "stepped";
 }
 
-/** Begins these runs in one commit with `writes`; false when another request came first. */
+/** Begins runs in one commit with `writes`; false when another request came first. */
 export async function beginRuns(
   { engine }: Pick<DeliveryParts, "engine">,
   runs: readonly BegunRun[],

@@ -55,7 +55,7 @@ export function firstRun(
   return { start: startOf(workflow, id, input), write: { table: "deliveries", insert } };
 }
 
-/** Another run of a delivery that has ended: all attempts again, with the same id and the same bytes. */
+/** Begins a new run of an ended delivery: all attempts again, with the same id and the same bytes. */
 export function nextRun(
   workflow: WebhookDeliveryWorkflow,
   delivery: DeliveryRecord,

@@ -5,7 +5,7 @@ import { webhookListChange } from "./webhook-list.ts";
 
 /** Conditions to disable a webhook: both have to be true. */
 export interface DisableRule {
-  /** This many deliveries were abandoned since the last one that was delivered. */
+  /** This many deliveries were abandoned since the last success. */
   readonly abandoned: number;
   /** No delivery succeeded for this many milliseconds. */
   readonly undeliveredMs: number;

@@ -18,7 +18,7 @@ export interface NoticeFilter {
   readonly events?: readonly NoticeEvent[];
 }
 
-/** Told of one notice. What it throws, or rejects with, is logged; other listeners are told all the same. */
+/** Told of one notice. An error of the listener is logged; other listeners are still told. */
 export type NoticeListener = (notice: Notice) => void;
 
 /** Dependencies of the feed. */
@@ -211,7 +211,7 @@ export class NoticeFeed {
     return true;
   }
 
-  /** Before rows that are known for long there comes no late one. */
+  /** Moves the anchor behind rows that are known for long: a row that is committed late comes after the anchor. */
   #forget(seen: Map<string, number>, rows: readonly NoticeRecord[]): void {
     const until = this.#parts.clock.now() - LOOK_BACK_MS;
     const young = rows.findIndex(({ id }) => (seen.get(id) ?? until) > until);
@@ -241,7 +241,7 @@ export class NoticeFeed {
       const { accountId } = view.transaction;
       for (const { filter, listener } of fitting) {
         if (filter.accountId !== undefined && filter.accountId !== accountId) continue;
-        // One that is asynchronous is not waited for; that it rejects must not end the process.
+        // An asynchronous listener is not awaited; its rejection must not end the process.
         void (async () => listener(noticeOf(notice, view, assets)))().catch(failed);
       }
     } catch (err) {

@@ -13,11 +13,11 @@ export interface WebhookBody {
   readonly createdAt: string;
 }
 
-/** A webhook, as all other endpoints show it. */
+/** The webhook in the answers of all endpoints except registration. */
 export interface WholeWebhookBody extends WebhookBody {
   /** Whether the webhook is enabled; a disabled webhook gets no deliveries. */
   readonly enabled: boolean;
-  /** Why it is not enabled, `disabled_by_owner` or `disabled_after_failures`; null while it is. */
+  /** `disabled_by_owner` or `disabled_after_failures`; null for an enabled webhook. */
   readonly disabledReason: string | null;
 }
 

@@ -106,7 +106,9 @@ function endedAttempt(
   return { ...attempt, id, opening, firstByteMs, httpStatus, error, excerpt };
 }
 
-/** Why an attempt is logged as failed; `crashed` is logged by the process that takes over from one that vanished. */
+/**
+ * Why an attempt is logged as failed; `crashed` is logged by the process that repeats an attempt of a vanished process.
+ */
 type LoggedError = AttemptError | "crashed";
 
 /**

@@ -1,4 +1,4 @@
-/** Attributes what one transaction brought to an owner, by the balances before and after it, never by its instructions. */
+/** Attributes a transaction's payments to an owner by the balances before and after it, never by its instructions. */
 import type { Address } from "../../address.ts";
 import type { Inflow, InflowShare } from "../../ledger/routing.ts";
 import { isOnCurve } from "../is-on-curve.ts";
@@ -82,8 +82,8 @@ function inflowOf({ signature, signers }: TransactionChange, { mint, amount, hol
 }
 
 /**
- * Only its own signature lets lamports leave a wallet. So an account that lost lamports without signing is a program's,
- * and it is counted as its owner's only where it is a token account and that owner signed: a token account may be closed
+ * Only its own signature lets lamports leave a wallet. So an account that lost lamports without signing belongs to a
+ * program; it counts as its owner's only if it is a token account and the owner signed: a token account may be closed
  * by another signer, who was given the right to.
  */
 function lamportHolders(
@@ -91,7 +91,7 @@ function lamportHolders(
   { signers, fee, lamports, tokens }: TransactionChange,
 ): HolderChange[] {
   const signed = new Set<string>(signers);
-  // The owner before the transaction, where there was one: balances from before come first.
+  // The owner before the transaction, if any: balances from before come first.
   const ownerOf = new Map(tokens.toReversed().map((each) => [each.account, each.owner]));
   const [feePayer] = signers;
   return summed(

@@ -1,4 +1,4 @@
-/** Reads what many addresses hold, all of a batch in one block, and when that block was. */
+/** Reads the balances of many addresses, a batch at a time from one block, with the block's time. */
 import type { Address } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Commitment, FirmCommitment } from "../../ledger/ledger.ts";

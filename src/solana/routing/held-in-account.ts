@@ -7,7 +7,7 @@ import { readTokenAccount, type TokenAccount } from "../token-accounts.ts";
 
 type Account = AccountTold | null | undefined;
 
-/** Lamports that a plain transfer can move: none in an account that has data or belongs to another program. */
+/** Lamports that a plain transfer can move: zero for an account with data or of a program other than System. */
 export function lamportsIn(account: Account): bigint {
   if (account?.owner !== SYSTEM_PROGRAM || account.data.length > 0) return 0n;
   expectShape(Number.isInteger(account.lamports) && account.lamports >= 0, "balance");

@@ -112,7 +112,7 @@ export function changesAsTold(signature: string): EndpointCall<TransactionChange
   };
 }
 
-/** Why a node does not tell a transaction of this slot. A node that is behind the slot is asked again. */
+/** The reason why a node does not show a transaction of this slot. A node that is behind the slot is asked again. */
 async function whyMissing(rpc: RpcNode, slot: number): Promise<"absent" | "no_history"> {
   if ((await rpc.getSlot("finalized")) < slot) {
     throw new EndpointFailure("behind", "a finalized transaction it does not have");

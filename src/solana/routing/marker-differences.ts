@@ -1,4 +1,4 @@
-/** Tells whether endpoints contradict each other about a marker, or one of them is only behind. */
+/** Tells whether endpoints contradict each other about a marker, or whether one is only behind. */
 import type { MarkersReading } from "../../ledger/routing.ts";
 import { noteDifference } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
@@ -18,7 +18,7 @@ export function noteMarkers(
   else nodes.disputes.end(subject);
 }
 
-/** A marker that stands in one block is there in a later one, too, and a plan that has replaced it is always the same. */
+/** A marker that exists in one block also exists in later blocks, and is always replaced by the same plan. */
 function contradicts(earlier: EndpointMarkersReading, later: EndpointMarkersReading): boolean {
   return earlier.markers.some((before, index) => {
     const after = later.markers[index] ?? "disputed";

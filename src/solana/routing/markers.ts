@@ -1,4 +1,4 @@
-/** Reads the markers of payments, as all witnesses agree: what became of a payment, by its marker alone. */
+/** Reads the markers of payments, as all witnesses agree: the fate of a payment, by its marker alone. */
 import type { Address } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Reading } from "../../ledger/reading.ts";

@@ -25,7 +25,7 @@ export class PayerReading {
     return [...this.#inflows.values()].flat();
   }
 
-  /** How many transactions brought something. */
+  /** The number of transactions that brought money. */
   get size(): number {
     return this.#inflows.size;
   }

@@ -119,7 +119,7 @@ function programId(program: TokenProgram = "token"): PublicKey {
   return new PublicKey(PROGRAM_ID[program]);
 }
 
-/** Both libraries silently encode an amount that does not fit as another one: 2^64 becomes 0, -1 becomes 1. */
+/** Both libraries silently encode an amount that does not fit as a different amount: 2^64 becomes 0, -1 becomes 1. */
 function checkedAmount(amount: bigint): bigint {
   if (amount >= 1n && amount <= MAX_AMOUNT) return amount;
   throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);

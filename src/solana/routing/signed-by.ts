@@ -26,8 +26,8 @@ export interface NamingHistory {
 }
 
 /**
- * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and what any of them lists counts: nodes have
- * silently left entries out.
+ * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and an entry of any endpoint counts: nodes
+ * have silently left entries out.
  */
 export async function signedBy(nodes: NodeContext, address: Address): Promise<Evidence<SignedHistory>> {
   const listed = await naming(nodes, address, MAX_SIGNATURES);

@@ -46,8 +46,8 @@ function witnessed(
 }
 
 /**
- * The end is read before the list, and the beginning before and after it: behind one address there may be several nodes, of
- * which the one with the least history counts.
+ * The end is read before the list, and the beginning before and after it: one address may stand for several nodes, and
+ * the node with the least history counts.
  */
 function listingOf(address: Address): EndpointCall<Listing> {
   const naming = namingOf(address, MAX_SIGNATURES);

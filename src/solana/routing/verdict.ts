@@ -1,7 +1,7 @@
 /** The state of an explanation: a verdict about a failed plan, or an open doubt. */
 import type { TransactionFault } from "../../ledger/routing.ts";
 
-/** Why it failed, and at which move. */
+/** The reason why a transaction failed, and the failed move. */
 export type MoveFault = Omit<TransactionFault, "error">;
 
 /**

@@ -7,7 +7,7 @@ const MAX_WAIT_MS = 10;
 /** The sending function and capacity of a carrier. */
 export interface BatchQueueParts<Question, Answer> {
   readonly clock: Clock;
-  /** How much fits; a question that is larger travels alone. */
+  /** The room of one request; a larger question travels alone. */
   readonly capacity: number;
   /** Asks all of them; the answers in their order, each as it turned out. */
   readonly send: (questions: readonly Question[]) => Promise<readonly PromiseSettledResult<Answer>[]>;

@@ -26,7 +26,7 @@ interface Bounds {
   readonly closed: AbortSignal;
 }
 
-/** Sends one request, which holds so many calls, to the endpoint, and resolves with the text of its answer. */
+/** Sends a request with this many calls to the endpoint, and resolves with the text of its answer. */
 export type EndpointFetch = (body: string, calls: number) => Promise<string>;
 
 const HEADERS = { "content-type": "application/json" };

@@ -23,7 +23,7 @@ export class CallRateLimit {
     this.#closed = closed;
   }
 
-  /** How many calls may be made at the same moment, at most. */
+  /** The most calls at the same moment. */
   get burst(): number {
     return Math.max(1, Math.floor((this.#rate * BURST_MS) / 1_000));
   }

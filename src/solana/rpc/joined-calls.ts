@@ -115,7 +115,7 @@ function isAboutQuestion(failure: EndpointFailure): boolean {
   return isAnswer && !isPassing(failure);
 }
 
-/** All joined callers get the same error, so that it counts once against the endpoint. */
+/** Every joined caller gets the same error, which counts once against the endpoint. */
 function asFailure(error: unknown): never {
   throw asEndpointFailure(error);
 }

@@ -19,7 +19,7 @@ export function postedCalls(exchange: EndpointFetch): RpcBatchFetch {
       if (others.length > 0) return answersTo(calls, await batchOf(exchange, calls));
       return [fulfilled(resultIn(parsed(await exchange(only.text, 1)), only))];
     } catch (error) {
-      // All are given the same error, so that it counts once against the endpoint.
+      // Every call gets the same error, which counts once against the endpoint.
       return calls.map(() => rejected(error));
     }
   };

@@ -135,7 +135,7 @@ export class RpcNode {
     return await this.#ask(count, "getBlockHeight", [query]);
   }
 
-  /** The first block of the node's ledger: what it says of older ones means nothing. */
+  /** The first block of the node's ledger: its answers about older blocks mean nothing. */
   async getFirstAvailableBlock(): Promise<number> {
     return await this.#ask(count, "getFirstAvailableBlock");
   }

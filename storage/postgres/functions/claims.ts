@@ -79,7 +79,10 @@ begin
   return found;
 end $body$;`;
 
-/** Parks what asks for room, takes the room of what nobody claims, and admits what has room then: of keys that nobody locks. */
+/**
+ * Parks tasks that ask for room, takes the room of unclaimed tasks, and admits tasks with room: under keys that nobody
+ * locks.
+ */
 const settleLimits = `
 create or replace function paystate_settle_@(request jsonb, knows text[], at bigint) returns void language plpgsql as $body$
 #variable_conflict use_column

@@ -67,8 +67,8 @@ const ARMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Arms tasks. Those with limits are parked, and admitted at the end of the group. Of them only a message gets its lease, where
- * no other of its key is still to be done.
+ * Arms tasks. Those with limits are parked, and admitted at the end of the group. Among them only a message gets its
+ * lease, if no earlier message of its key is unfinished.
  */
 const arm = `with given as (
       select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn

@@ -90,7 +90,7 @@ const indexes: readonly string[] = [
 export const engine = ({ table, sequencedTable }: SchemaDialect): readonly string[] => [
   ...Object.entries(tables).map(([name, columns]) => {
     const parts = { columns, key: keys[name] ?? ["id"] };
-    // Tasks of one time are distinguished by the order in which they came.
+    // Tasks of the same time are ordered by their arrival.
     return name === "tasks" ? sequencedTable(name, parts) : table(name, parts);
   }),
   ...indexes.map((index) => `create index ${index}`),

@@ -34,8 +34,9 @@ const MIGRATIONS_TABLE = "paystateMigrations";
 /**
  * Looks at what was applied before, in one schema where the database has several.
  * @returns whether the database has every migration; if not, `migrate` it under a lock.
- * @throws StorageUnusable `newer_schema` when it has one beside which this program cannot work, `old_schema` when it is
- * of the time before callers brought their tables, or is not what its migrations make today, `foreign_database` when it has tables but none of ours.
+ * @throws StorageUnusable `newer_schema` when a migration excludes this program, `old_schema` when the schema is older
+ * than callers' tables, or differs from the result of its migrations, `foreign_database` when it has tables but none of
+ * ours.
  */
 export async function isCurrent(
   db: Kysely<unknown>,

@@ -5,8 +5,8 @@ import { StorageUnusable } from "../../storage-unusable.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
 /**
- * Other tables, columns and indexes may be there: of a host, of an administrator, of another program.
- * @throws StorageUnusable `old_schema` that names what is missing.
+ * Further tables, columns and indexes may exist: of a host, of an administrator, of other programs.
+ * @throws StorageUnusable `old_schema` with the missing part.
  */
 export async function assertNeeds(
   db: Kysely<unknown>,

@@ -1,4 +1,4 @@
-/** A quote as it is answered: when it is made, when it is looked at, and when it is refreshed. */
+/** A quote as it is answered: a new quote, a quote that is read, and a refreshed quote. */
 import { z } from "zod";
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../../../payments/quotes/quote-body.ts";
 import { CREATED_AT, EXPIRES_AT, QUOTE_ID, TRANSACTION_BASE64 } from "../../contract/examples.ts";

@@ -16,7 +16,7 @@ export const registeredWebhook = named(
   }),
 ) satisfies z.ZodType<WebhookBody>;
 
-/** A webhook, as all other endpoints show it. */
+/** The webhook in the answers of all endpoints except registration. */
 export const webhook = named(
   "Webhook",
   registeredWebhook.extend({

@@ -1,4 +1,6 @@
-/** The money of an order as a small picture: what came in on the left, where it went on the right, and that it sums to zero. */
+/**
+ * The money of an order as a small picture: income on the left, outgoings on the right, and their sum, which is zero.
+ */
 import { Html, escaped, html } from "../../html.ts";
 import {
   amountWords,
@@ -41,7 +43,7 @@ function flowPicture(flow: MoneyTally): Html {
   </figure>`;
 }
 
-/** The largest lines, and the others as one. */
+/** The largest lines, and the sum of the others. */
 function gathered(lines: readonly MoneyEntry[]): MoneyEntry[] {
   if (lines.length <= MAX_BANDS) return [...lines];
   const shown = lines.slice(0, MAX_BANDS - 1);

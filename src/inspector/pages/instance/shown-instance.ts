@@ -29,7 +29,7 @@ export interface ShownInstance extends FoundInstance {
   readonly callsSince: number | null;
   /** Null where no money belongs to it. */
   readonly money: MoneyReport | null;
-  /** Why it needs a person, beside its tasks; null where it does not. */
+  /** The reason why the instance needs a person, beside its tasks; null without a reason. */
   readonly trouble: string | null;
   /** Acts of the viewer; empty when the inspector only shows. */
   readonly acts: readonly OfferedAct[];

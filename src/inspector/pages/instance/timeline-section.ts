@@ -1,4 +1,4 @@
-/** The timeline of an instance: each step with its cause and what it asked for, and webhook attempts on the same axis. */
+/** The timeline of an instance: each step with its cause and its actions, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import type { ChartAction } from "../../../engine/chart.ts";
 import { causeFromText, isOfStep, stepNumber } from "../../../engine/step-cause.ts";
@@ -158,7 +158,7 @@ function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
   return html`<small>${told} <a href="${link}">${originWords(from, id, shown.history)}</a></small>`;
 }
 
-/** How long an invocation or a child took, from the step that began it. */
+/** The duration of an invocation or a child, from the step that began it. */
 function invocationWords({ fold, history }: ShownInstance, child: string, row: HistoryRecord): string {
   const begun = history.findLast(
     ({ version }) =>

@@ -11,7 +11,10 @@ interface LowPurseMatter {
   readonly actions: readonly [];
 }
 
-/** Finds them, the oldest first. Reads the chain once in five minutes at most; while it is silent, tells what was read last. */
+/**
+ * Finds them, the oldest first. Reads the chain once in five minutes at most; while the chain is silent, reports the
+ * last reading.
+ */
 export function lowPurses(
   watch: Pick<PurseWatch, "low">,
 ): (limit: number) => Promise<readonly LowPurseMatter[]> {

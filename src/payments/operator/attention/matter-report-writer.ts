@@ -18,9 +18,9 @@ export interface AttentionChange {
 }
 
 /**
- * Told of each matter once when it begins and once when it is over, by one of the processes on a database. Which was told
- * is stored, so a restart repeats nothing; a process that ends while it tells, a callback that rejects and one that takes
- * longer than `onAttentionDeadlineMs` are told again.
+ * Told of each matter once when it begins and once when it is over, by one of the processes on a database. Which was
+ * told is stored, so a restart repeats nothing; if the process ends meanwhile, or the callback rejects or takes longer
+ * than `onAttentionDeadlineMs`, the matter is told again.
  */
 export type AttentionListener = (news: AttentionChange) => void | Promise<void>;
 
@@ -31,11 +31,11 @@ export interface MatterReportWriterParts {
   readonly log: Logger;
   readonly sightings: Pick<SightingList, "now" | "said">;
   readonly onAttention: AttentionListener | null;
-  /** How long a call of it may take, in milliseconds. */
+  /** The deadline of a call of `onAttention`, in milliseconds. */
   readonly onAttentionDeadlineMs: number;
 }
 
-/** How long beyond the deadline other processes leave a matter alone that one process has begun to tell. */
+/** The time beyond the deadline in which other processes leave a matter alone that one process has begun to tell. */
 const TELLING_MS = 50_000;
 
 /**
@@ -49,7 +49,7 @@ export class MatterReportWriter {
     this.#parts = parts;
   }
 
-  /** Tells what a look found for the first time, and the end of those `open` rows that it did not find any more. */
+  /** Tells new matters of a look, and the end of `open` rows that the look did not find. */
   async tellAll(open: readonly MatterRecord[], { matters, truncated }: MatterList): Promise<void> {
     const { storage } = this.#parts;
     const rows = matters.length === 0 ? [] : await storage.matters(matters.map(({ id }) => id));

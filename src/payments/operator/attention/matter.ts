@@ -1,6 +1,6 @@
 /** Matters: facts that need a person. Types of a matter, and of the sources that find matters. */
 
-/** Why a person is needed. */
+/** The reason why a person is needed. */
 export type MatterKind =
   /** A deposit address is held: nothing is signed for it. */
   | "held"

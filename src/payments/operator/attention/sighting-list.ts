@@ -10,7 +10,7 @@ import type { AttentionSource, FoundMatter, MatterKind } from "./matter.ts";
 
 /** Longer than three looks: a process that has said nothing for that long has ended, or sees it no more. */
 const STANDS_MS = 100_000;
-/** More than there are at a time, among other matters that are open. */
+/** More than the sightings at a time, among further open matters. */
 const MOST_OPEN = 2_000;
 
 /** Dependencies of sightings. */

@@ -61,7 +61,7 @@ export function attentionSources({
   ];
 }
 
-/** Sources of what only this process can know: listed, but not reported to the host. */
+/** Sources of facts that only this process can know: listed, but not reported to the host. */
 export function sourcesOfThisProcess({ watching, clock }: AttentionSourceParts): readonly AttentionSource[] {
   return [stuckWatches(watching, clock)];
 }

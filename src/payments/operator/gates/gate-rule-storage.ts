@@ -28,8 +28,8 @@ export class GateRuleStorage {
   }
 
   /**
-   * Changes the rules of one account, or with null those of all accounts. `change` gets the current rules and may throw to
-   * refuse; it may be called again when another operator was faster. Change and audit row are one commit.
+   * Changes the rules of an account, or with null the rules of all accounts. `change` gets the current rules and may
+   * throw to refuse; it may be called again when another operator was faster. Change and audit row are one commit.
    */
   async change(
     accountId: string | null,

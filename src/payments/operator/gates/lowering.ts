@@ -24,7 +24,7 @@ export interface LoweredEntry extends ActContext {
   readonly witnesses: number;
   /** ISO 8601 in UTC. */
   readonly since: string;
-  /** When the ledger's own number holds again. ISO 8601 in UTC. */
+  /** The time from which the ledger's own number holds again. ISO 8601 in UTC. */
   readonly until: string;
 }
 
@@ -103,7 +103,10 @@ export class WitnessCommandHandler implements WitnessCommands {
   }
 }
 
-/** Requires the highest number of witnesses that still allows work: more witnesses are harder to deceive. */
+/**
+ * Refuses a needless lowering: the number must be lower than needed, but at least the number of answering endpoints,
+ * since more witnesses are harder to deceive.
+ */
 function refuseNeedless(witnesses: number, { needed, answering }: WitnessCount): void {
   if (answering >= needed) {
     throw new OperatorRefused(

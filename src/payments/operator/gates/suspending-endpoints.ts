@@ -23,7 +23,7 @@ export interface SuspendedEndpointEntry extends ActContext {
   readonly endpoint: string;
   /** ISO 8601 in UTC. */
   readonly since: string;
-  /** When the endpoint is asked again. ISO 8601 in UTC. */
+  /** The time from which the endpoint is asked again. ISO 8601 in UTC. */
   readonly until: string;
 }
 

@@ -7,7 +7,7 @@ import { callHost } from "../../call-host.ts";
 import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
 
 const CALLBACK_MS = 10_000;
-/** The retry that ROUTING_UNAVAILABLE advises. */
+/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
 const RETRY_SECONDS = 30;
 
 /** Dependencies of the journal. */

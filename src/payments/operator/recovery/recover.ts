@@ -34,7 +34,10 @@ export interface RecoveredAddress {
    * nothing is there now and nothing was kept: look again by recovering it again.
    */
   readonly state: "restored" | "empty";
-  /** Why it is held: `recovered`, or `unknown_spending` where it has paid already. Null where it is not held. */
+  /**
+   * The reason why the address is held: `recovered`, or `unknown_spending` for an address that has paid already. Null
+   * for an address that is not held.
+   */
   readonly heldReason: string | null;
   readonly holdings: readonly RecoveredHolding[];
 }
@@ -143,7 +146,7 @@ export class RecoveryService {
     return { transactionId, address, masterVersion, state: "empty", heldReason: null, holdings: [] };
   }
 
-  /** All finalized money at the address: what a refund would find, and other mints, which only an operator moves. */
+  /** All finalized money at the address: money for a refund, and foreign tokens, which only an operator moves. */
   async #holdings(address: Address, amounts: readonly bigint[]): Promise<readonly RecoveredHolding[]> {
     const { assets } = this.#parts;
     const [strays, others] = await Promise.all([

@@ -86,7 +86,7 @@ export async function restoreAddress(
     writeAct({ by, act: "recover", what: { transactionId, address, heldReason } }),
   ];
   const result = await engine.commit({ starts: startsOf(parts, derived, reservation.amount), writes });
-  // Refused where another operator has restored it meanwhile: then nothing is left to do.
+  // Refused when another operator has restored the address meanwhile: then nothing is left to do.
   if (!result.ok && (await storage.transaction(transactionId)) === null) {
     throw new Error(`deposit address ${address} could not be restored`);
   }

@@ -13,8 +13,8 @@ export type ResolveCommand =
   /** A dead letter is removed, or what a webhook did not take is no matter any more. What waits for it waits for good. */
   | { readonly action: "drop" }
   /**
-   * A deposit address may be signed for again: its order pays out, or what is there goes back to the sender. It says that
-   * every transaction the address has signed was rightly signed, and that those who have paid in so far may be served.
+   * A deposit address may be signed for again: its order pays out, or its money goes back to the sender. The operator
+   * vouches for all transactions that the address has signed, and for all payers so far.
    */
   | { readonly action: "release" }
   /**
@@ -53,7 +53,7 @@ export interface ResolveResult {
 export interface ResolveContext {
   readonly matter: FoundMatter;
   readonly by: ActContext;
-  /** Belongs into the commit: of several operators who decide about one matter at once, one does. */
+  /** A guard in the commit: of concurrent decisions about one matter, only one succeeds. */
   readonly guard: PaymentWrite;
 }
 

@@ -38,7 +38,7 @@ export interface MatterCommands {
   approve(id: string, approval: Approval, by: ActContext): Promise<ResolveResult>;
 }
 
-/** How many matters of each source are searched for an id: more than there ever are. */
+/** The number of matters of each source that are searched for an id: more than ever exist. */
 const MAX_MATTERS = 10_000;
 
 const matterName = z.string("id: expected the id of a matter");
@@ -63,13 +63,13 @@ const proposal = z.object({
     .optional(),
 });
 
-/** A refund that another actor is asked to confirm. */
+/** A refund that a second actor is asked to confirm. */
 interface Proposed {
   readonly address: string;
   readonly money: VouchingEvidence;
   /** Allowed amounts in whole units, by mint. */
   readonly allowed: Readonly<Record<string, string>>;
-  /** The decision that was read first: one that was committed meanwhile is not overwritten. */
+  /** The decision that was read first: a decision committed meanwhile is not overwritten. */
   readonly before: DecisionRecord | null;
 }
 
@@ -82,7 +82,7 @@ interface MatterCommandParts {
   readonly tasks: TaskResolveHandler;
   readonly deposits: DepositResolveHandler;
   readonly evidence: EvidenceControl;
-  /** How many people it takes to send money to another address. */
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
 }
 

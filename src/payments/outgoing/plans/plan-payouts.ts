@@ -103,7 +103,7 @@ export interface PayoutMarker {
   readonly follows: string | null;
 }
 
-/** The recipients of one transaction, and the asset that pays them. */
+/** Payees of one transaction, and the paying asset. */
 interface PaidTogether {
   readonly asset: Token;
   readonly payees: readonly PaidRecipient[];

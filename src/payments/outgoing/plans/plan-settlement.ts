@@ -74,7 +74,7 @@ export type SettlementStep =
   | { readonly do: "decide" }
   | { readonly do: "rest" };
 
-/** A refund: how much of what, and the first moves, which exclude every other payment in its place. */
+/** The amount of a refund, and its first moves, which keep any other payment from landing in the refund's place. */
 interface RefundTerms {
   readonly mark: string;
   readonly amount: bigint;

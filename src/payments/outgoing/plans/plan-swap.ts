@@ -1,4 +1,4 @@
-/** The transaction of a private swap: the marker, what the deposit address gives, and what its payee gets. */
+/** The transaction of a private swap: the marker, the payment of the deposit address, and the payment to its payee. */
 import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Move, TransactionFault, TransactionPlan } from "../../../ledger/routing.ts";
 import type { Token } from "../../assets/assets.ts";
@@ -39,7 +39,10 @@ export function freshSwapMark(planned: readonly Pick<PaymentRecord, "kind">[]): 
   return `swap ${before + 1}`;
 }
 
-/** How long a price may be signed for: an older one is asked for again. As long as inventory is set aside for a quote. */
+/**
+ * The largest age of a price that is signed for: an older price is asked for again. The inventory of a quote is set
+ * aside for the same time.
+ */
 const MAX_PRICE_MS = 2 * 60_000;
 
 /** Whether the price of a waiting swap is too old to be signed. Payouts never get too old. */

@@ -11,7 +11,7 @@ export interface PossiblePlan {
   readonly leftOut: readonly number[];
 }
 
-/** An order, by what its plans depend on. */
+/** The part of an order that its plans depend on. */
 interface PlannedOrder {
   readonly recipients: readonly RecipientRecord[];
   readonly asset: Token;

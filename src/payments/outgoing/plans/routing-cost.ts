@@ -17,7 +17,7 @@ export interface RoutingCost {
 /** One refund of excess money, and one of late money. */
 const REFUNDS = 2;
 const STABLECOINS = 2;
-/** How often a payout may be replaced by a payout without the failing recipient. */
+/** The number of times that a payout may be replaced by a payout without the failing recipient. */
 const SPLITS = 1;
 /** A replacement makes two markers: the marker of the replaced payment, which counts once, and its own marker. */
 const MARKERS_PER_REPLACEMENT = 2;

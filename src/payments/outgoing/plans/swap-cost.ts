@@ -5,7 +5,7 @@ import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { routingCost, type RoutingCost } from "./routing-cost.ts";
 import type { Swapper } from "../../swap-provider/swap-provider.ts";
 
-/** The swap itself, which one more than a payout has to sign, and everything that any order costs besides. */
+/** The cost of a swap, which one more signer signs than a payout, and the common costs of an order. */
 export async function swapCost(
   ledger: RoutingLedger,
   {

@@ -47,8 +47,9 @@ export function refundWords(
 }
 
 /**
- * Words of a refund when no marker is left to replace. They name no amount, so that two refunds planned on different
- * balances exclude each other. The next ordinal is used only when the marker of the present ordinal is final.
+ * Words of a refund when no marker is left to replace. The words leave the amount out: of two refunds that were planned
+ * on different balances, only one can land. The next ordinal is used only when the marker of the present ordinal is
+ * final.
  */
 export function excessWords(ordinal: number): string {
   return `${EXCESS}${ordinal}`;

@@ -1,4 +1,4 @@
-/** Reads one answer of a receiver as it comes: the status line decides, and of the body the beginning is kept. */
+/** Reads an answer of a receiver as it arrives: the status line decides, and the beginning of the body is kept. */
 import type { Dispatcher } from "undici";
 import { ExcerptReader } from "./excerpt-reader.ts";
 
@@ -12,7 +12,7 @@ export class InterimAnswersError extends Error {
   override readonly name = "InterimAnswersError";
 }
 
-/** Why the rest of an answer is not read: more has come than anyone needs. */
+/** The reason why the rest of an answer is not read: its beginning is enough. */
 const ENOUGH = new Error("enough of the answer has been read");
 
 /** The answer of a receiver. */

@@ -37,7 +37,9 @@ export interface AttemptResult {
   readonly durationMs: number;
   /** The beginning of the answer's body as text; null when there was none. */
   readonly excerpt: string | null;
-  /** How long each stage of opening its connection took; null where a kept one served it, and where none was opened. */
+  /**
+   * How long each stage of opening its connection took; null for a kept connection, and when no connection was opened.
+   */
   readonly opening: ConnectionTime | null;
 }
 

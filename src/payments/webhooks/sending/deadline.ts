@@ -9,7 +9,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Why the timer of finished work is ended. Given, because the platform would make an error with a stack each time. */
+/** Ends the timer of finished work. Given, because the platform would make an error with a stack each time. */
 const FINISHED = "the work has finished";
 
 /** The time limit of some work. */

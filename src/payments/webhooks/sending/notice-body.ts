@@ -39,7 +39,7 @@ export interface Notice {
     /** Decimal string; null while unknown. */
     readonly fee: string | null;
     readonly recipients: readonly NoticeRecipient[];
-    /** Why a transaction failed; null otherwise. */
+    /** The reason why a transaction failed; null otherwise. */
     readonly reason: string | null;
     /** The owner's name for the transaction; null without a name. */
     readonly reference: string | null;

@@ -78,7 +78,7 @@ export class ReceiverConnection {
     return new ReceiverConnection(client, opened, options.clock.now());
   }
 
-  /** Whether another request may be tried on it. */
+  /** Whether the connection may take another request. */
   isUsable(now: number): boolean {
     const age = now - this.madeAt;
     // A wall clock may be set back meanwhile.

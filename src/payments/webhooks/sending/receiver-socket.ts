@@ -11,7 +11,7 @@ import type { Lookup } from "./resolve-host.ts";
 /** The stage of opening a connection that failed. */
 export type ConnectFault = "dns" | "blocked_address" | "connect" | "tls";
 
-/** Thrown by {@link openReceiverSocket}: which stage failed, with what was underneath as `cause`. */
+/** Thrown by {@link openReceiverSocket}: the failed stage, with the underlying error as `cause`. */
 export class ReceiverConnectError extends Error {
   readonly fault: ConnectFault;
 
