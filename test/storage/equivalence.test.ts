@@ -1,7 +1,11 @@
 /** Memory is the reference: after any history of calls, every other adapter answers as memory does. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { paymentStorage, type PaymentStorage, type PaymentWrite } from "../../src/payments/payment-storage.ts";
+import {
+  paymentStorage,
+  type PaymentStorage,
+  type PaymentWrite,
+} from "../../src/payments/payment-storage.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
 import { byDepth, THOROUGH } from "../kit/thorough.ts";

@@ -363,8 +363,8 @@ describe("the database", () => {
       const steps = database.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[];
       return { sql, plan: steps.map(({ detail }) => detail).join("; ") };
     });
-    // Pragmas that are asked like tables, for the size of the file, have one row each.
-    const slow = plans.filter(({ plan }) => /(^|; )SCAN (?!pragma_)|TEMP B-TREE/.test(plan));
+    // Pragmas that are asked like tables, for the size of the file, have one row each; a list of keys is read once.
+    const slow = plans.filter(({ plan }) => /(^|; )SCAN (?!pragma_|json_each)|TEMP B-TREE/.test(plan));
     expect(slow.map(({ sql }) => sql)).toEqual([
       // What waits for an operator is all that these indexes hold.
       expect.stringContaining(`from "deposits" where "heldReason" is not null`),

@@ -51,5 +51,5 @@ export async function rowsOf<R extends { readonly id: string }>(
   table: Table<R>,
   ids: readonly string[],
 ): Promise<readonly R[]> {
-  return ids.length === 0 ? [] : read.find({ table, anyOf: ["id", ids] });
+  return ids.length === 0 ? [] : read.find({ table, index: "key", anyOf: ["id", ids] });
 }

@@ -203,8 +203,9 @@ begin
   end if;
   if parts ? 'unwatches' then
     delete from watches using ${eachOf("unwatches", "kind text, key text, instance text")}
-      where ${sought("watches.kind", "one.kind")} and ${sought("watches.key", "one.key")}
-          and ${sought("watches.instance", "one.instance")};
+      where ${sought("watches.instance", "one.instance")}
+          -- No index serves this: the one by kind and shard would be read from end to end.
+          and (watches.kind, watches.key) is not distinct from (one.kind, one.key);
   end if;
   if parts ? 'watches' then
     insert into watches select * from jsonb_populate_recordset(null::watches, parts->'watches')

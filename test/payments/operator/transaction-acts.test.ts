@@ -266,11 +266,18 @@ describe.each(sampled(adapters, "acts on transactions"))("on $name", (adapter) =
     const { perform, instance } = await prepareRelease(world);
     await hold(world, instance, "screening");
     const read: string[] = [];
+    const note = (name: string): void => {
+      if (name === "transactions" || name === "deposits") read.push(name);
+    };
     const storage: PaymentStorage = {
       ...world.storage,
       get(table, key) {
-        if (table.name === "transactions" || table.name === "deposits") read.push(table.name);
+        note(table.name);
         return world.storage.get(table, key);
+      },
+      find(query) {
+        note(query.table.name);
+        return world.storage.find(query);
       },
     };
     await perform(world.another({ storage }), BY);
