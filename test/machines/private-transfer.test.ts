@@ -170,16 +170,21 @@ describe("private-transfer", () => {
     expect(effectsOf(actions)).toEqual([over("0"), announce("failed")]);
   });
 
-  test("a payout that was confirmed and is overtaken is counted as confirmed once", () => {
-    const way: readonly Event[] = [
-      events.FUNDED,
-      { type: "ROUTED", payouts: 2, unpaid: 0 },
-      events.PAYOUT_CONFIRMED,
-      { ...events.PAYOUT_OVERTAKEN, wasConfirmed: true },
-    ];
+  test.each<[string, Event, Event[], unknown]>([
+    ["is overtaken is counted once", { ...events.PAYOUT_OVERTAKEN, wasConfirmed: true }, [], [1, 1]],
+    [
+      "stands beside one that pays nobody is no confirmed order",
+      events.PAYOUT_FAILED,
+      [events.ROUTED_TO_NOBODY],
+      [0, 1],
+    ],
+  ])("a payout that was confirmed and %s", (_, then, more, counts) => {
+    const two = { type: "ROUTED", payouts: 2, unpaid: 0 } as const;
     let [at] = initialTransition(privateTransfer, input);
-    for (const event of way) [at] = transition(privateTransfer, at, event);
-    expect([at.value, at.context.toConfirm, at.context.toFinalize]).toEqual(["routing", 1, 1]);
+    for (const event of [events.FUNDED, two, events.PAYOUT_CONFIRMED, then, ...more]) {
+      [at] = transition(privateTransfer, at, event);
+    }
+    expect([at.value, [at.context.toConfirm, at.context.toFinalize]]).toEqual(["routing", counts]);
   });
 
   test("a confirmation that comes after its finality counts once", () => {

@@ -331,4 +331,11 @@ export const RULE_BREAKS: readonly Break[] = [
     replacement: "            }),\n          ],\n        },\n      ],\n    },\n    refunding",
     tests: ["machines/private-transfer.test.ts"],
   },
+  {
+    property: "an order is confirmed only where everybody is paid",
+    file: "machines/private-transfer.ts",
+    text: "context.planning === 0 && context.toConfirm === 0 && context.unpaid === 0",
+    replacement: "context.planning === 0 && context.toConfirm === 0",
+    tests: ["machines/private-transfer.test.ts"],
+  },
 ];
