@@ -338,4 +338,11 @@ export const RULE_BREAKS: readonly Break[] = [
     replacement: "context.planning === 0 && context.toConfirm === 0",
     tests: ["machines/private-transfer.test.ts"],
   },
+  {
+    property: "what one node alone calls dead is never held for an operator",
+    file: "machines/payment.ts",
+    text: "isDead && !isPresumed && context.attempts > 0",
+    replacement: "isDead && context.attempts > 0",
+    tests: ["machines/payment.test.ts"],
+  },
 ];
