@@ -119,7 +119,7 @@ export default {
       severity: "error",
       from: {
         path: "^(src|storage|machines)/",
-        pathNot: "^src/(solana/(ask|endpoint-standings)|index)\\.ts$",
+        pathNot: "^src/(solana/(ask|endpoint-statuses)|index)\\.ts$",
       },
       to: { path: "^src/ledger/heard\\.ts$" },
     },
@@ -179,7 +179,7 @@ export default {
       "^src/telemetry/",
       "^src/telemetry/",
       "^src/(runtime|diagnostics)\\.ts$",
-      "^src/service/(read-health|recent-health)\\.ts$",
+      "^src/service/(read-health|health-cache)\\.ts$",
       npm("prom-client", "@opentelemetry/api"),
     ),
     never(

@@ -1,8 +1,10 @@
-/** What a deposit address knows, hears and asks for; and what payments and operators change in what it knows. */
-import { accounted, spend, type Amounts, type DepositLevels, type Reading } from "./deposit-levels.ts";
-import type { Movement, OrderOver, SpendingNews } from "./private-messages.ts";
+/**
+ * Context, events and effects of a deposit address; and the changes that payments and operators make to the context.
+ */
+import { accounted, spend, type Amounts, type DepositTally, type Reading } from "./deposit-tally.ts";
+import type { Movement, OrderOverEvent, SpendingEvent } from "./private-messages.ts";
 
-/** What a deposit address begins with. */
+/** The input of a deposit address. */
 export interface DepositAddressInput {
   readonly address: string;
   readonly order: string;
@@ -25,7 +27,7 @@ export interface DepositAddressInput {
   readonly slowMs: number;
   /** Pause between two refunds, and before what failed is tried again. */
   readonly refundPauseMs: number;
-  /** What all transactions of the order may cost the sponsor, in lamports; every release grants it once more. */
+  /** The sponsor's highest cost for all transactions of the order, in lamports; every release grants it once more. */
   readonly sponsorCap: string;
   /** Whether those who paid in are looked at before anything is paid out. */
   readonly isScreened: boolean;
@@ -33,34 +35,39 @@ export interface DepositAddressInput {
   readonly isRecovered?: boolean;
 }
 
-/** Where an address rests, in this order, each with a longer pause between two looks; a closed one is not looked at. */
-export type Lane = "lingering" | "aging" | "resting" | "slowLane" | "closed";
+/**
+ * The stages of a resting address, in this order, with growing pauses between looks; a closed address is not looked at.
+ */
+export type RestingState = "lingering" | "aging" | "resting" | "slowLane" | "closed";
 
-/** What an address knows of itself. */
-export interface DepositAddressContext extends DepositAddressInput, DepositLevels {
+/** The context of a deposit address. */
+export interface DepositAddressContext extends DepositAddressInput, DepositTally {
   /** Payments of this address that have landed. */
   readonly landed: number;
   /** The payment that is under way. */
   readonly underWay: string | null;
   /** Whether a finalized block past the deposit window has been seen. */
   readonly isPastWindow: boolean;
-  /** Whether the order has said that it is over, and what it keeps of the deposit. */
+  /** Whether the order has said that it is over, and the fee that it keeps. */
   readonly isOver: boolean;
   readonly fee: string;
   /** Whether a refund was made since the last pause, and how many payments in a row have failed. */
   readonly hasRefunded: boolean;
   readonly losses: number;
-  /** Where it rests next. */
-  readonly lane: Lane;
-  /** Its markers may be closed once every witness's finalized height is above this; null until it has aged. */
+  /** The next stage of rest. */
+  readonly lane: RestingState;
+  /**
+   * The height above which the markers may be closed, once every witness has finalized it; null until the address has
+   * aged.
+   */
   readonly closeAbove: number | null;
-  /** What the sponsor may spend on it, in lamports. */
+  /** The sponsor's allowance for the address, in lamports. */
   readonly allowance: string;
   /** Why an operator has to look. */
   readonly heldReason: string | null;
 }
 
-/** What an address reacts to. */
+/** Events of a deposit address. */
 export type DepositAddressEvent =
   | ({
       readonly type: "BALANCES_READ";
@@ -69,31 +76,31 @@ export type DepositAddressEvent =
       /** An endpoint tells of a deposit that too few others show: the window stays open. */
       readonly isDisputed?: true;
     } & Reading)
-  /** A token account of this owner that is not its associated one holds a deposit. */
+  /** A token account of the address other than the associated one holds a deposit. */
   | { readonly type: "STRAY_SEEN" }
-  /** Such accounts are being emptied into the associated one. */
+  /** Such token accounts are being emptied into the associated account. */
   | { readonly type: "COLLECTION_PLANNED"; readonly payment: string }
   | { readonly type: "NOTHING_STRAY" }
   /** Another copy of the database has paid the recipients: the order plans to pay them, and meets the marker. */
   | { readonly type: "PAID_ELSEWHERE" }
   /** The payers may be served. */
   | { readonly type: "CLEARED" }
-  | OrderOver
-  | SpendingNews
+  | OrderOverEvent
+  | SpendingEvent
   /** A payment back to the sender was planned and started. */
   | ({ readonly type: "REFUND_PLANNED"; readonly payment: string } & Reading)
-  /** All that goes back has gone back; what is left is being swept. */
+  /** All refunds are done; the rest is being swept. */
   | ({ readonly type: "SWEEP_PLANNED"; readonly payment: string } & Reading)
-  /** An operator's word: what is there of another mint goes to this owner. */
+  /** An operator's order: the tokens of a foreign mint go to this owner. */
   | ({ readonly type: "RETURN" } & Omit<ReturnParams, "settledSlot">)
-  /** It is on its way. */
+  /** The return is on its way. */
   | ({ readonly type: "RETURN_PLANNED"; readonly payment: string } & Reading)
   | { readonly type: "NOTHING_TO_RETURN" }
-  /** Something is to be refunded, but not so soon after the last refund. */
+  /** A refund is due, but not so soon after the last refund. */
   | ({ readonly type: "MUST_WAIT" } & Reading)
   /**
-   * Nothing is left that could be sent anywhere now. `isBound`: markers stand, and with them lamports of the sponsor;
-   * `height` is the highest finalized height that any node has answered since the last signing.
+   * Nothing is left to send now. `isBound`: markers still hold lamports of the sponsor; `height` is the highest
+   * finalized height that any node has answered since the last signing.
    */
   | ({ readonly type: "AT_REST"; readonly isBound: boolean; readonly height: number } & Reading)
   /** Something that cannot be explained, or that only an operator may decide. */
@@ -104,18 +111,18 @@ export type DepositAddressEvent =
   | { readonly type: "REDIRECT" };
 
 /**
- * What the next step of settling an address depends on, besides the chain and the landings that it has heard of: those
- * still come in while a step is planned, and are read then.
+ * Parameters of the next step of settling an address. Landings are read when the step is planned, since they still
+ * arrive meanwhile.
  */
 export interface SettlementParams {
-  /** What the order keeps, in base units of the expected asset. */
+  /** The fee that the order keeps, in base units of the expected asset. */
   readonly fee: string;
   readonly mayRefund: boolean;
   /** Above which height its markers may be closed, null while they may not. */
   readonly closeAbove: number | null;
 }
 
-/** What of another mint goes where, by an operator's word. */
+/** The foreign mint to return, and the receiver, by an operator's word. */
 export interface ReturnParams {
   readonly mint: string;
   readonly to: string;
@@ -125,7 +132,7 @@ export interface ReturnParams {
   readonly settledSlot: number;
 }
 
-/** One payment more has landed. */
+/** Books a landed payment. */
 export function book(
   context: DepositAddressContext,
   { payment, slot, movements }: { payment: string; slot: number; movements: readonly Movement[] },
@@ -138,7 +145,7 @@ export function book(
   };
 }
 
-/** Whether the sender was paid back by itself: what an operator returns is of no mint that is counted here. */
+/** Whether the payment was a refund to the sender: an operator's return is of a mint that is not counted here. */
 export function isRefund({ smallest }: DepositAddressContext, { kind, mint }: Movement): boolean {
   return kind === "refund" && smallest[mint] !== undefined;
 }
@@ -150,8 +157,8 @@ export function isRefund({ smallest }: DepositAddressContext, { kind, mint }: Mo
 export const BLOCKS_OF_SIGNED_BYTES = 151;
 
 /**
- * It has nothing to do now. Where its markers have aged and stand all the same, a node was far ahead of the others when
- * they began to: they age once more, by what the nodes tell now.
+ * The context of an address at rest. If the markers have aged and still stand, a node was far ahead of the others when
+ * the aging began: the markers age once more, by the nodes' present heights.
  */
 export function rested(
   context: DepositAddressContext,
@@ -186,7 +193,7 @@ export function released(
   return { ...granted(context), heldReason: null };
 }
 
-/** Whether as much came of any asset as counts as a deposit. */
+/** Whether the money received of any asset counts as a deposit. */
 export function hasDeposit({ received: all, smallest }: DepositAddressContext): boolean {
   return Object.entries(smallest).some(([mint, least]) => BigInt(all[mint] ?? "0") >= BigInt(least));
 }

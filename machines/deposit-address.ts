@@ -1,4 +1,4 @@
-/** A one-time deposit address: what comes in, what goes out, and everything that has to go back, long after its order. */
+/** A one-time deposit address: deposits, payments, and all refunds, long after its order. */
 import { assign, setup } from "xstate";
 import {
   book,
@@ -11,14 +11,14 @@ import {
   type DepositAddressContext,
   type DepositAddressEvent,
   type DepositAddressInput,
-  type Lane,
+  type RestingState,
   type ReturnParams,
   type SettlementParams,
 } from "./deposit-address-context.ts";
-import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-levels.ts";
-import type { DepositNews, Message } from "./private-messages.ts";
+import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-tally.ts";
+import type { DepositEvent, Message } from "./private-messages.ts";
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: DepositAddressContext;
 }
@@ -26,7 +26,7 @@ interface ContextOnly {
 /** After so many failures in a row, each pause twice as long as the one before, an operator must look: 21 hours. */
 const MAX_LOSSES = 8;
 
-const tellOrder = (event: DepositNews) =>
+const tellOrder = (event: DepositEvent) =>
   ({
     type: "tell",
     params: ({ context }: ContextOnly): Message => ({
@@ -50,13 +50,13 @@ const planReturn = {
 } as const;
 
 /**
- * While the order lives, the address only counts; once it is OVER, what is neither paid out nor fee goes back to
- * the sender, one refund at a time, and what then remains is swept, so that the address ends at exactly nothing. Money
- * that comes later is refunded in the same way: `settling` looks at the chain again each time and plans the next step.
- * Tokens of any other mint stay until an operator says where they go.
+ * While the order lives, the address only counts; once it is OVER, what is neither paid out nor fee goes back to the
+ * sender, one refund at a time, and what then remains is swept, so that the address ends at exactly nothing. Money that
+ * comes later is refunded in the same way: `settling` looks at the chain again each time and plans the next step.
+ * Tokens of any other mint stay until an operator orders their return.
  *
- * One payment of its own is under way at a time, and what comes of it is heard by its id, so that late news of another
- * changes nothing but the sums.
+ * Only one payment of its own is under way at a time, and its news is recognised by its id, so that late news of
+ * another payment changes only the sums.
  */
 export const depositAddress = setup({
   types: {
@@ -91,7 +91,7 @@ export const depositAddress = setup({
     isRecovered: ({ context }) => context.isRecovered === true,
     isPastWindow: ({ context }) => context.isPastWindow,
     hasRefunded: ({ context }) => context.hasRefunded,
-    isIn: ({ context }, params: { lane: Lane }) => params.lane === context.lane,
+    isIn: ({ context }, params: { lane: RestingState }) => params.lane === context.lane,
   },
   delays: {
     linger: ({ context }) => context.lingerMs,
@@ -176,7 +176,8 @@ export const depositAddress = setup({
         },
       },
     },
-    // Money that came to another token account than the associated one is brought there, where all of it is counted.
+    // Money in token accounts other than the associated one is moved to the associated account, where all money is
+    // counted.
     collecting: {
       initial: "looking",
       states: {
@@ -416,7 +417,7 @@ export const depositAddress = setup({
           meta: { watches: ["recentDeposits"] },
           after: { linger: { target: "#deposit-address.settling", actions: assign({ lane: "aging" }) } },
         },
-        // Its markers stand until the bytes that they refuse are dead.
+        // The markers stay until the bytes that they refuse are dead.
         aging: {
           meta: { watches: ["lateDeposits"] },
           after: { age: { target: "#deposit-address.settling", actions: assign({ lane: "resting" }) } },

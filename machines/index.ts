@@ -19,27 +19,27 @@ export type {
   WebhookDeliveryInput,
 } from "./webhook-delivery.ts";
 export { BLOCKS_OF_SIGNED_BYTES } from "./deposit-address-context.ts";
-export type { Amounts, DepositLevels, Reading } from "./deposit-levels.ts";
+export type { Amounts, DepositTally, Reading } from "./deposit-tally.ts";
 export type {
   DepositAddressContext,
   DepositAddressEvent,
   DepositAddressInput,
-  Lane,
+  RestingState,
   ReturnParams,
   SettlementParams,
 } from "./deposit-address-context.ts";
 export type { PaymentContext, PaymentEvent, PaymentInput, RivalPayment } from "./payment.ts";
 export type {
-  DepositNews,
+  DepositEvent,
   Message,
   Movement,
-  OrderOver,
-  OvertakenNews,
+  OrderOverEvent,
+  PayoutOvertakenEvent,
   PaymentFault,
   PaymentRole,
-  PayoutNews,
-  RoutedNews,
-  SpendingNews,
+  PayoutEvent,
+  RoutedEvent,
+  SpendingEvent,
 } from "./private-messages.ts";
 export type {
   PrivateTransferContext,

@@ -1,27 +1,29 @@
-/** One on-chain transaction that the service itself signs, followed from its plan until the chain has decided. */
+/**
+ * The chart of a payment: an on-chain transaction that the service itself signs, from its plan to the chain's decision.
+ */
 import { assign, setup } from "xstate";
-import type { Message, Movement, PaymentFault, PaymentRole, PayoutNews } from "./private-messages.ts";
+import type { Message, Movement, PaymentFault, PaymentRole, PayoutEvent } from "./private-messages.ts";
 
-/** What a payment begins with. */
+/** The input of a payment. */
 export interface PaymentInput {
   readonly paymentId: string;
-  /** The deposit address it is paid from, whose ledger is counted when it lands. */
+  /** The deposit address that pays, whose ledger counts the landing. */
   readonly address: string;
   /** The order that the address belongs to. */
   readonly order: string;
   readonly role: PaymentRole;
   /** The recipients of the order that it pays itself. */
   readonly indexes: readonly number[];
-  /** How many recipients depend on it: for a plan, those that its payments will pay or leave out. */
+  /** How many recipients depend on it: for a plan, the recipients that its payments will pay or leave out. */
   readonly recipients: number;
   readonly movements: readonly Movement[];
   /** Pause before another attempt or another reading of the marker, in milliseconds. */
   readonly retryPauseMs: number;
-  /** What is reserved for a swap until it has landed or has failed. */
+  /** Reservations of a swap until it has landed or failed. */
   readonly reservations?: readonly string[];
 }
 
-/** What a payment knows of itself: neither bytes nor keys. */
+/** The context of a payment: neither bytes nor keys. */
 export interface PaymentContext extends PaymentInput {
   /** Attempts signed so far. A new one is signed only when the last one can land no more. */
   readonly attempts: number;
@@ -50,7 +52,7 @@ export interface RivalPayment {
   readonly blockTime: number | null;
 }
 
-/** What a payment reacts to. */
+/** Events of a payment. */
 export type PaymentEvent =
   /** Bytes, signature and last valid height are stored; no byte has been sent yet. */
   | { readonly type: "SIGNED"; readonly signature: string }
@@ -61,9 +63,9 @@ export type PaymentEvent =
   | { readonly type: "BROADCAST" }
   /** Enough endpoints show the signature `about` as confirmed. */
   | { readonly type: "CONFIRMED"; readonly about: string }
-  /** One node reports `about` as finalized. A reason to read the marker, and no more. */
+  /** A node reports `about` as finalized. Only a reason to read the marker. */
   | { readonly type: "REPORTED"; readonly about: string; readonly error: string | null }
-  /** One node reports a height above the last valid one of `about`. A reason to read the marker, and no more. */
+  /** A node reports a height above the last valid height of `about`. Only a reason to read the marker. */
   | { readonly type: "EXPIRED"; readonly about: string }
   /** The marker proves that this payment landed. */
   | {
@@ -71,7 +73,10 @@ export type PaymentEvent =
       readonly signature: string | null;
       readonly slot: number;
       readonly blockTime: number | null;
-      /** Where another copy of the database made it: what that one has paid, in the place of what was planned. */
+      /**
+       * The movements of another copy of the database, when that copy made the payment; they replace the planned
+       * movements.
+       */
       readonly movements?: readonly Movement[];
     }
   /**
@@ -86,17 +91,17 @@ export type PaymentEvent =
   /** The payments of a plan are started; `unpaid` recipients are left out of it. */
   | { readonly type: "LEAVES_STARTED"; readonly payouts: number; readonly unpaid: number };
 
-/** What the reading of a marker tells of the newest attempt. @inline */
+/** The newest attempt's fate, by a reading of the marker. @inline */
 type Death = Pick<Extract<PaymentEvent, { readonly type: "UNMADE" }>, "isDead" | "isPresumed">;
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: PaymentContext;
 }
 
-/** An attempt that landed with an error cost the sponsor a fee: after so many an operator must look. */
+/** An attempt that landed with an error cost the sponsor a fee: after this many, an operator must look. */
 const MAX_ATTEMPTS = 5;
-/** One that can land no more has cost nothing, if the nodes are right: after so many they are not believed any more. */
+/** A dead attempt has cost nothing, if the nodes are right: after this many, the nodes are no longer believed. */
 const MAX_DEAD_ATTEMPTS = 20;
 
 const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED") =>
@@ -104,7 +109,7 @@ const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILE
     type: "tell",
     params: ({ context }: ContextOnly): Message => {
       const { paymentId: payment, indexes, signature, blockTime, wasConfirmed, fault, order } = context;
-      const event: PayoutNews = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
+      const event: PayoutEvent = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
       return { machine: "private-transfer", id: order, event };
     },
   }) as const;
@@ -126,9 +131,9 @@ const ofAnother = {
 } as const;
 
 /**
- * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes report
- * of a signature only leads to `reading`, and the marker on the chain decides: it is made by this payment, by a rival
- * that excludes it, or not at all. Bytes of the same words exclude each other on the chain, so signing them again is
+ * `planned` → `inFlight` is where bytes come to exist: the bytes are committed before the first byte leaves. What nodes
+ * report of a signature only leads to `reading`, and the marker on the chain decides: this payment made the marker, a
+ * rival payment did, or nobody did. Bytes of the same words exclude each other on the chain, so signing them again is
  * safe, no matter what was read. A payment that has `failed` paid nothing: who planned it decides what comes next.
  */
 export const payment = setup({
@@ -365,7 +370,7 @@ export const payment = setup({
       },
       always: [
         { guard: "isPayout", target: "failed", actions: tellOrder("PAYOUT_FAILED") },
-        // The payments of a plan that has started them are counted one by one.
+        // A plan that has started its payments leaves the counting to those payments.
         {
           guard: "needsLeaves",
           target: "failed",

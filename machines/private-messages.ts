@@ -1,6 +1,6 @@
-/** What the three charts of private mode say to each other: the order, its deposit address, and its payments. */
+/** Messages between the three charts of private mode: the order, its deposit address, and its payments. */
 
-/** One line in the ledger of a deposit address. A `loan` comes in, everything else goes out. */
+/** A line in the ledger of a deposit address. A `loan` comes in, everything else goes out. */
 export interface Movement {
   readonly kind: "loan" | "payout" | "refund" | "fee" | "dust" | "repayment";
   readonly mint: string;
@@ -19,16 +19,16 @@ export interface PaymentFault {
     | "blockhash"
     | "already_processed"
     | "other"
-    /** Another payment made the marker, or replaced what this one depends on. */
+    /** A second payment made the marker, or replaced a marker that this payment depends on. */
     | "superseded";
   readonly move: number | null;
 }
 
 /** From a deposit address to its order: what has come in. */
-export type DepositNews =
+export type DepositEvent =
   /** At least 0.001 of the expected asset is there, but less than asked for. */
   | { readonly type: "DEPOSIT_SEEN" }
-  /** All that was asked for is finalized; who sent it is still being looked at. */
+  /** The whole deposit is finalized; its payers are still being checked. */
   | { readonly type: "DEPOSIT_FINALIZED" }
   /** All that was asked for is finalized, and may be paid out. */
   | { readonly type: "FUNDED" }
@@ -40,16 +40,16 @@ export type DepositNews =
   | { readonly type: "SETTLED" };
 
 /** From an order to its deposit address: nothing more is paid out; keep `fee` (base units), send the rest back. */
-export type OrderOver = { readonly type: "OVER"; readonly fee: string };
+export type OrderOverEvent = { readonly type: "OVER"; readonly fee: string };
 
 /**
- * What an order counts a payment among: `payout`, one that pays recipients; `plan`, one that says on the chain which
- * payouts take the place of another; `own`, one of the deposit address itself, for which no order waits.
+ * The role of a payment in its order. `payout`: pays recipients. `plan`: records on the chain which payouts replace a
+ * payout. `own`: belongs to the deposit address itself, and no order waits for it.
  */
 export type PaymentRole = "payout" | "plan" | "own";
 
-/** From a payment to its order: another payment of the same marker landed, so this one never will. */
-export interface OvertakenNews {
+/** From a payment to its order: a rival payment with the same marker landed, so this payment never will. */
+export interface PayoutOvertakenEvent {
   readonly type: "PAYOUT_OVERTAKEN";
   readonly role: PaymentRole;
   /** Whether PAYOUT_CONFIRMED was sent before, and whether a plan's payouts were counted. */
@@ -63,7 +63,7 @@ export interface OvertakenNews {
 }
 
 /** From a plan to its order: so many payouts were started, so many recipients are left out. */
-export interface RoutedNews {
+export interface RoutedEvent {
   readonly type: "ROUTED";
   readonly payouts: number;
   readonly unpaid: number;
@@ -71,10 +71,10 @@ export interface RoutedNews {
 }
 
 /** From a payment to the order that waits for it. */
-export interface PayoutNews {
+export interface PayoutEvent {
   readonly type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED";
   readonly payment: string;
-  /** Which recipients of the order it pays. */
+  /** Indexes of the recipients that the payment pays. */
   readonly indexes: readonly number[];
   readonly signature: string | null;
   readonly blockTime: number | null;
@@ -84,7 +84,7 @@ export interface PayoutNews {
 }
 
 /** From a payment to the deposit address it was paid out of. */
-export type SpendingNews =
+export type SpendingEvent =
   | {
       readonly type: "PAYMENT_LANDED";
       readonly payment: string;
@@ -97,9 +97,13 @@ export type SpendingNews =
 
 /** A message to another instance: the params of the engine's own action `tell`. */
 export type Message =
-  | { readonly machine: "deposit-address"; readonly id: string; readonly event: OrderOver | SpendingNews }
+  | {
+      readonly machine: "deposit-address";
+      readonly id: string;
+      readonly event: OrderOverEvent | SpendingEvent;
+    }
   | {
       readonly machine: "private-transfer";
       readonly id: string;
-      readonly event: DepositNews | PayoutNews | OvertakenNews | RoutedNews;
+      readonly event: DepositEvent | PayoutEvent | PayoutOvertakenEvent | RoutedEvent;
     };

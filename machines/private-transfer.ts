@@ -1,23 +1,25 @@
 /** A payment order of private mode: it waits for its deposit, pays the recipients, and says how it went. */
 import { assign, setup } from "xstate";
 import type {
-  DepositNews,
+  DepositEvent,
   Message,
-  OvertakenNews,
+  PayoutOvertakenEvent,
   PaymentFault,
-  PayoutNews,
-  RoutedNews,
+  PayoutEvent,
+  RoutedEvent,
 } from "./private-messages.ts";
 import type { AnnounceParams, TransferMeta } from "./wallet-transfer.ts";
 
-/** What an order begins with. */
+/** The input of an order. */
 export interface PrivateTransferInput {
   readonly depositAddress: string;
-  /** What is kept of the deposit when a recipient was paid: base units of the deposited asset, as a decimal string. */
+  /**
+   * The fee kept from the deposit when a recipient was paid: base units of the deposited asset, as a decimal string.
+   */
   readonly fee: string;
 }
 
-/** What an order knows of itself: counts, never the list of its recipients. */
+/** The context of an order: counts, never the list of its recipients. */
 export interface PrivateTransferContext extends PrivateTransferInput {
   /** Plans of payouts that are being made, the first one included. */
   readonly planning: number;
@@ -28,27 +30,27 @@ export interface PrivateTransferContext extends PrivateTransferInput {
   /** Recipients that cannot be paid. */
   readonly unpaid: number;
   readonly reason: string | null;
-  /** That of the last payout. */
+  /** The signature of the last payout. */
   readonly signature: string | null;
   readonly blockTime: number | null;
   /** Base units kept, once that is final. */
   readonly charged: string | null;
 }
 
-/** What an order reacts to. */
+/** Events of an order. */
 export type PrivateTransferEvent =
   | { readonly type: "CANCEL" }
-  | DepositNews
-  /** So many payouts have been started; so many more recipients cannot be paid, and why if that is known. */
-  | RoutedNews
-  | OvertakenNews
+  | DepositEvent
+  /** Payouts that have been started; recipients who cannot be paid, and the reason if known. */
+  | RoutedEvent
+  | PayoutOvertakenEvent
   /** A swap has no price that is good enough at this moment: it is asked for again. */
   | { readonly type: "NOT_NOW" }
-  | (PayoutNews & { readonly type: "PAYOUT_CONFIRMED" })
-  | (PayoutNews & { readonly type: "PAYOUT_FINALIZED" })
-  | (PayoutNews & { readonly type: "PAYOUT_FAILED" });
+  | (PayoutEvent & { readonly type: "PAYOUT_CONFIRMED" })
+  | (PayoutEvent & { readonly type: "PAYOUT_FINALIZED" })
+  | (PayoutEvent & { readonly type: "PAYOUT_FAILED" });
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: PrivateTransferContext;
 }
@@ -181,7 +183,7 @@ export const privateTransfer = setup({
             target: "refunding",
             actions: assign({ reason: "INCOMPLETE_DEPOSIT" }),
           },
-          // What was seen on its way vanished with the fork that it was on.
+          // The deposit that was seen has vanished with its fork.
           { target: "failed", actions: [assign({ reason: "DEPOSIT_TIMEOUT", charged: "0" }), settleAddress] },
         ],
       },
@@ -294,7 +296,10 @@ function partialReason({ paid, reason }: PrivateTransferContext): string {
 }
 
 /** The counts after another payment of the same marker has landed in the place of one that was counted. */
-function overtaken(context: PrivateTransferContext, event: OvertakenNews): Partial<PrivateTransferContext> {
+function overtaken(
+  context: PrivateTransferContext,
+  event: PayoutOvertakenEvent,
+): Partial<PrivateTransferContext> {
   const { role, wasConfirmed, hasLeaves, paid, unpaid, signature, blockTime } = event;
   const isPayout = role === "payout";
   return {

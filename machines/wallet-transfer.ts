@@ -1,17 +1,17 @@
 /** A payment whose transaction the caller signed: it is broadcast as it is, and followed until the chain has decided. */
 import { assign, setup } from "xstate";
 
-/** What a transfer begins with. */
+/** The input of a transfer. */
 export interface WalletTransferInput {
   /** First signature of the caller's transaction: its identity on the chain. */
   readonly signature: string;
   /** How long a caller may still think better of it, in milliseconds. */
   readonly broadcastDelayMs: number;
-  /** What is set aside for a swap until it has landed, is proved dead or was cancelled. */
+  /** Reservations of a swap until it has landed, is proved dead or was cancelled. */
   readonly reservations?: readonly string[];
 }
 
-/** What a transfer knows of itself: small, and whole after a trip through JSON. */
+/** The context of a transfer: small, and whole after a trip through JSON. */
 export interface WalletTransferContext extends WalletTransferInput {
   /** Why it failed, null while it has not. */
   readonly reason: string | null;
@@ -19,11 +19,11 @@ export interface WalletTransferContext extends WalletTransferInput {
   readonly blockTime: number | null;
   /** Lamports paid, as a decimal string. */
   readonly fee: string | null;
-  /** Where the sender signed the same message again: the signature under which that landed. Null otherwise. */
+  /** The signature under which the message landed, when the sender signed the same message again; else null. */
   readonly landedSignature: string | null;
 }
 
-/** What the chain says of the signature: levels, so that hearing one twice changes nothing. */
+/** The chain's report about the signature. Events are levels, so a repeated event changes nothing. */
 export type SignatureEvent =
   | { readonly type: "CONFIRMED" }
   | {
@@ -33,17 +33,17 @@ export type SignatureEvent =
       readonly error: string | null;
       readonly blockTime: number | null;
       readonly fee: string;
-      /** The signature under which the message landed, where it is another one. */
+      /** The signature under which the message landed, when it differs from the attempt's signature. */
       readonly signature?: string;
     }
-  /** Judged by all the evidence: these bytes can never land any more. */
+  /** Proved: these bytes can never land. */
   | { readonly type: "EXPIRED" };
 
-/** What a transfer reacts to: one command, and what the chain says, or fails to say. */
+/** Events of a transfer: one command, and the reports of the chain. */
 export type WalletTransferEvent =
   | { readonly type: "CANCEL" }
   | SignatureEvent
-  /** Past its last block, and no evidence tells whether it landed. */
+  /** Past the last valid block, without evidence of a landing or of a death. */
   | { readonly type: "UNPROVABLE" };
 
 /** The notice that a step announces to webhooks. */
@@ -52,16 +52,16 @@ export interface AnnounceParams {
     "transaction.pending" | "transaction.confirmed" | "transaction.completed" | "transaction.failed";
 }
 
-/** What each state says of itself to those outside. */
+/** Public description of each state. */
 export interface TransferMeta {
   /** The public status of this state. */
   readonly status: "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
   readonly watches?: readonly string[];
-  /** Why it needs an operator. */
+  /** Why the transaction needs an operator. */
   readonly attention?: "unprovable";
 }
 
-/** What a landing leaves in the context. */
+/** Context fields of a landing. */
 const asLanded = {
   blockTime: ({ event }: { event: { readonly blockTime: number | null } }) => event.blockTime,
   fee: ({ event }: { event: { readonly fee: string } }) => event.fee,

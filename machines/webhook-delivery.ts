@@ -1,14 +1,14 @@
-/** One notice on its way to one webhook: attempts with growing pauses, then it is given up. */
+/** The delivery of a notice to a webhook: attempts with growing pauses, then the delivery is abandoned. */
 import { assign, setup } from "xstate";
 
-/** What a delivery begins with. */
+/** The input of a delivery. */
 export interface WebhookDeliveryInput {
   readonly deliveryId: string;
   readonly webhookId: string;
   readonly noticeId: string;
   /** The webhook's owner. */
   readonly accountId: string;
-  /** The delivery of the same transaction's notice before this one to the same webhook, null when there is none. */
+  /** The delivery of the transaction's notice before, to the same webhook; null without one. */
   readonly follows: string | null;
   /** The id of this run, where it is not the delivery's own: a redelivery. */
   readonly run?: string;
@@ -18,32 +18,32 @@ export interface WebhookDeliveryInput {
   readonly pausesMs: readonly number[];
 }
 
-/** What a delivery knows of itself: neither the notice's body nor the webhook's secret. */
+/** The context of a delivery: neither the notice's body nor the webhook's secret. */
 export interface WebhookDeliveryContext extends WebhookDeliveryInput {
   /** Attempts that have ended. */
   readonly attempts: number;
-  /** The delivery that waits for this one's first attempt, null while there is none. */
+  /** The delivery that waits for the first attempt of this delivery; null without a waiting delivery. */
   readonly follower: string | null;
-  /** What is left of the pause once the failed attempt's own time is taken off. */
+  /** The rest of the pause, after subtracting the time of the failed attempt. */
   readonly pauseLeftMs: number;
 }
 
-/** What a delivery reacts to. */
+/** Events of a delivery. */
 export type WebhookDeliveryEvent =
-  /** The delivery before this one has had its first attempt, or has ended. */
+  /** The earlier delivery has had its first attempt, or has ended. */
   | { readonly type: "TURN_CAME" }
-  /** Another delivery waits for this one's first attempt. */
+  /** A later delivery waits for the first attempt of this delivery. */
   | { readonly type: "FOLLOWED"; readonly by: string }
   | { readonly type: "DELIVERED" }
   | { readonly type: "ATTEMPT_FAILED"; readonly durationMs: number }
-  /** Its owner does not want to wait for the end of the pause. */
+  /** The owner asks for a retry before the end of the pause. */
   | { readonly type: "RETRY" }
   /** The webhook was deleted or disabled: nothing more is sent to it. */
   | { readonly type: "WEBHOOK_GONE" }
-  /** What follows from giving up was decided. */
+  /** The consequences of abandoning were decided. */
   | { readonly type: "GIVEN_UP" };
 
-/** Which attempt of which delivery is due. */
+/** A due attempt of a delivery. */
 export interface WebhookAttempt extends Pick<
   WebhookDeliveryInput,
   "deliveryId" | "webhookId" | "noticeId" | "accountId"
@@ -52,7 +52,7 @@ export interface WebhookAttempt extends Pick<
   readonly number: number;
 }
 
-/** What params are made of. @inline */
+/** The source of params. @inline */
 interface ContextOnly {
   readonly context: WebhookDeliveryContext;
 }
@@ -76,7 +76,8 @@ const tellFollower = {
 
 /**
  * Notices of one transaction reach a webhook in the order of their first attempts: a follower announces itself to the
- * delivery before it and waits. When that one has ended already, the engine hands it TURN_CAME instead.
+ * delivery before it and waits. When the earlier delivery has ended already, the engine hands the follower TURN_CAME
+ * instead.
  */
 export const webhookDelivery = setup({
   types: {
@@ -185,7 +186,7 @@ export const webhookDelivery = setup({
         { target: "givingUp" },
       ],
     },
-    // A state of its own, so that its commit can be refused and tried again without one more attempt.
+    // A separate state, so that a refused commit can be tried again without a further attempt.
     givingUp: {
       entry: {
         type: "giveUp",

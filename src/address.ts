@@ -5,7 +5,7 @@ import bs58 from "bs58";
 export type Address = string & { readonly __address: unique symbol };
 
 /** Why a text is not an address. */
-export type AddressFault = "not_base58" | "wrong_length";
+type AddressFault = "not_base58" | "wrong_length";
 
 /** SOL's mint in token lists and quotes: the wrapped-SOL mint stands for the native token. */
 export const SOL_MINT = "So11111111111111111111111111111111111111112" as Address;
@@ -22,7 +22,7 @@ export function addressOf(bytes: Uint8Array): Address {
   return bs58.encode(bytes) as Address;
 }
 
-/** The address that this text is, which was checked before it was stored. Throws `TypeError` when it is none. */
+/** Reads an address that was checked before it was stored. Throws `TypeError` when the text is not an address. */
 export function knownAddress(text: string): Address {
   const parsed = parseAddress(text);
   if ("address" in parsed) return parsed.address;

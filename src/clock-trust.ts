@@ -9,25 +9,28 @@ const JUMP_MS = 60_000;
 const AGREED_MS = 3_600_000;
 
 interface Seen {
-  /** How far the clock was ahead of the time that has passed, at the last look. */
+  /** The lead of the clock over the time that has passed, at the last look. */
   readonly aheadMs: number;
-  /** How far off it was found, and when, by `elapsed`. */
+  /** The error of the clock, and the time of the look, by `elapsed`. */
   readonly offMs: number;
   readonly at: number;
 }
 
-/** What was seen of each clock of this process: all callers with one clock share one judgement. */
+/** The last look at each clock of this process: callers of the same clock share one judgement. */
 const seen = new WeakMap<Clock, Seen>();
 
-/** Another clock, that is believed, says that this one is ahead by so many milliseconds, or behind where they are negative. */
+/**
+ * Reports that a trusted clock disagrees: this clock is ahead by `offMs` milliseconds, or behind when `offMs` is
+ * negative.
+ */
 export function contradict(clock: Clock, offMs: number): void {
   const at = elapsed(clock);
   seen.set(clock, { aheadMs: clock.now() - at, offMs, at });
 }
 
 /**
- * By how many milliseconds the clock was found to be ahead, or behind where they are negative, within the last hour; null where it
- * was right, as far as this process has looked: by this function, which is to be called from time to time.
+ * Milliseconds that the clock was found to be ahead within the last hour, negative when behind; null when the clock was
+ * right. This process notices a jump only by calling this function, so call it from time to time.
  */
 export function offBy(clock: Clock): number | null {
   const now = elapsed(clock);
@@ -44,7 +47,7 @@ export function offBy(clock: Clock): number | null {
   return offMs;
 }
 
-/** The time by which it is judged what is old enough to end: as if the clock had not been put on. `now` is the clock's by default. */
+/** The time that judges age: the clock's time without a found lead. `now` is the clock's by default. */
 export function agingTime(clock: Clock, now = clock.now()): number {
   return now - Math.max(0, offBy(clock) ?? 0);
 }

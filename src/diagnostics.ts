@@ -1,4 +1,7 @@
-/** What this process does, published on Node's diagnostics channels for those who measure or trace it. */
+/**
+ * Events of this process (requests, tasks, webhook calls, node calls) on Node's diagnostics channels, for metrics and
+ * tracing.
+ */
 import { channel, subscribe, unsubscribe, type Channel } from "node:diagnostics_channel";
 
 /** A diagnostics channel with the type of its messages. While no one has subscribed, publishing makes no message. */
@@ -28,16 +31,19 @@ export class Topic<Message extends object> {
 }
 
 /** A request to the API was answered. */
-export interface RequestAnswered {
+export interface RequestAnsweredEvent {
   readonly method: string;
-  /** The path with names in place of ids, such as "/v1/transactions/{transactionId}"; "none" where there is nothing at the path. */
+  /**
+   * The path with names in place of ids, such as "/v1/transactions/{transactionId}"; "none" for a path that leads
+   * nowhere.
+   */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
 }
 
 /** A task left the hands of this process. */
-export interface TaskEnded {
+export interface TaskEndedEvent {
   /** The workflow's id and version. */
   readonly workflow: string;
   readonly kind: "effect" | "timer" | "invocation" | "message";
@@ -52,20 +58,22 @@ export interface TaskEnded {
    */
   readonly outcome: "done" | "failed" | "given_back";
   readonly durationMs: number;
-  /** How long after it was due it was begun. */
+  /** The time from the due time of the task to its start. */
   readonly lateMs: number;
 }
 
 /** A webhook was called, once. */
-export interface WebhookCalled {
+export interface WebhookCalledEvent {
   /** "delivered", or the word of the attempt's error, such as "timeout". */
   readonly outcome: string;
   readonly durationMs: number;
 }
 
-/** One call to a node of the chain. Each call of a batch is published by itself, with the duration of the whole request. */
-export interface NodeAsked {
-  /** Its host name. Paths and queries of providers carry keys, and are left out. */
+/**
+ * A call to a node of the chain. The calls of a batch are published separately, with the duration of the whole request.
+ */
+export interface NodeCalledEvent {
+  /** The host name. Paths and queries of providers carry keys and are left out. */
   readonly endpoint: string;
   /** The JSON-RPC method. */
   readonly method: string;
@@ -74,7 +82,7 @@ export interface NodeAsked {
   readonly durationMs: number;
 }
 
-export const requestAnswered = new Topic<RequestAnswered>("paystate.request.answered");
-export const taskEnded = new Topic<TaskEnded>("paystate.task.ended");
-export const webhookCalled = new Topic<WebhookCalled>("paystate.webhook.called");
-export const nodeAsked = new Topic<NodeAsked>("paystate.node.asked");
+export const requestAnswered = new Topic<RequestAnsweredEvent>("paystate.request.answered");
+export const taskEnded = new Topic<TaskEndedEvent>("paystate.task.ended");
+export const webhookCalled = new Topic<WebhookCalledEvent>("paystate.webhook.called");
+export const nodeAsked = new Topic<NodeCalledEvent>("paystate.node.asked");

@@ -6,8 +6,8 @@ export type Duration = number | `${number}${"d" | "h" | "m"}`;
 
 const MS_OF: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
 
-/** What a length of time may be, in milliseconds. */
-export interface DurationRange {
+/** The allowed range of a duration, in milliseconds. */
+interface DurationRange {
   readonly least: number;
   readonly most: number;
 }
@@ -30,7 +30,7 @@ function millisecondsOf(given: unknown): number | null {
   return unit === undefined ? null : Number(digits) * (MS_OF[unit] ?? 0);
 }
 
-/** In the largest unit of which it is a whole number. */
+/** A duration in the largest unit that gives a whole number. */
 function shown(ms: number): string {
   const [unit, size] = Object.entries(MS_OF).find((each) => ms % each[1] === 0) ?? ["ms", 1];
   return `${ms / size}${unit}`;

@@ -1,8 +1,8 @@
 /** Ed25519 with node:crypto, which verifies in 0.3 ms what takes the library inside web3.js 4.2 ms. */
 import { createPrivateKey, createPublicKey, type KeyObject, verify } from "node:crypto";
 
-// The fixed DER header of an Ed25519 private key (RFC 8410); its 32 bytes follow. Public keys are read and written as JWK
-// (RFC 8037), which takes an eighth of the time; a private one would have to name its public half there.
+// The fixed DER header of an Ed25519 private key (RFC 8410); its 32 bytes follow. Public keys are read and written as
+// JWK (RFC 8037), which takes an eighth of the time; a private JWK would have to contain the public key.
 const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** True when the signature over the message is the key's. Bytes that can be no key have signed nothing. */

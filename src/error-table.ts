@@ -1,15 +1,18 @@
-/** Every error of the API, once: its HTTP status, its sentence, what its details hold, and the header that repeats one. */
+/**
+ * Every error of the API, declared once: HTTP status, message, fields of the details, and the header that repeats a
+ * detail.
+ */
 import { z } from "zod";
 import type { Immutable } from "./immutable.ts";
 import { SIGNATURE_FAULTS } from "./ledger/ledger.ts";
 
 /** A header that HTTP has for something that the details say. */
-export interface ErrorHeader<Details> {
+interface ErrorHeader<Details> {
   readonly name: "Allow" | "Retry-After" | "WWW-Authenticate";
   valueOf(details: Details): string;
 }
 
-/** One code. */
+/** An error code. */
 export interface ErrorKind<Details extends z.ZodObject = z.ZodObject> {
   readonly status: number;
   /** For people, and always the same: it never holds anything of the request. */
@@ -22,7 +25,7 @@ export interface ErrorKind<Details extends z.ZodObject = z.ZodObject> {
 const text = z.string();
 const whole = z.int();
 
-/** Nothing but the `requestId` that every error carries. */
+/** Details with nothing but the `requestId` of every error. */
 const none = z.object({});
 
 const retryAfter = whole.describe("Whole seconds, rounded up; the same as Retry-After.");
@@ -41,7 +44,7 @@ const fieldProblem = z.object({
   message: text,
 });
 
-/** By code, in order of their statuses. A code is permanent: none is renamed or used for something else. */
+/** Error codes, in order of their statuses. A code is permanent: it is never renamed or reused. */
 export const ERRORS = {
   VALIDATION_ERROR: {
     status: 400,

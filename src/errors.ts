@@ -6,12 +6,12 @@ import type { Immutable } from "./immutable.ts";
 /** A code of the API. Codes are permanent: none is renamed or used for something else. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What each code tells besides its sentence; over HTTP each has `requestId` too. @interface */
+/** The details of each code; over HTTP all details also have `requestId`. @interface */
 export type ErrorDetails = {
   readonly [Code in ErrorCode]: Immutable<z.output<(typeof ERRORS)[Code]["details"]>>;
 };
 
-/** One thing wrong with a request. `path` is the field, such as `recipients.0.amount`. */
+/** A fault of a request. `path` is the field, such as `recipients.0.amount`. */
 export type FieldProblem = ErrorDetails["VALIDATION_ERROR"]["fields"][number];
 
 /**

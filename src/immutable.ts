@@ -1,6 +1,6 @@
 /** A type whose values are read and never changed, however deep. */
 
-/** The same with every field and every list read-only. */
+/** The type with every field and every list read-only. */
 export type Immutable<T> = T extends readonly (infer Element)[]
   ? readonly Immutable<Element>[]
   : T extends object

@@ -7,7 +7,7 @@ export { createInspector } from "./http/create-inspector.ts";
 export type {
   InspectedEngineOptions,
   InspectedStorageOptions,
-  InspectorAccess,
+  InspectorAccessOptions,
   InspectorOptions,
 } from "./http/create-inspector.ts";
 export type { Authorize as InspectorAuthorize } from "./inspector/admit-viewer.ts";
@@ -20,7 +20,7 @@ export type { Immutable } from "./immutable.ts";
 export type { Address } from "./address.ts";
 export { InvalidOptions } from "./options.ts";
 export { StartRefused } from "./payments/secrets/bind-database.ts";
-export type { OperatorPurses, PurseBody, PurseName } from "./payments/purses/purses.ts";
+export type { PurseCommands, PurseBody, PurseName } from "./payments/purses/purses.ts";
 export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
 export { SCOPES } from "./payments/accounts/caller.ts";
 export type { Caller, Scope } from "./payments/accounts/caller.ts";
@@ -30,29 +30,30 @@ export type {
   IssuedKey,
   IssueKey,
   KeyEnvironment,
-  KeyRotation,
+  RotateKeyOptions,
   ListedKey,
   NewAccount,
   RotatedKey,
 } from "./payments/accounts/api-keys.ts";
 export type { Answer, RequestOptions } from "./payments/accounts/answer-once.ts";
-export type { DurableScope, LimitStanding } from "./payments/accounts/count-hit.ts";
-export type { MasterSecret } from "./payments/secrets/sealing.ts";
+export type { DurableScope, LimitStatus } from "./payments/accounts/count-hit.ts";
+export type { MasterSecret } from "./payments/secrets/secret-box.ts";
 export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
-export type { Diagnosis, EgressStanding } from "./service/diagnosis.ts";
-export type { DatabaseBinding, MasterSecretStanding } from "./payments/secrets/bind-database.ts";
-export type { ChainStanding } from "./service/chain-comparison.ts";
-export type { ClockStanding, Health, WitnessStanding } from "./service/read-health.ts";
+export type { Diagnosis, EgressStatus } from "./service/diagnosis.ts";
+export type { DatabaseBinding, MasterSecretStatus } from "./payments/secrets/bind-database.ts";
+export type { ChainStatus } from "./service/chain-check.ts";
+export type { ClockStatus, Health, WitnessStatus } from "./service/read-health.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
 export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
 export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
-export type { OrderedReturn, ReturnOrder } from "./payments/private/order-return.ts";
+export type { OrderedReturn, ReturnRequest } from "./payments/private/order-return.ts";
 export type { GivenReturn } from "./payments/operator/transaction-acts.ts";
-export type { Screen, ScreenedAs } from "./payments/recipients/screening.ts";
-export type { Tier, TransactionAttention, TransactionStatus } from "./payments/records.ts";
+export type { ScreenAddress, ScreeningRole } from "./payments/recipients/screening.ts";
+export type { Tier } from "./payments/tables/identity.ts";
+export type { TransactionAttention, TransactionStatus } from "./payments/tables/orders.ts";
 export type { NoticeFilter, NoticeListener } from "./payments/webhooks/notice-feed.ts";
 export { NOTICE_EVENTS } from "./payments/webhooks/sending/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
@@ -67,49 +68,60 @@ export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/operator-refused.ts";
-export type { OperatedInstances, Operator } from "./payments/operator/operator.ts";
-export type { ActedBy } from "./payments/acted-by.ts";
+export type { OperatorInstanceReads, Operator } from "./payments/operator/operator.ts";
+export type { ActContext } from "./payments/act-context.ts";
 export type { ActName } from "./payments/operator/act.ts";
-export type { TransactionActing } from "./payments/operator/transaction-acts.ts";
+export type { TransactionCommands } from "./payments/operator/transaction-acts.ts";
 export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal-file.ts";
 export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/entry.ts";
-export type { Recover, RecoveredAddress, RecoveredHolding } from "./payments/operator/recovery/recover.ts";
+export type {
+  RecoverCommand,
+  RecoveredAddress,
+  RecoveredHolding,
+} from "./payments/operator/recovery/recover.ts";
 export type { Matter, MatterAction, MatterKind } from "./payments/operator/attention/matter.ts";
 export type { ArchivedRow } from "./payments/retention/archived-rows.ts";
-export type { Archive, Duration, KeepStanding } from "./engine/index.ts";
-export type { Keep, KeptFor } from "./payments/retention/keep.ts";
-export type { PaymentRetentionStanding } from "./payments/retention/payment-retention.ts";
-export type { AttentionNews, OnAttention } from "./payments/operator/attention/tell-matters.ts";
-export type { Approval, Resolution, ResolveCommand } from "./payments/operator/resolve/command.ts";
-export type { Resolver } from "./payments/operator/resolve/resolve.ts";
-export type { AuditEntry, AuditPage } from "./payments/operator/audit-log.ts";
-export type { LimitEntry, Limiting, WantedLimits } from "./payments/operator/gates/limiting.ts";
-export type { Direction } from "./payments/intake/rules.ts";
-export type { LoweredEntry, Lowering, WantedWitnesses } from "./payments/operator/gates/lowering.ts";
+export type { Archive, Duration, RemovalStatus } from "./engine/index.ts";
+export type { KeepOptions, CheckedKeepOptions } from "./payments/retention/keep.ts";
+export type { PaymentRetentionStatus } from "./payments/retention/payment-retention.ts";
 export type {
-  EndpointSuspending,
+  AttentionChange,
+  AttentionListener,
+} from "./payments/operator/attention/matter-report-writer.ts";
+export type { Approval, ResolveResult, ResolveCommand } from "./payments/operator/resolve/command.ts";
+export type { MatterCommands } from "./payments/operator/resolve/resolve.ts";
+export type { AuditEntry, AuditPage } from "./payments/operator/audit-log.ts";
+export type { LimitEntry, LimitCommands, SetLimitsRequest } from "./payments/operator/gates/limiting.ts";
+export type { Direction } from "./payments/intake/rules.ts";
+export type {
+  LoweredEntry,
+  WitnessCommands,
+  LowerWitnessesRequest,
+} from "./payments/operator/gates/lowering.ts";
+export type {
+  EndpointCommands,
   SuspendedEndpointEntry,
-  WantedSuspension,
+  SuspendEndpointRequest,
 } from "./payments/operator/gates/suspending-endpoints.ts";
-export type { PausedEntry, PausedScope, Pausing } from "./payments/operator/gates/pausing.ts";
-export type { SuspendedAccount, Suspending } from "./payments/operator/gates/suspending.ts";
+export type { PausedEntry, PausedScope, PauseCommands } from "./payments/operator/gates/pausing.ts";
+export type { SuspendedAccount, SuspensionCommands } from "./payments/operator/gates/suspending.ts";
 export type { AddressTally } from "./payments/reconcile/tally.ts";
-export type { AssetSums, ReconciledAddresses } from "./payments/reconcile/addresses.ts";
-export type { ReconciledPurse } from "./payments/reconcile/purses.ts";
+export type { AssetTally, AddressReconciliation } from "./payments/reconcile/addresses.ts";
+export type { PurseReconciliation } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
-export type { ReconciledWallet, WalletFinding } from "./payments/reconcile/wallet.ts";
-export type { AddressFindings, Finding } from "./payments/reconcile/findings.ts";
+export type { WalletReconciliation, WalletFinding } from "./payments/reconcile/wallet.ts";
+export type { AddressReport, Finding } from "./payments/reconcile/findings.ts";
 export type {
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
   EventsQuery,
   PageQuery,
-  Recovery,
+  RecoveryRequest,
   TransactionQuery,
   TransactionsQuery,
-  WebhookTest,
-  WebhookUpdate,
+  WebhookTestRequest,
+  WebhookUpdateRequest,
 } from "./payments/requests.ts";
 export type { TestedWebhookBody } from "./payments/webhooks/test-webhook.ts";
 export type { RecoveryBody } from "./payments/webhooks/recover-deliveries.ts";
@@ -125,10 +137,15 @@ export type { ReceivedBody } from "./payments/transactions/received-money.ts";
 export type { RecipientStatus } from "./payments/transactions/recipient-outcome.ts";
 export type { RecipientBody, RefundBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-body.ts";
-export type { NodeAsked, RequestAnswered, TaskEnded, WebhookCalled } from "./diagnostics.ts";
+export type {
+  NodeCalledEvent,
+  RequestAnsweredEvent,
+  TaskEndedEvent,
+  WebhookCalledEvent,
+} from "./diagnostics.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";
 export { agreed } from "./ledger/agreed.ts";
-export type { Agreed, Heard, SaidByEnough, SaidByOne } from "./ledger/belief.ts";
+export type { Evidence, Hint, EvidenceBrand, HintBrand } from "./ledger/belief.ts";
 export { heard } from "./ledger/heard.ts";
 export { LedgerUnavailable } from "./ledger/ledger.ts";
 export type {
@@ -138,19 +155,19 @@ export type {
   Commitment,
   DeclaredPayment,
   EndpointDispute,
-  EndpointStanding,
-  Fate as AttemptFate,
+  EndpointStatus,
+  AttemptFate,
   FirmCommitment,
   Holding as WalletHolding,
   Landing,
   LandingRefusal,
   Ledger,
   LedgerReads,
-  MintFacts,
+  MintMetadata,
   PaymentCost,
   Reading as LedgerReading,
   Receipt as LandingReceipt,
-  Restriction as LedgerRestriction,
+  WitnessRules as LedgerRestriction,
   SignatureStatus,
   SimulationFault,
   TokenAccountState,
@@ -170,9 +187,9 @@ export type {
   SwapOffer,
   Swapper,
   OfferedSwap,
-  Promised,
-  ProviderSurroundings,
-  SenderSigned,
+  ReservedAmountLookup,
+  ProviderContext,
+  SenderSignedSwap,
   SwapProvider,
   WalletSwap,
   WantedSwap,
@@ -183,18 +200,18 @@ export type {
   ClaimedFunds,
   Funds as AddressFunds,
   FundsReading,
-  Heights as BlockHeights,
+  BlockHeights,
   Inflow,
   InflowShare,
-  PayerSearch,
+  PayerQuery,
   Marker,
   MarkersReading,
   Move,
   OutgoingTransaction,
-  Payers as AddressPayers,
+  InflowHistory as AddressPayers,
   SignedHistory,
   Holder,
-  Period,
+  TimeWindow,
   WitnessedHistory,
   StrayAccount,
   StrayReading,

@@ -2,15 +2,15 @@
 import { BlockList, isIP } from "node:net";
 
 /** An address, or all addresses that begin with the same bits. */
-export interface Network {
+export interface NetworkAddress {
   readonly address: string;
   readonly family: "ipv4" | "ipv6";
-  /** How many of the first bits are the network's. */
+  /** The number of leading bits that name the network. */
   readonly prefix: number;
 }
 
 /** An address, or a network in CIDR notation; null for anything else. */
-export function readNetwork(text: string): Network | null {
+export function readNetwork(text: string): NetworkAddress | null {
   const [address = "", prefixText, more] = text.split("/");
   const version = isIP(address);
   if (version === 0 || address.includes("%") || more !== undefined) return null;
@@ -21,7 +21,7 @@ export function readNetwork(text: string): Network | null {
 }
 
 /** Tells of textual addresses whether one of the networks holds them. An IPv4 address that is mapped into IPv6 counts as itself. */
-export function holderOf(networks: readonly Network[]): (ip: string) => boolean {
+export function holderOf(networks: readonly NetworkAddress[]): (ip: string) => boolean {
   const held = new BlockList();
   for (const { address, prefix, family } of networks) held.addSubnet(address, prefix, family);
   return (ip) => {

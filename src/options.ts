@@ -40,7 +40,7 @@ export function functionOption<T>(): z.ZodType<T> {
   return z.custom<T>((value) => typeof value === "function", { error: "expected a function" });
 }
 
-/** The options that every factory takes: the outside world, each with the real one as its default. */
+/** The options that every factory takes: clock, random source and logger, with the real ones as defaults. */
 export const runtimeOptions = {
   clock: objectWith<Clock>(["now", "sleep"], "a clock: { now, sleep }").default(systemClock),
   random: objectWith<Random>(["bytes"], "a random source: { bytes }").default(systemRandom),

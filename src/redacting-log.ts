@@ -1,6 +1,6 @@
 /**
- * What the host's logger gets never holds a secret. A caller need not think of it: every logger is wrapped once,
- * where it is handed over, and each line passes through here.
+ * Wraps the host's logger so that no secret reaches it. Callers need not care: each logger is wrapped once, where it is
+ * handed over, and each line passes through here.
  */
 import { types } from "node:util";
 import { silentLogger, type Logger } from "./runtime.ts";
@@ -15,7 +15,7 @@ const MAX_SEARCHED = 64 * 1024;
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 100;
 
-/** A field of one of these names holds a secret, no matter what its value looks like. */
+/** Fields with such a name hold a secret, whatever their value looks like. */
 const SECRET_NAME =
   /api[-_]?key|access[-_]?key|private[-_]?key|secret|password|passwd|passphrase|authorization|cookie|credential|mnemonic|signed[-_]?transaction|auth[-_]?token|access[-_]?token|refresh[-_]?token|^token$/i;
 
@@ -25,8 +25,8 @@ export function isSecretName(name: string): boolean {
 }
 
 /**
- * What a secret looks like inside a text, and what is left of it. Nothing here backtracks: every repetition is either
- * bounded or taken whole, so that a log line costs time in proportion to its length.
+ * The shapes of secrets inside a text, and their replacements. No pattern backtracks: every repetition is bounded or
+ * possessive, so that the cost of a log line is proportional to its length.
  */
 const SHAPES: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   [/-----BEGIN [^-]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [^-]{0,40}-----|$)/g, GONE],
@@ -48,7 +48,7 @@ const SHAPES: readonly (readonly [RegExp, string | ((found: string) => string)])
   [/[A-Za-z0-9+/_-]{200,}={0,2}/g, GONE],
 ];
 
-/** Of a URL its scheme and host: providers and receivers put keys into paths, queries and credentials alike. */
+/** Reduces a URL to scheme and host: providers and receivers put keys into paths, queries and credentials alike. */
 function hostOnly(url: string): string {
   const [, scheme = "", host = "", rest = ""] = /^([^:]*:\/\/)([^/?#]*)([\s\S]*)$/.exec(url) ?? [];
   // The frames of a stack are file URLs, and say nothing that a stack does not.
@@ -87,7 +87,7 @@ export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = [
       try {
         host[level](redacted(fields, clean, 0) as object, clean(message));
       } catch {
-        // There is no other place to report it.
+        // The logger itself failed, so nothing can report the failure.
       }
     };
   };
@@ -96,7 +96,7 @@ export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = [
   return log;
 }
 
-/** What each wrapped logger takes out of a text. */
+/** The redaction of each wrapped logger. */
 const REDACTIONS = new WeakMap<Logger, Clean>();
 
 /** The redaction that stands before this logger, for what is kept elsewhere and read like a log. */
@@ -165,7 +165,7 @@ function redactedFields(of: object, clean: Clean, depth: number): [string, unkno
 
 /** An error of the same class name that can be read and serialised like the first, and none of its methods. */
 function redactedError(error: Error, clean: Clean, depth: number): Error {
-  // An error may say of itself what it likes: none of these has to be a text.
+  // An error's fields may be of any type, not only text.
   const of = error as unknown as Readonly<Record<string, unknown>>;
   const text = (key: string): string => clean(String(of[key]));
   const copy = new Error(text("message"));

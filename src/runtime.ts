@@ -1,4 +1,4 @@
-/** What the outside world gives us: time, chance and a place to write log lines. Nothing else in `src` reads them. */
+/** Ports to the outside world: clock, random source, and logger. Nothing else in `src` reads them. */
 
 /** Time, in milliseconds since the Unix epoch. Injected everywhere, so that a test can turn the hands. */
 export interface Clock {
@@ -73,7 +73,7 @@ const MAX_TURN_MS = 10;
 /** When this turn of the event loop was first asked about; null before that. */
 let turnBegan: number | null = null;
 
-/** Whether the work of this process has held the event loop for so long that it has to give it away: await `nextTurn`. */
+/** Whether this process has held the event loop too long and has to give it away: await `nextTurn`. */
 export function isTurnOver(): boolean {
   const now = performance.now();
   if (turnBegan === null) {

@@ -18,7 +18,7 @@ export function stderrLogger(debug: boolean): Logger {
   };
 }
 
-/** What happened and why, in one line: the stack is there for the asking. */
+/** Cause and message of an error in one line, without the stack. */
 function withCauses({ message, cause }: Error): string {
   return cause instanceof Error ? `${message}: ${withCauses(cause)}` : message;
 }

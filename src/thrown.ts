@@ -1,4 +1,7 @@
-/** What was thrown. Anything may be: a proxy, an object without a prototype, an error whose message throws when it is read. */
+/**
+ * Reads thrown values safely. Any value may be thrown: a proxy, an object without a prototype, an error whose message
+ * throws when it is read.
+ */
 import { inspect, types } from "node:util";
 
 /** The message of an error, or what else was thrown, as a text. Never throws. */
@@ -10,7 +13,7 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
-/** The same, unless it is a proxy, which may throw whenever it is asked what it is. */
+/** The thrown value, or an error in place of a proxy, whose traps may throw at any access. */
 export function withoutTraps(thrown: unknown): unknown {
   return types.isProxy(thrown) ? new Error(thrownText(thrown)) : thrown;
 }

@@ -1,4 +1,4 @@
-/** What a commit means: its parts in their order, and what refuses it. */
+/** Applies a commit: its parts in order, and the conditions that refuse it. */
 import { startedInstance } from "./engine-tables.ts";
 import type {
   AnyCommit,
@@ -11,15 +11,15 @@ import type {
 } from "./storage.ts";
 import type { TaskQueue } from "./task-queue.ts";
 
-/** A database within a transaction. Where an act answers false, what refuses it is there. */
+/** A database within a transaction. An act that returns false was refused. */
 export interface CommitTarget {
   readonly tasks: TaskQueue;
-  /** The instance goes on from the stamp `after`; its version grows by `steps`, or by one. */
+  /** The instance goes on from the stamp `after`; the version grows by `steps`, or by one. */
   step(step: StepRecord): boolean;
   /** Removes an ended instance of this life, with its history, that has no active child, no task and no watch. */
   remove(instance: Pick<InstanceRecord, "id" | "life">): boolean;
   start(instance: InstanceRecord): boolean;
-  /** One write to a table of the caller. */
+  /** Writes to a table of the caller. */
   write(write: AnyWrite): boolean;
   /** The workflow of an instance; undefined where there is none. */
   workflowOf(instance: string): string | undefined;
@@ -60,8 +60,8 @@ export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {
 }
 
 /**
- * What cannot be refused. A step may leave and enter a state again, so the old goes before the new comes. Answers the tasks
- * that were armed without their lease.
+ * Applies the parts of a commit that cannot be refused. A step may leave and enter a state again, so old parts are
+ * removed before new parts are added. Returns the tasks that were armed without their lease.
  */
 function follow(commit: AnyCommit, to: CommitTarget): string[] {
   const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;

@@ -13,8 +13,8 @@ export function unknown(error: unknown): CommitFailure {
 }
 
 /**
- * Whether the database was waited for in vain, which is not done once for each commit. A disk that is full for one may have
- * room for another.
+ * Whether waiting for the database was in vain, which must not be repeated for each commit. A full disk does not count:
+ * it may have room for a smaller commit.
  */
 export function isTrouble(answer: CommitAnswer): answer is CommitFailure {
   if (answer.ok) return false;

@@ -1,4 +1,4 @@
-/** What the database decided about commits, or the error that kept it from deciding. */
+/** Reads the database's decision on commits, or throws the error that prevented a decision. */
 import type { CommitAnswer, CommitResult } from "./storage.ts";
 
 /**
@@ -35,8 +35,8 @@ interface Committing<Item> {
 }
 
 /**
- * Carries out one commit: durable or refused when it resolves. Throws `CommitUnknown` where the answer was lost; any other
- * error says that nothing has happened.
+ * Carries out one commit: durable or refused when the promise resolves. Throws `CommitUnknown` when the answer was
+ * lost; after any other error, nothing was committed.
  */
 export async function commitOne<Item>(storage: Committing<Item>, item: NoInfer<Item>): Promise<CommitResult> {
   const [answer] = await storage.commit([item]);
@@ -44,8 +44,8 @@ export async function commitOne<Item>(storage: Committing<Item>, item: NoInfer<I
 }
 
 /**
- * Carries out commits, each on its own. Throws as `commitOne` does for the first that was not decided; the others may have
- * happened.
+ * Carries out separate commits. Throws as `commitOne` does for the first undecided commit; later commits may have been
+ * applied.
  */
 export async function commitEach<Item>(
   storage: Committing<Item>,

@@ -1,4 +1,4 @@
-/** What the engine's own tables hold, in one place for all adapters: the kind of each field, and what identifies a row. */
+/** The engine's own tables, in one place for all adapters: the kind of each field, and the keys. */
 import type { CommitParts, HistoryRecord, InstanceRecord, Lease, TaskKind, WatchRecord } from "./storage.ts";
 import type { Column, RowOf } from "./table.ts";
 
@@ -16,12 +16,12 @@ const taskColumns = {
   lastKey: "text?",
   lastRoom: "integer?",
   admission: "text?",
-  /** When it may next be claimed: its due time, or the end of its lease while it is held. */
+  /** The time of the next claim: the due time, or the end of the lease while it is held. */
   visibleAt: "integer",
   /** How long after it was set that is; null for an absolute moment. */
   delayMs: "integer?",
   holder: "text?",
-  /** That of the latest claim, 0 before the first. */
+  /** The token of the latest claim, 0 before the first. */
   token: "integer",
   /** How often in a row its holder has vanished. */
   crashes: "integer",
@@ -35,12 +35,12 @@ const taskColumns = {
   deadAt: "integer?",
 } as const;
 
-/** A task as it is kept, with its lease. */
+/** A stored task, with its lease. */
 export interface StoredTask extends Omit<RowOf<typeof taskColumns>, "kind" | "admission"> {
   readonly kind: TaskKind;
   /**
-   * Of a task with limits. `parked`: it waits for room. `admitted`: it has room in both keys. `paused`: it waits for its time,
-   * for its turn among suspects, or for an operator, and has none.
+   * The admission of a task with limits. `parked`: waits for room. `admitted`: has room in both keys. `paused`: waits
+   * for its time, for its turn among suspects, or for an operator, without room.
    */
   readonly admission: "parked" | "admitted" | "paused" | null;
 }
@@ -56,7 +56,7 @@ export interface EngineTables {
 }
 
 /**
- * What the engine's own records hold. An adapter makes its schema of it, or checks what it keeps.
+ * The engine's own tables. An adapter derives its schema from this list, or checks its existing schema.
  *
  * @example
  * ```ts
@@ -68,9 +68,12 @@ export interface EngineTables {
 export const engineTables: {
   readonly [T in keyof EngineTables]: {
     readonly columns: Readonly<Record<keyof EngineTables[T] & string, Column>>;
-    /** The fields that identify a row; `id` alone unless said otherwise. Unlike a caller's table it may have several. */
+    /**
+     * The fields that identify a row; default `id`. Unlike a caller's table, an engine table may have several key
+     * fields.
+     */
     readonly key?: readonly (keyof EngineTables[T] & string)[];
-    /** The fields whose values gather rows that are read together. */
+    /** Fields by which rows are read together. */
     readonly lookups?: readonly (keyof EngineTables[T] & string)[];
   };
 } = {

@@ -1,11 +1,11 @@
-/** What a write expects of its row, checked against the table: the same for every adapter. */
+/** Checks a write's expectations of its row against the table: the same for every adapter. */
 import { fieldNamed } from "./query.ts";
 import { checked, type Field } from "./row.ts";
 import type { AnyExpectation, AnyRemoval, AnyUpdate } from "./storage.ts";
 import { type AnyTable, COMPARABLE } from "./table.ts";
 
 /**
- * The fields that a removal names, each with the value that its row must have.
+ * The fields that a removal names, with the values that the row must have.
  *
  * @throws TypeError when rows of the table are never removed, or a value is none that can be compared.
  */
@@ -37,10 +37,10 @@ export function checkExpected(table: AnyTable, write: AnyUpdate | AnyExpectation
 }
 
 /**
- * Whether a row is what a write expects of it. Null where there is no such row.
+ * Whether a row is as the write expects. `row` is null when it does not exist.
  *
- * @throws TypeError when the write is wrong for its table: rows that are never changed or removed, a version that there is
- * none of, a value that cannot be compared.
+ * @throws TypeError when the write is wrong for its table: rows that are never changed or removed, a version of a table
+ * without versions, a value that cannot be compared.
  *
  * @example
  * ```ts

@@ -9,4 +9,4 @@ export { copyChanges, copyRow, type Field } from "./row.ts";
 export { planLeases } from "./named-leases.ts";
 export { StorageUnusable } from "./storage-unusable.ts";
 export { TaskQueue } from "./task-queue.ts";
-export type { GoneTask, TaskLine, TaskRow, TaskRows } from "./task-rows.ts";
+export type { GoneTask, ClaimQueueName, TaskRow, TaskRows } from "./task-rows.ts";

@@ -1,10 +1,12 @@
-/** Decides what installing a table takes: nothing, creating it, migrating it, or a refusal. Pure; every adapter asks it. */
+/**
+ * Plans the installation of a table: nothing, a creation, a migration, or a refusal. Pure; every adapter uses the plan.
+ */
 import { StorageUnusable } from "./storage-unusable.ts";
 import type { AnyTable, Index, Migration } from "./table.ts";
 
-/** What lies in the database of a table: what its description says besides is only about reads and writes to come. */
-export interface Definition extends Pick<AnyTable, "columns" | "key" | "unique" | "indexes"> {
-  /** How many of its migrations a program has to know to use it; left out where that is all of them. */
+/** The stored part of a table's description: the rest of a description only affects future reads and writes. */
+export interface TableSchema extends Pick<AnyTable, "columns" | "key" | "unique" | "indexes"> {
+  /** The number of migrations that a program must know to use the table; absent when a program must know all. */
   readonly oldest?: number;
 }
 
@@ -29,7 +31,7 @@ export function definitionOf({ columns, key, unique, indexes, migrations }: AnyT
     name,
     { on, where: inOrder(where), present: present.toSorted() },
   ]);
-  const definition: Definition = {
+  const definition: TableSchema = {
     columns: inOrder(columns),
     key,
     unique: unique.toSorted(),
@@ -40,9 +42,10 @@ export function definitionOf({ columns, key, unique, indexes, migrations }: AnyT
 }
 
 /**
- * What installing a table takes: to create it, to keep it, or to carry out a plan, after which what is stored of it is
- * `definitionOf(table)` and the number of its migrations. To keep it, too, where newer programs have added what this one need
- * not know: keep what is stored of it as well, and let what this one inserts have null there. `stored` is null where there is no such table yet.
+ * The plan to install a table: create it, keep it, or run migrations, after which the stored definition is
+ * `definitionOf(table)` with the number of its migrations. "keep" also when newer programs have added columns that this
+ * program need not know: then keep the stored definition too, and insert rows with null in those columns. `stored` is
+ * null when the table does not exist yet.
  *
  * @throws StorageUnusable `newer_schema` or `other_table`, as `install` does.
  *
@@ -63,9 +66,9 @@ export function planInstall(
   | "create"
   | "keep"
   | {
-      /** The migrations, as one. */
+      /** The migrations, merged. */
       readonly steps: readonly Migration[];
-      /** What the table had before. */
+      /** The table before the migrations. */
       readonly before: Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
     } {
   if (stored === null) return "create";
@@ -84,7 +87,7 @@ export function planInstall(
     if (stored.definition === definition) return "keep";
     throw otherTable(name, "it is stored with another definition: add a migration to its description");
   }
-  const before = JSON.parse(stored.definition) as Definition;
+  const before = JSON.parse(stored.definition) as TableSchema;
   if (before.key !== table.key) throw otherTable(name, `its key is ${before.key} and cannot change`);
   const { add, drop } = together(steps, before);
   const kept = Object.entries(before.columns).filter(([field]) => !drop.includes(field));
@@ -97,12 +100,12 @@ export function planInstall(
 
 type StoredTable = NonNullable<Parameters<typeof planInstall>[1]>;
 
-/** Whether a program that knows this table, of before, can use what newer ones have made of it. */
+/** Whether a program with this older table can use the table of newer programs. */
 function serves(
   { columns, unique, migrations }: AnyTable,
   { definition, migrations: seen }: StoredTable,
 ): boolean {
-  const { oldest = seen, ...now } = JSON.parse(definition) as Definition;
+  const { oldest = seen, ...now } = JSON.parse(definition) as TableSchema;
   return (
     migrations.length >= oldest &&
     Object.entries(columns).every(([field, column]) => now.columns[field] === column) &&
@@ -111,7 +114,7 @@ function serves(
 }
 
 /** Migrations as one: what is added and dropped again never was. */
-function together(steps: readonly Migration[], before: Definition): Required<Omit<Migration, "beside">> {
+function together(steps: readonly Migration[], before: TableSchema): Required<Omit<Migration, "beside">> {
   const added = new Map<string, NonNullable<Migration["add"]>[string]>();
   const dropped = new Set<string>();
   for (const { add = {}, drop = [] } of steps) {

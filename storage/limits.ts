@@ -10,7 +10,7 @@ import type { TaskRow, TaskRows } from "./task-rows.ts";
 type LimitColumns = Pick<StoredTask, "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission">;
 
 /**
- * How the limits of a task lie in its row. A single limit is the first and the last.
+ * The limits of a task in the columns of its row. A single limit is both first and last.
  *
  * @throws TypeError when a limit is wrong, or the task is a timer.
  */
@@ -63,10 +63,13 @@ export function admitted<T extends StoredTask>(task: T): T {
   return task.firstKey === null ? task : { ...task, admission: "admitted" };
 }
 
-/** So many last keys of one first key are looked at for one admission, and so many keys for what was forgotten. */
+/**
+ * The number of last keys under one first key that are examined for one admission, and of keys in a search for
+ * forgotten tasks.
+ */
 export const MAX_HEADS = 64;
 
-/** Whether the keys of a task have room for it, or it has it already. */
+/** Whether the keys of a task have room for it, or the task has its room already. */
 export function hasRoom(
   { firstKey, firstRoom, lastKey, lastRoom, admission }: StoredTask,
   tasks: Pick<TaskRows, "admitted">,
@@ -77,9 +80,9 @@ export function hasRoom(
 }
 
 /**
- * The parked task under a first key that is admitted next: the one armed first of those whose keys have room. Admit it, and
- * ask again until there is none. Only 64 last keys that are not full are looked at, behind the one that a task has left, so
- * that each has its turn where an account has thousands.
+ * The parked task under a first key that is admitted next: among tasks whose keys have room, the task armed first.
+ * Admit the task, and ask again until the answer is undefined. Only 64 last keys with room are examined, beginning
+ * behind the last key that a task has left, so that every last key has its turn when an account has thousands.
  */
 export function nextAdmitted(tasks: TaskRows, firstKey: string, after: string): TaskRow | undefined {
   const under = tasks.admitted(firstKey);

@@ -4,7 +4,7 @@ import { Records } from "./memory/instances.ts";
 import { Journal } from "./memory/rows.ts";
 import { Tables } from "./memory/tables.ts";
 import { MemoryTaskRows } from "./memory/task-rows.ts";
-import type { AnyCommit, AnyWrite, CommitAnswer, EngineStorage, Find } from "./storage.ts";
+import type { AnyCommit, AnyWrite, CommitAnswer, EngineStorage, RowQuery } from "./storage.ts";
 import type { Table } from "./table.ts";
 
 /**
@@ -31,7 +31,7 @@ export function memoryStorage(): EngineStorage {
     ...records.target((id) => tasks.of(id, 1).length > 0),
   };
 
-  /** Each on its own: one that holds a mistake fails alone. */
+  /** Applies commits separately: a commit with a mistake fails alone. */
   const commit = (item: AnyCommit): CommitAnswer => {
     const act = (): CommitAnswer => {
       const result = applyCommit(item, target);
@@ -48,7 +48,8 @@ export function memoryStorage(): EngineStorage {
   return {
     install: async (wanted) => tables.install(wanted),
     get: async <R extends object>(table: Table<R>, key: string) => tables.of(table.name).get(key) as R | null,
-    find: async <R extends object>(query: Find<R>) => tables.of(query.table.name).find(query) as readonly R[],
+    find: async <R extends object>(query: RowQuery<R>) =>
+      tables.of(query.table.name).find(query) as readonly R[],
     tally: async (query) => tables.of(query.table.name).tally(query),
     commit: async (items) => items.map(commit),
     claim: async (request) => journal.atomically(() => tasks.claim(request)),

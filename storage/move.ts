@@ -1,8 +1,8 @@
 /**
- * Moves an SQLite database into PostgreSQL. The two can never be used both: the file is held from the first read on; the
- * target is one transaction, so it is empty or whole; and the file is marked, durably, before that transaction commits. A
- * process that dies leaves the file as it was, or marked beside an empty target, or marked beside a whole one: the same
- * move, run again, goes on from each of them.
+ * Moves an SQLite database into PostgreSQL. File and target can never both be in use: the file is locked from the first
+ * read on; the target is filled in one transaction, so it is empty or complete; and the file is marked, durably, before
+ * that transaction commits. A process that dies leaves an unchanged file, a marked file with an empty target, or a
+ * marked file with a complete target: running the same move again continues from any of the three.
  */
 import { Database } from "./postgres/database.ts";
 import { openConnections } from "./postgres/open.ts";
@@ -11,7 +11,7 @@ import { HeldFile } from "./move/held-file.ts";
 import { type CopiedRows, type CopiedTable, isSameRow, placeOf, type StoredRow } from "./move/stored-rows.ts";
 import { codeOf, explained } from "./sqlite/explain.ts";
 import { lost } from "./postgres/explain.ts";
-import type { MoveMark } from "./sqlite/moved.ts";
+import type { MoveRecord } from "./sqlite/moved.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 
 export type { CopiedRows } from "./move/stored-rows.ts";
@@ -26,11 +26,11 @@ export interface Move {
   readonly schema?: string;
 }
 
-/** What a move has done. */
-export interface Moved {
-  /** Where the data is now, without a password. */
+/** The result of a move. */
+export interface MoveResult {
+  /** The present place of the data, without a password. */
   readonly place: string;
-  /** Each table, read back row by row; empty where `wasThere`. */
+  /** Copied tables, read back row by row; empty when `wasThere`. */
   readonly tables: readonly CopiedRows[];
   /** Tables of the file that paystate did not make: they are not copied. */
   readonly leftBehind: readonly string[];
@@ -59,7 +59,7 @@ export interface Moved {
  * for (const { table, rows, sums } of tables) console.log(table, rows, sums);
  * ```
  */
-export async function moveToPostgres({ from, to, schema = "paystate" }: Move): Promise<Moved> {
+export async function moveToPostgres({ from, to, schema = "paystate" }: Move): Promise<MoveResult> {
   const { servers, close } = await openConnections(to, { connections: 1, listen: false });
   try {
     const file = await HeldFile.open(from);
@@ -78,8 +78,8 @@ export async function moveToPostgres({ from, to, schema = "paystate" }: Move): P
 }
 
 /**
- * As errors, marks and reports name it: without user and password. What the URL names behind its question mark comes first,
- * as it does for the driver: two servers must not have one name, or a copy would be looked for at the wrong one.
+ * The place as errors, marks and reports name it: without user and password. Parameters behind the question mark come
+ * first, as in the driver: two servers must not get the same name, or a copy would be looked for on the wrong server.
  */
 function placeIn(url: string, schema: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
@@ -93,14 +93,14 @@ interface Target {
   readonly place: string;
 }
 
-type Copied = Pick<Moved, "tables" | "leftBehind">;
+type Copied = Pick<MoveResult, "tables" | "leftBehind">;
 
 class Transfer {
   readonly #file: HeldFile;
   readonly #database: Database;
   readonly #target: Target;
   /** The copy whose commit is asked for next. */
-  #pending: MoveMark | null = null;
+  #pending: MoveRecord | null = null;
 
   constructor(file: HeldFile, database: Database, target: Target) {
     this.#file = file;
@@ -108,7 +108,7 @@ class Transfer {
     this.#target = target;
   }
 
-  async run(): Promise<Moved> {
+  async run(): Promise<MoveResult> {
     const { place } = this.#target;
     const mark = this.#file.mark();
     if (mark !== null && mark.place !== place) throw goneElsewhere(mark);
@@ -122,7 +122,7 @@ class Transfer {
   }
 
   /** Under the lock, so that a copy whose COMMIT was under way when its process died is there by now, or never. */
-  #hasArrived({ copy }: MoveMark): Promise<boolean> {
+  #hasArrived({ copy }: MoveRecord): Promise<boolean> {
     return this.#within(async (filled) => (await filled.arrived()) === copy);
   }
 
@@ -140,7 +140,7 @@ class Transfer {
       await this.#within(async (filled) => {
         copied = await this.#fill(filled);
         const copy = await filled.markArrived(this.#file.path);
-        const mark: MoveMark = { copy, place: this.#target.place, state: "moving" };
+        const mark: MoveRecord = { copy, place: this.#target.place, state: "moving" };
         this.#file.setMark(mark);
         // From here on the file is of no use, whatever becomes of the commit that follows.
         this.#pending = mark;
@@ -154,7 +154,7 @@ class Transfer {
   }
 
   /** Whether it happened is known to the target alone. While that does not answer, the file stays marked. */
-  async #lookUp(mark: MoveMark, cause: unknown): Promise<void> {
+  async #lookUp(mark: MoveRecord, cause: unknown): Promise<void> {
     const hasArrived = await this.#database
       .again(() => this.#hasArrived(mark))
       .catch((error: unknown) => {
@@ -225,7 +225,7 @@ const differs = (table: CopiedTable, row: StoredRow | undefined): StorageUnusabl
     `${table.name}: the row ${row === undefined ? "" : placeOf(table, row)} is not read back as it lies in the file; nothing was moved`,
   );
 
-const goneElsewhere = ({ place, state }: MoveMark): StorageUnusable =>
+const goneElsewhere = ({ place, state }: MoveRecord): StorageUnusable =>
   new StorageUnusable(
     "moved",
     state === "moved"
@@ -233,7 +233,7 @@ const goneElsewhere = ({ place, state }: MoveMark): StorageUnusable =>
       : `this file was being moved to ${place} when that was cut off, and may have arrived: name the same target again`,
   );
 
-const lostSince = ({ place }: MoveMark): StorageUnusable =>
+const lostSince = ({ place }: MoveRecord): StorageUnusable =>
   new StorageUnusable(
     "moved",
     `this file was moved to ${place}, which does not hold it any more: restore a backup of that database; this file is old`,

@@ -1,10 +1,10 @@
-/** Names that one holder has for a time. Pure; adapters lease by it. */
+/** Named leases: names that one holder has for a time. Pure; adapters use these rules. */
 import type { EngineTables, StoredLease } from "./engine-tables.ts";
 import type { Lease, LeaseRequest } from "./storage.ts";
 
 /**
- * What `lease` comes to, from the rows of the names that are asked for: who holds them from now on, and the rows to write and
- * to remove. Carry it out in one transaction with the reads that it is given.
+ * Decides a `lease` request from the rows of the requested names: the holders from now on, and the rows to write and to
+ * remove. Read and write these rows in one transaction.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ export function planLeases(
   readonly held: readonly Lease[];
   readonly put: readonly EngineTables["paystateLeases"][];
   readonly remove: readonly string[];
-  /** More than 0 where the clock was set back: first call `moveDelayed`, page after page. */
+  /** More than 0 when the clock was set back: first call `moveDelayed`, page after page. */
   readonly setBackMs: number;
 } {
   const { holder, now, leaseMs, highest } = request;

@@ -2,49 +2,50 @@
 import pRetry from "p-retry";
 import { commitOne } from "./decided.ts";
 import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
-import { Commits } from "./postgres/commits.ts";
-import { Database, type Servers, SOON } from "./postgres/database.ts";
+import { PostgresCommitWriter } from "./postgres/commits.ts";
+import { Database, type ConnectionSource, SOON } from "./postgres/database.ts";
 import type { AnyTable } from "./table.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
-import { explained, isAway, Unsent } from "./postgres/explain.ts";
-import { IndexBuilds } from "./postgres/index-builds.ts";
+import { explained, isAway, UnsentError } from "./postgres/explain.ts";
+import { IndexBuildLoop } from "./postgres/index-build-loop.ts";
 import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
-import { tableActs } from "./postgres/tables.ts";
+import { databaseDialect } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
-import { WakeCalls } from "./postgres/wake-calls.ts";
+import { WakeFeed } from "./postgres/wake-feed.ts";
 
-export { type CopiedRows, type Move, type Moved, moveToPostgres } from "./move.ts";
+export { type CopiedRows, type Move, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 
-/** How a storage uses its database. All have a default. */
+/** Options of a storage on PostgreSQL. All options have a default. */
 export interface PostgresOptions {
-  /** The schema that holds everything, made when it is absent: `paystate`. Two services in one database have one each. */
+  /** The schema with all tables, created when absent: `paystate`. Two services in one database need two schemas. */
   readonly schema?: string;
-  /** `false`: a schema in which paystate has written nothing yet is refused, where it would be made. Default true. */
+  /** `false` refuses a schema that paystate has not written to yet, which would otherwise be created. Default true. */
   readonly create?: boolean;
-  /** How many connections are opened from a URL at most, besides the one that listens: 10. */
+  /** How many connections are opened from a URL at most, besides the one that listens, and one while an index is built: 10. */
   readonly connections?: number;
   /** How long one statement may take, in milliseconds: 10,000. A server that is silent for 12.5 s is given up. */
   readonly statementTimeoutMs?: number;
   /** How long a statement waits for a lock that another session holds, in milliseconds: 5,000. */
   readonly lockTimeoutMs?: number;
   /**
-   * Whose clock judges leases and due times. `database`, the default: processes whose clocks differ agree, because what
-   * each means by a time is moved by as much as its clock differs from the database's. `caller`: the times that calls
-   * bring are taken as they are, for tests that turn a clock and for the storage contract.
+   * The clock that judges leases and due times. `database`, the default: processes with different clocks agree, because
+   * the times of each process are shifted by the difference from the database's clock. `caller`: times are taken as
+   * given, for tests that turn a clock and for the storage contract.
    */
   readonly clock?: "database" | "caller";
   /**
-   * Where hints from other processes are heard, by LISTEN. Default: on one more connection to the same place. A URL: there,
-   * such as past a pooler that hands out connections per transaction. `false`: nowhere, which leaves polling.
+   * The connection on which hints from other processes are heard, by LISTEN. Default: a further connection to the same
+   * place. A URL: a connection to that place, for example past a pooler that hands out connections per transaction.
+   * `false`: no hints, only polling.
    */
   readonly listen?: string | false;
 }
@@ -85,17 +86,18 @@ export async function postgresStorage(
 ): Promise<PostgresStorage> {
   const { schema = "paystate", statementTimeoutMs = 10_000, lockTimeoutMs = 5_000 } = options;
   assertSchemaName(schema);
-  const { servers, listener, close } = await openConnections(urlOrPool, options);
+  const connections = await openConnections(urlOrPool, options);
+  const { servers, listener, close } = connections;
   const limits = { statementTimeoutMs, lockTimeoutMs };
   const database = new Database(servers, schema, limits);
   const channel = `paystate_${schema}`;
-  const wakes = new WakeCalls({ database, client: listener, channel, pause });
+  const wakes = new WakeFeed({ database, client: listener, channel, pause });
   try {
     await onServer(servers, async () => {
       if (options.create === false) await assertWritten(database, schema);
       await prepareSchema(database, schema);
     });
-    const builds = new IndexBuilds(database, schema);
+    const builds = new IndexBuildLoop(database, schema, connections);
     const storage = storageOn(database, wakes, {
       builds: options.create === false ? null : builds,
       clock: options.clock ?? "database",
@@ -104,7 +106,7 @@ export async function postgresStorage(
         const apart = new Database(servers, schema, limits);
         await assertSameServer(apart, database.server);
         await prepareSchema(apart, schema);
-        await new GivenTables(tableActs(apart)).install(tables);
+        await new GivenTables(databaseDialect(apart)).install(tables);
       },
       close,
     });
@@ -121,10 +123,10 @@ export async function postgresStorage(
 /** How long a server that may not be the right one, or not yet, is tried again, in milliseconds. */
 const OPENING_MS = 10_000;
 
-/** One that cannot be reached is refused at once where it is the only one: its name may be wrong. */
-function onServer(servers: Servers, act: () => Promise<void>): Promise<void> {
+/** A single server that cannot be reached is refused at once: its name may be wrong. */
+function onServer(servers: ConnectionSource, act: () => Promise<void>): Promise<void> {
   const isAgain = (error: unknown): boolean =>
-    isAway(error) && (servers.areSeveral === true || !(error instanceof Unsent));
+    isAway(error) && (servers.areSeveral === true || !(error instanceof UnsentError));
   return pRetry(act, {
     ...SOON,
     maxRetryTime: OPENING_MS,
@@ -156,7 +158,7 @@ const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`
 
 interface StorageParts {
   /** Null where nothing is made. */
-  readonly builds: IndexBuilds | null;
+  readonly builds: IndexBuildLoop | null;
   readonly clock: "database" | "caller";
   readonly listens: boolean;
   /** Makes again what is gone, with these tables of the caller. */
@@ -164,14 +166,14 @@ interface StorageParts {
   readonly close: () => Promise<void>;
 }
 
-function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): PostgresStorage {
+function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): PostgresStorage {
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
   const { builds } = parts;
-  const acts = tableActs(database, (given) => builds?.build(given));
+  const acts = databaseDialect(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
-  const commits = new Commits(database, tables, clock);
+  const commits = new PostgresCommitWriter(database, tables, clock);
   return {
     async time(now) {
       const given = clock.now(now);
@@ -202,7 +204,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),
     }),
     async pending(instance, limit, except) {
-      // Asked for in one turn, so of one moment.
+      // Both reads are asked for in one turn, so they see the same state.
       const ofTasks = tasks.of(instance, limit, except);
       const ofWatches = database.read(watchStatements.ofInstance, { instance, limit });
       return { tasks: await ofTasks, watches: await ofWatches };
@@ -220,7 +222,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
   };
 }
 
-/** Whether another process may find work sooner by it: what is armed under a lease has its process. */
+/** Whether the commit gives work to other processes: a task armed under a lease has its process already. */
 const makesWorkDue = ({ arms = [], retries = [], watches = [] }: AnyCommit): boolean =>
   retries.length > 0 || watches.length > 0 || arms.some(({ lease }) => lease === undefined);
 

@@ -1,25 +1,27 @@
-/** What a read asks for, checked against the table and taken apart: the same for every adapter. */
-import type { Find } from "./storage.ts";
+/** Checks a read against its table and takes it apart: the same for every adapter. */
+import type { RowQuery } from "./storage.ts";
 import { checked, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
 
 /** A read of any table. */
-export type AnyQuery = Omit<Find<object>, "table" | "equals"> & {
+export type AnyQuery = Omit<RowQuery<object>, "table" | "equals" | "anyOf"> & {
   readonly table: AnyTable;
   readonly equals?: object;
+  readonly anyOf?: readonly [field: string, values: readonly string[]];
   readonly sum?: string;
 };
 
 /** A read of one table, apart from how far it goes. */
-export type Selection = ReturnType<typeof selectionOf>;
+export type SelectionQuery = ReturnType<typeof selectionOf>;
 
 const WHOLE: Index = { on: [], where: {}, present: [] };
 
 /**
- * Which rows a read is about and in what order, by the description of its table. Direction, `beyond` and `limit` are left
- * to the adapter.
+ * The rows of a read and their order, by the description of the table. Direction, `beyond` and `limit` are left to the
+ * adapter.
  *
- * @throws TypeError when the table has no such index, a value is not one of the fields in its turn, or `sum` is no amount.
+ * @throws TypeError when the table has no such index, a value is not one of the fields in its turn, `anyOf` names a field that
+ * no index finds, or `sum` is no amount.
  *
  * @example
  * ```ts
@@ -38,13 +40,15 @@ export function selectionOf(
   table: AnyTable,
   query: AnyQuery,
 ): {
-  /** What only rows of the index have. */
+  /** The index, whose condition all rows meet. */
   readonly index: Index;
   /** Fields and the values they must have. */
   readonly equals: readonly (readonly [field: Field, value: unknown])[];
+  /** A field with the list of its permitted values. */
+  readonly anyOf: { readonly field: string; readonly values: readonly string[] } | null;
   /** The fields that order the rows. */
   readonly order: readonly Field[];
-  /** Values of the first of them. */
+  /** Values of the first order fields. */
   readonly after: readonly (readonly [field: Field, value: unknown])[];
 } {
   const { index: name, equals = {}, after = [], sum } = query;
@@ -69,7 +73,17 @@ export function selectionOf(
   const place = order
     .slice(0, after.length)
     .map((field, at): [Field, unknown] => [field, checked({ ...field, nullable: false }, after[at])]);
-  return { index, equals: fixed, order, after: place };
+  return { index, equals: fixed, anyOf: anyOfOf(table, query), order, after: place };
+}
+
+function anyOfOf(table: AnyTable, { anyOf }: AnyQuery): SelectionQuery["anyOf"] {
+  if (anyOf === undefined) return null;
+  const [field, values] = anyOf;
+  const firsts = [table.key, ...table.unique, ...Object.values(table.indexes).map(({ on }) => on[0])];
+  if (fieldNamed(table, field).kind !== "text" || !firsts.includes(field)) {
+    throw new TypeError(`${table.name}: anyOf takes a text field, the key or the first of an index`);
+  }
+  return { field, values };
 }
 
 function indexNamed(table: AnyTable, name: string | undefined): Index {

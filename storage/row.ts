@@ -1,12 +1,12 @@
 /** Rows checked and copied by the description of their table: what one adapter refuses, every adapter refuses. */
 import type { Column, ColumnKind } from "./table.ts";
 
-/** What is known of a table to check and copy its rows. */
-export interface Described {
+/** The description needed to check and copy rows. */
+export interface DescribedTable {
   readonly columns: object;
 }
 
-/** How a bigint lies in JSON: as the one field of an object of its own. */
+/** The field that marks a bigint in JSON: a bigint becomes an object with this single field. */
 export const BIGINT = "$bigint";
 
 const isString = (value: unknown): value is string => typeof value === "string";
@@ -36,18 +36,19 @@ export interface Field {
   readonly nullable: boolean;
 }
 
-const known = new WeakMap<Described, readonly Field[]>();
+const known = new WeakMap<DescribedTable, readonly Field[]>();
 
 /** The fields of a table, in the order of its description. */
-export function fieldsOf(table: Described): readonly Field[] {
+export function fieldsOf(table: DescribedTable): readonly Field[] {
   const fields =
     known.get(table) ?? Object.entries(table.columns as Readonly<Record<string, Column>>).map(field);
   known.set(table, fields);
   return fields;
 }
 
-/** Their names alone. */
-export const columnsOf = (table: Described): readonly string[] => fieldsOf(table).map(({ name }) => name);
+/** The names of a table's columns. */
+export const columnsOf = (table: DescribedTable): readonly string[] =>
+  fieldsOf(table).map(({ name }) => name);
 
 function field([name, column]: [string, Column]): Field {
   const nullable = column.endsWith("?");
@@ -63,7 +64,7 @@ export function checked({ name, kind, nullable }: Field, value: unknown): unknow
   throw new TypeError(`${name} must be ${kind}${nullable ? " or null" : ""}, not ${describe(value)}`);
 }
 
-/** What was given, without its content: it may be a secret. */
+/** Describes a given value without its content, which may be a secret. */
 function describe(value: unknown): string {
   return typeof value === "number" ? String(value) : value === null ? "null" : typeof value;
 }
@@ -86,7 +87,7 @@ export function copyRow<R extends object>(table: { readonly columns: object }, r
 }
 
 /**
- * A copy of those described fields that are given: what an update sets.
+ * Copies the given fields of a described record, for an update.
  *
  * @throws TypeError when a given field holds another kind.
  *
@@ -105,11 +106,11 @@ export function copyChanges<R extends object>(
   return mapped(givenFields(table, changes), changes, copied) as Partial<R>;
 }
 
-/** Those fields that are given. */
-export const givenFields = (table: Described, changes: object): readonly Field[] =>
+/** The fields that are given. */
+export const givenFields = (table: DescribedTable, changes: object): readonly Field[] =>
   fieldsOf(table).filter(({ name }) => name in changes);
 
-/** What becomes of these fields of a record, each of them checked. */
+/** Checks fields of a record, and maps their values. */
 export function mapped<V>(
   fields: readonly Field[],
   record: object,

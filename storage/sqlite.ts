@@ -1,24 +1,24 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
 import type { AnyWrite, EngineStorage } from "./storage.ts";
-import { Commits } from "./sqlite/commits.ts";
+import { SqliteCommitWriter } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
 import { FileGuard } from "./sqlite/file-guard.ts";
 import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
-import { isWritten, tableActs } from "./sqlite/tables.ts";
+import { isWritten, databaseDialect } from "./sqlite/tables.ts";
 import { sqliteTaskRows } from "./sqlite/task-rows.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
-import type { Read } from "./sql/statement.ts";
+import type { StatementReader } from "./sql/statement.ts";
 import { TaskQueue } from "./task-queue.ts";
 
 export { backupSqlite, type SqliteBackup } from "./sqlite/backup.ts";
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 
-/** What a test may want to hold in its hands. */
+/** Options of a storage on SQLite, for tests. */
 export interface SqliteOptions {
   /** A clock that only grows, in milliseconds; it decides when a long batch lets the event loop have a turn. */
   readonly elapsed?: () => number;
@@ -111,12 +111,13 @@ function storageOn(
   elapsed: () => number,
   close: () => void | Promise<void>,
 ): EngineStorage {
-  const read: Read = (statement, values) => connection.read(() => connection.all(statement, values));
+  const read: StatementReader = (statement, values) =>
+    connection.read(() => connection.all(statement, values));
   const tasks = new TaskQueue(sqliteTaskRows(connection));
-  const tables = new GivenTables(tableActs(connection, read));
+  const tables = new GivenTables(databaseDialect(connection, read));
   const write = (each: AnyWrite): boolean => isWritten(connection, tables, each);
   const target = { tasks, write, ...instanceTarget(connection) };
-  const commits = new Commits(connection, target, elapsed);
+  const commits = new SqliteCommitWriter(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),
     get: (table, key) => tables.get(table, key),

@@ -1,7 +1,8 @@
 /**
- * Why a storage could not be opened or used. While it is used: `unavailable`, it cannot be reached, or takes no writes for
- * now, as a server that fails over; `replica`, it follows another server, and the commit waited for that to end; `busy`, a lock, a connection or a statement was waited for too long; `disk_full`;
- * `unwritable`, the disk or the file refuses; `replaced`, the file was deleted or replaced in use; `damaged`; `no_rights`.
+ * Why a storage could not be opened or used. While it is used: `unavailable`, it cannot be reached, or takes no writes
+ * for now, as a server that fails over; `replica`, it follows another server, and the commit waited for a promotion;
+ * `busy`, a lock, a connection or a statement was waited for too long; `disk_full`; `unwritable`, the disk or the file
+ * refuses; `replaced`, the file was deleted or replaced in use; `damaged`; `no_rights`.
  */
 export type StorageUnusableCode =
   | "driver_missing"

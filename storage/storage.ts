@@ -1,5 +1,6 @@
 /**
- * The storage port: all that the engine needs, over any tables that its caller brings. Every adapter passes the published contract suite whole, which tests these promises:
+ * The storage port of the engine, with its own tables and the tables of the caller. Every adapter passes the whole
+ * published contract suite, which tests these promises:
  *
  * G1 a commit is atomic · G2 one writer wins after each stamp · G3 a task is consumed once · G4 a claim's token is
  * larger than any before it · G5 a resolved commit survives kill -9 (durable adapters) · G6 every due task is claimed
@@ -7,28 +8,28 @@
  * G7 a load sees what was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour ·
  * G10 no key has more tasks than its limit, and what is parked is admitted in order.
  *
- * Times are milliseconds since the Unix epoch and come from the caller; an adapter whose database has a clock may judge
- * leases and due times by that one instead, and then has a way to be judged by the caller's, as the suite needs. JSON travels as text,
- * so that what is read is byte for byte what was written. Records go in and out as copies.
+ * Times are milliseconds since the Unix epoch and come from the caller; an adapter may judge leases and due times by
+ * its database's clock instead, and then has an option to use the caller's clock, as the suite needs. JSON travels as
+ * text, so that a text is read byte for byte as written. Records go in and out as copies.
  */
 import type { AnyTable, Table } from "./table.ts";
 
 /** A stored run of a machine. */
 export interface InstanceRecord {
   readonly id: string;
-  /** Which chart and version reads this snapshot, as `name@version`. */
+  /** The chart and version of this snapshot, as `name@version`. */
   readonly workflow: string;
   /** Structural hash of that chart, so that an edit without a new version is noticed. */
   readonly hash: string;
   /** Counts the committed steps, for people and for the history; 1 after creation. */
   readonly version: number;
-  /** That of its last step: only who names it makes the next one. */
+  /** The stamp of the last step: a commit must name the stamp to make the next step. */
   readonly stamp: string;
-  /** The stamp of its start, which tells it from another instance that had this id before, or has it later. */
+  /** The stamp of the first step. It tells this instance from earlier and later instances with the same id. */
   readonly life: string;
-  /** The instance that has begun this one as its child, which stays for as long as this one is active; null for none. */
+  /** The parent instance, which is not removed while this child is active; null without a parent. */
   readonly parent: string | null;
-  /** `done` once the machine has reached a final state: it takes no more events. */
+  /** `done` once the machine has reached a final state and takes no more events. */
   readonly status: "active" | "done";
   /** JSON text of `{ value, context, status }`. */
   readonly snapshot: string;
@@ -37,26 +38,26 @@ export interface InstanceRecord {
 }
 
 /**
- * What a task is for: an `effect` runs a handler, a `timer` and a `message` each become one step of their instance. An
- * `invocation` runs a promise for as long as its instance is in a state; like a timer, it is disarmed by name.
- * A message may target an instance that does not exist yet; its payload then says how to start it.
+ * The kind of a task. An `effect` runs a handler; a `timer` or a `message` becomes one step of its instance. An
+ * `invocation` runs a promise as long as its instance is in a state; like a timer, an invocation is disarmed by name. A
+ * message may target an instance that does not exist yet; the payload then says how to start the instance.
  */
 export type TaskKind = "effect" | "timer" | "message" | "invocation";
 
 /**
- * The queue a task waits in. `steps`: timers and messages, each of which is one short step. `free`: effects and invocations
- * without limits, which may take long. `limited`: those with limits.
+ * The queue a task waits in. `steps`: timers and messages, which are short. `free`: effects and invocations without
+ * limits, which may take long. `limited`: effects and invocations with limits.
  */
 export type QueueName = "steps" | "free" | "limited";
 
-/** At most so many tasks of one key are in hand, or ready to be claimed, at once: over all processes and workflows. */
+/** A limit on the tasks of one key that are held or claimable at once: over all processes and workflows. */
 export interface Limit {
   readonly key: string;
   readonly atMost: number;
 }
 
-/** When something is due. */
-export interface Due {
+/** A due time. */
+export interface DueTime {
   readonly dueAt: number;
   /**
    * How long after now that is; absent for an absolute moment. A delay is counted anew where the clock was set back, an
@@ -66,11 +67,14 @@ export interface Due {
 }
 
 /** Work due at a time. */
-export interface TaskRecord extends Due {
+export interface TaskRecord extends DueTime {
   /** `instance:stamp:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
-  /** That of its instance, as `name@version`, or `name` for a message whose target is not there yet: whoever knows it claims. */
+  /**
+   * The workflow of the instance, as `name@version`, or `name` for a message whose target does not exist yet: any
+   * process that knows the workflow may claim the task.
+   */
   readonly workflow: string;
   readonly kind: TaskKind;
   /** An effect's action, a timer's or an invocation's id in the chart, a message's event type. */
@@ -78,22 +82,27 @@ export interface TaskRecord extends Due {
   /** JSON text. */
   readonly payload: string;
   /**
-   * Of effects, invocations and messages: none, one, or two of which the second is counted within the first, as the webhooks
-   * of an account. While a key has no room the task is *parked*: no claim sees it until another of the key ends, in the order
-   * of arming. What can be claimed or is in hand has room; a task in its pause, in the line of suspects or set aside has none.
+   * Limits of effects, invocations and messages: none, one, or two, of which the second is counted within the first,
+   * like the webhooks of an account. While a key has no room the task is *parked*: no claim sees the task until a task
+   * of the key ends; parked tasks are admitted in the order of arming. A task that can be claimed or is held takes
+   * room; a task in its pause, in the line of suspects or set aside takes none.
    *
-   * A message that is admitted has its room until it is consumed, dropped or set aside, so none of its key passes it.
+   * An admitted message keeps its room until it is consumed, dropped or set aside, so no later message of its key
+   * overtakes it.
    */
   readonly limits: readonly Limit[];
 }
 
-/** A task of an instance, with what became of it so far. */
+/** A task of an instance, with its state so far. */
 export interface PendingTask extends TaskRecord {
   readonly crashes: number;
-  /** Its last holder vanished: until it ends, fails in the normal way or is kept by a heartbeat, or for an hour, it is handed out only while no other suspect is held. */
+  /**
+   * Set when the last holder vanished: until the task ends, fails in the normal way or is kept by a heartbeat, or for
+   * an hour, it is handed out only while no suspect is held.
+   */
   readonly isSuspect: boolean;
   readonly failures: number;
-  /** What its last failure said, without secrets. */
+  /** The message of the last failure, without secrets. */
   readonly lastError: string | null;
   /** When it can be claimed: its due time, the end of its lease while `isHeld`, or for a suspect that waits, at the latest. */
   readonly visibleAt: number;
@@ -107,18 +116,18 @@ export interface PendingTask extends TaskRecord {
   readonly deadAt: number | null;
 }
 
-/** What an instance waits for, as far as the storage knows. */
+/** The pending work of an instance, as far as the storage knows. */
 export interface PendingRecords {
-  /** By name, tasks of one name as they were armed. */
+  /** Tasks by name; with equal names, as armed. */
   readonly tasks: readonly PendingTask[];
-  /** By kind, then key. */
+  /** Watches by kind, then key. */
   readonly watches: readonly WatchRecord[];
 }
 
-/** Which instances are listed, and in which order. Each list is as of the last commit, and read by an index. */
-export type InstanceListing = { readonly limit: number } & (
+/** A listing of instances. A list is as of the last commit, and read by an index. */
+export type InstanceListQuery = { readonly limit: number } & (
   | {
-      /** Those of one workflow and status, ascending by id, as bytes. */
+      /** Instances of one workflow and status, ascending by id, as bytes. */
       readonly order: "id";
       /** Exactly this chart and version, as `name@version`. */
       readonly workflow: string;
@@ -133,49 +142,51 @@ export type InstanceListing = { readonly limit: number } & (
       readonly after: Pick<InstanceRecord, "createdAt" | "id"> | null;
     }
   | {
-      /** Those that have ended, by the time of their last step, the oldest first; those of one millisecond ascending by id. */
+      /** Ended instances, by the time of their last step, oldest first; at the same time, ascending by id. */
       readonly order: "ended";
-      /** Only those whose last step is as old as this, or older. */
+      /** Only instances whose last step is at least this old. */
       readonly until: number;
       /** The last one of the page before; null for the first page. */
       readonly after: Pick<InstanceRecord, "updatedAt" | "id"> | null;
     }
   | {
-      /** By workflow. With a limit of 1 it is an instance of the next workflow there is. */
+      /** Instances by workflow. A limit of 1 gives an instance of the next workflow. */
       readonly order: "workflow";
       /** Only those whose workflow is larger; `""` for the first page. */
       readonly after: string;
     }
 );
 
-/** Which tasks are listed, and in which order. Each list but the first is without dead letters. */
-export type TaskListing =
-  /** Dead letters, newest first; those of one moment by their arming, the last first. */
+/** A listing of tasks. All lists except the first exclude dead letters. */
+export type TaskListQuery =
+  /** Dead letters, newest first; at the same time, the last armed first. */
   | { readonly order: "dead"; readonly limit: number }
-  /** Those that have failed `least` times or more, those first that fail for longest, then as armed. */
+  /** Tasks with `least` or more failures: longest failing first, then as armed. */
   | { readonly order: "failing"; readonly least: number; readonly limit: number }
-  /** Timers and messages of a workflow, those first that can be claimed first, then as armed. */
+  /** Timers and messages of a workflow: earliest claimable first, then as armed. */
   | { readonly order: "due"; readonly workflow: string; readonly limit: number }
-  /** Messages that are parked in this key, as they were armed: the messages behind the one that has the room. */
+  /** Messages parked under this key, as they were armed: they wait for the message that has the room. */
   | { readonly order: "parked"; readonly key: string; readonly limit: number }
   /**
-   * Parked though their keys have room, which no storage may leave behind. A call looks at the first parked task of 64 keys, and
-   * the next one goes on behind them.
+   * Tasks parked although their keys have room, which no storage may leave behind. A call examines the first parked
+   * task of 64 keys; the next call continues behind those keys.
    */
   | { readonly order: "forgotten" }
-  /** Of each workflow, ascending, the one that can be claimed first, a suspect that waits at the latest. */
+  /** The first claimable task of each workflow, workflows ascending; a waiting suspect counts with its latest time. */
   | { readonly order: "workflow" };
 
-/** Which watches are listed: those of some shards of a kind, by key, then instance; or by kind, beginning after one. */
-export type WatchListing =
+/**
+ * A listing of watches: watches in some shards of a kind, by key, then instance; or by kind, beginning after a kind.
+ */
+export type WatchListQuery =
   | { readonly kind: string; readonly shards: readonly number[] }
   | { readonly afterKind: string; readonly limit: number };
 
 /** A task in the hands of one holder until its lease ends. */
 export interface ClaimedTask extends TaskRecord {
-  /** Grows with every claim of the task; what a former holder brings back is refused by it. */
+  /** Grows with every claim of the task, so that results of former holders are refused. */
   readonly token: number;
-  /** How often in a row a holder of this task vanished without a word; a normal failure, or an hour, begins a new row. */
+  /** How often in a row a holder of this task vanished; a normal failure, or an hour, resets the count. */
   readonly crashes: number;
   /** How often it was released with an error. */
   readonly failures: number;
@@ -192,10 +203,10 @@ export interface ArmLease {
 }
 
 /**
- * A task that goes on under another name and payload, as a new version of its chart knows it. What a present holder brings
- * back is refused, and it can be claimed at `dueAt`, unless it is a dead letter.
+ * A task that continues under a new name and payload, for a new version of its chart. The result of a present holder is
+ * refused, and the task can be claimed at `dueAt`, unless it is a dead letter.
  */
-export interface TaskAmendment extends Due {
+export interface TaskMigration extends DueTime {
   readonly task: string;
   readonly name: string;
   readonly payload: string;
@@ -204,39 +215,39 @@ export interface TaskAmendment extends Due {
 /** Something the ledger is polled for on behalf of an instance. */
 export interface WatchRecord {
   readonly kind: string;
-  /** What is watched, such as a signature. Unique together with kind and instance. */
+  /** The watched thing, such as a signature. Unique together with kind and instance. */
   readonly key: string;
   readonly instance: string;
-  /** The life of the instance for which it is watched: what is found out is told to no other. */
+  /** The life of the instance for which it is watched: findings are told to no other life. */
   readonly life: string;
   readonly workflow: string;
-  /** 0 … shards − 1 of its kind; those who poll divide the shards among themselves. */
+  /** 0 … shards − 1 of its kind; polling processes divide the shards among themselves. */
   readonly shard: number;
 }
 
-/** One committed step, contiguous per instance from version 1. */
+/** A committed step, contiguous per instance from version 1. */
 export interface HistoryRecord {
   readonly instance: string;
   readonly version: number;
-  /** That of the step. The stamp of the first row is the life of the instance. */
+  /** The stamp of the step. The stamp of the first row is the life of the instance. */
   readonly stamp: string;
   readonly at: number;
   /** JSON text of the event; the first row's is `{ "type": "$started", "input": … }`. */
   readonly event: string;
   /** JSON text of the resulting state value. */
   readonly value: string;
-  /** What made the step, as the engine writes it; null where that was a caller, or a migration. */
+  /** The cause of the step, as the engine writes it; null for a caller or a migration. */
   readonly cause: string | null;
 }
 
 /** The next state of an existing instance. */
 export interface StepRecord {
   readonly id: string;
-  /** The stamp of the step that this one was computed from. */
+  /** The stamp of the step before. */
   readonly after: string;
-  /** How many steps it stands for: the version of the instance grows by so many. Default: one. */
+  /** The number of steps in this record, by which the version of the instance grows. Default: one. */
   readonly steps?: number;
-  /** Made for this step: an id that begins with the time, and that nobody else makes. */
+  /** A unique id of this step, beginning with the time. */
   readonly stamp: string;
   readonly workflow: string;
   readonly hash: string;
@@ -250,7 +261,7 @@ export interface StepRecord {
  * than `total`. Rows that are as old as `since` do not count and are removed. With a `total` of null nothing is refused,
  * and only what is as old as `since` is removed. Looking and inserting are one atomic act, however many race.
  */
-export type Capacity =
+export type GroupLimit =
   | { readonly count: number; readonly since?: number }
   | { readonly total: bigint | null; readonly since?: number };
 
@@ -259,15 +270,15 @@ export type Insert<W> = {
   [T in keyof W & string]: {
     readonly table: T;
     readonly insert: W[T];
-    readonly atMost?: Capacity;
+    readonly atMost?: GroupLimit;
   };
 }[keyof W & string];
 
 /**
- * What must still be to come when a row is changed: an integer field that is a time. Judged by the database's own clock
- * inside the statement where the adapter has one, else by `now`.
+ * The condition that a time must still be in the future when a row is changed, by an integer field. Judged inside the
+ * statement by the database's clock if the adapter has one, else by `now`.
  */
-export interface Unexpired<F extends string = string> {
+export interface ExpiryCheck<F extends string = string> {
   readonly field: F;
   readonly now: number;
 }
@@ -283,7 +294,7 @@ export type Update<W> = {
     readonly set: Partial<Omit<W[T], "id" | "version">>;
     /** For tables with a `version`: the one this change was made from. It grows by one with every change. */
     readonly expectedVersion?: number;
-    readonly unexpired?: Unexpired<keyof W[T] & string>;
+    readonly unexpired?: ExpiryCheck<keyof W[T] & string>;
   };
 }[keyof W & string];
 
@@ -317,7 +328,7 @@ export type AnyInsert = Insert<Record<string, unknown>>;
 
 /** An update of any table. */
 export type AnyUpdate = Omit<Update<Record<string, unknown>>, "unexpired"> & {
-  readonly unexpired?: Unexpired;
+  readonly unexpired?: ExpiryCheck;
 };
 
 /** An expectation of a row of any table. */
@@ -329,47 +340,54 @@ export type AnyRemoval = Removal<Record<string, unknown>>;
 /** A write to any table. */
 export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
 
-/** What a field that rows are found by may be. */
-export type Comparable = string | number | boolean;
+/** The type of a field by which rows are found. */
+export type IndexValue = string | number | boolean;
 
 /** Rows of one table, found by one of its indexes. Null stands before all values, false before true, texts are ordered by their bytes. */
-export interface Find<R extends object> {
+export interface RowQuery<R extends object> {
   readonly table: Table<R>;
   /**
-   * The name of an index or of a unique field of the table, or `key`. The fields that `equals` leaves are the order of the rows; rows that are
-   * equal in all of them stand as they were inserted. Default: all rows as they were inserted.
+   * The name of an index or of a unique field of the table, or `key`. Rows are ordered by the index fields that
+   * `equals` does not fix; rows with equal fields are in the order of insertion. Default: all rows in the order of
+   * insertion.
    */
   readonly index?: string;
   /** Values of the first fields of the index. */
   readonly equals?: { readonly [F in keyof R]?: R[F] };
   /**
-   * A place in the order: values of the first fields that `equals` leaves. Only rows beyond it are found: with `asc` those
-   * that stand above it, with `desc` below it. The first field that differs decides; a row without a value there is not found.
+   * A field of the kind `text`, the key or the first field of an index, and values: only rows that have one of the values in
+   * that field are found, by one statement, however many values there are.
    */
-  readonly after?: readonly Comparable[];
-  /** The key of a row: only rows beyond it are found, and none when it is not among those that are looked through. */
+  readonly anyOf?: readonly [field: keyof R & string, values: readonly string[]];
+  /**
+   * A place in the order: values of the first index fields that `equals` does not fix. Only rows beyond the place are
+   * found: greater rows with `asc`, smaller rows with `desc`. The first differing field decides; a row with null in
+   * that field is not found.
+   */
+  readonly after?: readonly IndexValue[];
+  /** The key of a row: only rows beyond this row are found; no rows when the row itself would not be found. */
   readonly beyond?: string;
-  /** `desc` is exactly the reverse of `asc`, rows that are equal in the index included. Default `asc`. */
+  /** `desc` is exactly the reverse of `asc`, also for rows that are equal in the index. Default `asc`. */
   readonly order?: "asc" | "desc";
-  /** Default: all there are. */
+  /** Default: all rows. */
   readonly limit?: number;
 }
 
 /** Rows of one table, counted and summed instead of read. */
-export interface Tally<R extends object> extends Pick<Find<R>, "table" | "index" | "equals" | "after"> {
+export interface Tally<R extends object> extends Pick<RowQuery<R>, "table" | "index" | "equals" | "after"> {
   /** A field of the kind `amount`, to be summed. */
   readonly sum?: keyof R & string;
 }
 
-/** What a tally comes to. `total` is 0 where no field is summed. */
-export interface Tallied {
+/** The result of a tally. `total` is 0 without a summed field. */
+export interface TallyResult {
   readonly count: number;
   readonly total: bigint;
 }
 
 /**
- * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. What goes
- * (consumed, disarmed, unwatched) goes before what comes, so that a step may disarm a timer and arm it again.
+ * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. Removals
+ * (consumed, disarmed, unwatched) come before additions, so that a step may disarm a timer and arm it again.
  */
 export interface Commit<W> extends CommitParts {
   readonly writes?: readonly Write<W>[];
@@ -380,7 +398,7 @@ export interface AnyCommit extends CommitParts {
   readonly writes?: readonly AnyWrite[];
 }
 
-/** What a commit does besides its writes. */
+/** The parts of a commit besides its writes. */
 export interface CommitParts {
   readonly step?: StepRecord;
   /** New instances, at version 1; their stamp is their life. Refused when the id exists. */
@@ -390,13 +408,16 @@ export interface CommitParts {
    * a lease which ran out, or of a task which was given back or set aside since, still counts.
    */
   readonly consumes?: { readonly task: string; readonly token: number };
-  /** Messages parked in the key of the consumed task, which end with it: those behind it, without a gap. Refused with `token` when one is not there. */
+  /**
+   * Messages parked in the key of the consumed task, which end with it: those behind it, without a gap. Refused with
+   * `token` when such a message is missing.
+   */
   readonly behind?: readonly string[];
   /**
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
    * tasks that wait after a failure. Refused with `token` when one is neither.
    */
-  readonly retries?: readonly ({ readonly task: string } & Due)[];
+  readonly retries?: readonly ({ readonly task: string } & DueTime)[];
   /** Dead letters, and messages that wait after a failure, to remove by an operator's command. Refused with `token` when one is neither. */
   readonly drops?: readonly string[];
   /**
@@ -406,10 +427,10 @@ export interface CommitParts {
   readonly removes?: readonly Pick<InstanceRecord, "id" | "life">[];
   /** Tasks to arm. A message takes over the workflow of its target, where that is there. */
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
-  /** Instances all of whose tasks belong to this workflow from now on. Leases, tokens and counts stay as they are. */
+  /** Instances whose tasks all belong to this workflow from now on. Leases, tokens and counts stay as they are. */
   readonly adopts?: readonly { readonly instance: string; readonly workflow: string }[];
   /** Tasks that go on in another form. An absent one is no error. */
-  readonly amends?: readonly TaskAmendment[];
+  readonly amends?: readonly TaskMigration[];
   /** Timers and invocations of an instance to disarm, by their name; an absent one is no error. */
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
   /** Instances that have ended: all their timers and invocations are disarmed. */
@@ -420,9 +441,9 @@ export interface CommitParts {
 }
 
 /**
- * How one commit of a batch ended: durable, or refused whole. Checked in this order: `token`, a task is gone, has another
- * holder, or cannot be retried or dropped; `step`, the instance is absent or has made another step, or one to remove cannot
- * be; `exists`, `starts[index]` is there already; `write`, `writes[index]` was refused.
+ * The result of one commit of a batch: durable, or refused as a whole. Checked in this order: `token`, a task is gone,
+ * has a different holder, or cannot be retried or dropped; `step`, the instance is absent or has made a different step,
+ * or an instance cannot be removed; `exists`, `starts[index]` exists already; `write`, `writes[index]` was refused.
  */
 export type CommitResult =
   /** `parked`: tasks of `arms` whose lease was not given: see `ArmLease`. */
@@ -431,8 +452,8 @@ export type CommitResult =
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
 
 /**
- * What became of one commit of a batch. Besides its result: `failed`, known not to have happened, with the reason; or
- * `unknown`, since the answer of the database was lost: the commit has happened, may still happen, or never will.
+ * The answer to one commit of a batch. Besides a result: `failed`, certainly not applied, with the reason; or
+ * `unknown`, since the answer of the database was lost: the commit was applied, may still be, or never will be.
  */
 export type CommitAnswer = CommitResult | CommitFailure;
 
@@ -443,7 +464,7 @@ export interface CommitFailure {
   readonly error: unknown;
 }
 
-/** What a worker asks for. */
+/** A worker's request for tasks. */
 export interface ClaimRequest {
   readonly holder: string;
   readonly now: number;
@@ -458,16 +479,16 @@ export interface ClaimRequest {
   readonly maxCrashes: number;
 }
 
-/** A name that one holder has, until a time. What only one process may do is done under such a name. */
+/** A name that one holder owns until a time. Work for a single process is done under such a name. */
 export interface Lease {
   readonly name: string;
   readonly holder: string;
   readonly until: number;
-  /** By how much the clock was set back, which was asked for with `highest`; absent where it was not. */
+  /** How far the clock was set back, asked for with `highest`; absent when it was not set back. */
   readonly setBackMs?: number;
 }
 
-/** Who wants names, and for how long. */
+/** A request for named leases: holder and duration. */
 export interface LeaseRequest {
   readonly names: readonly string[];
   readonly holder: string;
@@ -478,47 +499,47 @@ export interface LeaseRequest {
   readonly highest?: number;
 }
 
-/** All that `paystate/engine` needs. `install` adds tables besides the engine's. */
+/** The storage port of `paystate/engine`. `install` adds tables to the engine's tables. */
 export interface EngineStorage {
   /**
-   * Makes sure that these tables are there as described: creates those that are absent, and carries out the migrations
-   * that are missing. All of them or none, and once, however many processes begin at the same time. What is installed
-   * already costs one read.
-   * @throws StorageUnusable `newer_schema` when a table has seen more migrations than its description knows,
-   * `other_table` when it is another than described and no migration explains it.
+   * Installs these tables as described: creates absent tables, and runs missing migrations. Atomic, and only once,
+   * however many processes begin at the same time. Installed tables cost one read. @throws StorageUnusable
+   * `newer_schema` when a table has seen more migrations than its description knows, `other_table` when the stored
+   * table differs from the description and no migration explains the difference.
    */
   install(tables: readonly AnyTable[]): Promise<void>;
   /** The row of an installed table with this key as of the last commit (G7), or null. */
   get<R extends object>(table: Table<R>, key: string): Promise<R | null>;
   /**
-   * Rows of an installed table, as of the last commit. Reads that are asked for in one turn of the event loop, one after
-   * the other without waiting, see one state of what this process has committed.
-   * @throws TypeError when there is no such index, or the values are not those of its fields.
+   * Rows of an installed table, as of the last commit. Reads that a process asks for in one turn of the event loop,
+   * without awaiting, see one state of its own commits.
+   * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
-  find<R extends object>(query: Find<R>): Promise<readonly R[]>;
-  /** How many rows `find` would find, and the sum of a field of theirs. */
-  tally<R extends object>(query: Tally<R>): Promise<Tallied>;
+  find<R extends object>(query: RowQuery<R>): Promise<readonly R[]>;
+  /** The number of rows that `find` would find, and the sum of a field. */
+  tally<R extends object>(query: Tally<R>): Promise<TallyResult>;
   /**
-   * Carries out each commit atomically, in order, each on its own: a refused one leaves no trace and disturbs no
-   * neighbour (G1, G8). Resolves once every `ok` is durable (G5), with one answer for each commit, in their order. Every
-   * answer is true (G9): no commit is carried out again after its answer may have been lost, and an item that breaks a rule
-   * (a task id that is taken, a history version twice, a fraction for a time) is `failed` alone. A batch may be several
-   * physical transactions. Rejects only where nothing of the batch has happened.
+   * Carries out separate, atomic commits in order: a refused commit leaves no trace and disturbs no neighbour (G1, G8).
+   * Resolves once every `ok` is durable (G5), with an answer for each commit, in order. Every answer is true (G9): a
+   * commit whose answer may have been lost is never carried out again, and a commit that breaks a rule (a taken task
+   * id, a history version twice, a fractional time) is `failed` alone. A batch may be several physical transactions.
+   * Rejects only when no commit of the batch was applied.
    */
   commit(items: readonly AnyCommit[]): Promise<readonly CommitAnswer[]>;
   /**
-   * Leases due tasks, earliest first within each of the three budgets, then as armed: those never claimed, released, or whose
-   * lease has ended. Of racing callers each task goes to one (G4). A task whose lease has ended with its holder has crashed
-   * and is a suspect for an hour. Of all suspects in the database one at a time is leased, first in the answer, within the
-   * budget of its queue and the room of its keys: those first that have crashed least, then timers and messages. So one that
-   * ends its process is found, and only it counts further crashes.
+   * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
+   * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). A task whose holder
+   * let the lease end has crashed, and is a suspect for an hour. Only one suspect in the database is leased at a time,
+   * first in the answer, within the budget of its queue and the room of its keys: suspects with the fewest crashes
+   * first, then timers and messages. So a task that ends its process is found, and further crashes count only against
+   * that task.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**
-   * Extends the leases still held, all in one act; answers the ids of those that are lost. A lease that has ended is held
-   * until a claim comes upon it. A task that such a claim made a suspect, and that was given to no one since, goes back to
-   * this holder, also where its keys have no room and beside another held suspect: who sends a heartbeat has not vanished, so
-   * the crash is taken back. A dead letter stays one.
+   * Extends the held leases atomically; returns the ids of tasks whose lease is lost. A lease that has ended is still
+   * held until a claim finds it. A task that a claim has made a suspect, and that nobody has leased since, goes back to
+   * this holder, even without room in its keys or beside a held suspect: a holder that sends heartbeats has not
+   * vanished, so the crash is taken back. A dead letter stays a dead letter.
    */
   heartbeat(request: {
     readonly holder: string;
@@ -531,7 +552,7 @@ export interface EngineStorage {
    * token is no longer the latest, or the task was set aside as a dead letter.
    */
   release(
-    request: Due & { readonly id: string; readonly token: number; readonly error?: string },
+    request: DueTime & { readonly id: string; readonly token: number; readonly error?: string },
   ): Promise<boolean>;
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
@@ -546,10 +567,10 @@ export interface EngineStorage {
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly HistoryRecord[]>;
   /**
-   * Who holds each of these names and until when, in their order, but for names that nobody holds. Takes those that are free
-   * or have ended, and extends the holder's own once no more than half of `leaseMs` is left, all in one act: of racing callers
-   * each name goes to one. A lease that would last longer than it was given for has ended: the clock was set back. With
-   * `leaseMs` 0 the holder's own are given up.
+   * The holders of these names and the ends of their leases, in order, without names that nobody holds. Takes free and
+   * ended names, and extends the holder's own leases once at most half of `leaseMs` is left, all atomically: among
+   * racing callers, a name goes to exactly one. A lease that would last longer than its `leaseMs` has ended: the clock
+   * was set back. `leaseMs` 0 gives up the holder's own leases.
    *
    * With `highest`, the clock was set back where that is still to come, by the caller's clock, or the time at which a name was
    * given last. Then each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved to
@@ -557,18 +578,24 @@ export interface EngineStorage {
    * is still to come for whoever asks next.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
-  watches(listing: WatchListing): Promise<readonly WatchRecord[]>;
-  list(listing: InstanceListing): Promise<readonly InstanceRecord[]>;
+  watches(listing: WatchListQuery): Promise<readonly WatchRecord[]>;
+  list(listing: InstanceListQuery): Promise<readonly InstanceRecord[]>;
   /**
    * How many bytes the data takes, indexes included: space of removed rows that the database can use again does not count.
    * An estimate where the database has no exact figure, and null where it has none. An empty database may have 0.
    */
   size(): Promise<number | null>;
-  /** The tasks and watches of one instance, up to `limit` of each, all of one moment. With `except`, no tasks of this kind. */
+  /**
+   * The tasks and watches of one instance, up to `limit` of each, as of the same moment. With `except`, no tasks of
+   * this kind.
+   */
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks of all instances, known workflows or not. */
-  tasks(listing: TaskListing): Promise<readonly PendingTask[]>;
-  /** What the database's own clock says when the caller's says `now`, where `unexpired` and leases are judged by that one. */
+  tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;
+  /**
+   * The time of the database's clock when the caller's clock says `now`, if `unexpired` and leases are judged by the
+   * database's clock.
+   */
   time?: (now: number) => Promise<number>;
   /** Indexes that are being built, or wait for it: until then reads by them take longer. Absent where `install` builds all. */
   building?: () => readonly string[];

@@ -1,11 +1,11 @@
-/** A task as it is kept: with its lease, its token and its counts. */
+/** A task as stored, with lease, token and counts. */
 import type {
   ArmLease,
   ClaimedTask,
   ClaimRequest,
-  Due,
+  DueTime,
   PendingTask,
-  TaskAmendment,
+  TaskMigration,
   TaskRecord,
 } from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
@@ -42,24 +42,24 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
   };
 }
 
-/** What the port shows of it. */
+/** The task as the port shows it. */
 function taskRecord(task: StoredTask): TaskRecord {
   const { id, instance, workflow, kind, name, payload, dueAt } = task;
   return { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
 }
 
-/** What a claim hands out. */
+/** A claimed task, from its stored form. */
 export function claimedTask(task: StoredTask): ClaimedTask {
   const { token, crashes, failures } = task;
   return { ...taskRecord(task), token, crashes, failures };
 }
 
-/** The task under its other name and payload, taken from its holder. */
-export function amended<T extends StoredTask>(task: T, { name, payload, ...due }: TaskAmendment): T {
+/** The task under its new name and payload, taken from its holder. */
+export function amended<T extends StoredTask>(task: T, { name, payload, ...due }: TaskMigration): T {
   return paused({ ...task, name, payload, ...dueColumns(due), holder: null, token: task.token + 1 });
 }
 
-const dueColumns = ({ dueAt, delayMs }: Due): Pick<StoredTask, "dueAt" | "visibleAt" | "delayMs"> => ({
+const dueColumns = ({ dueAt, delayMs }: DueTime): Pick<StoredTask, "dueAt" | "visibleAt" | "delayMs"> => ({
   dueAt,
   visibleAt: dueAt,
   delayMs: delayMs ?? null,
@@ -82,7 +82,7 @@ export function pendingTask(task: StoredTask): PendingTask {
   };
 }
 
-/** What a claim makes of a task that it hands out. */
+/** The task after a claim. */
 export function claimed<T extends StoredTask>(
   task: T,
   { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
@@ -91,10 +91,10 @@ export function claimed<T extends StoredTask>(
 }
 
 /**
- * What giving it back makes of a task, with the error it failed with, if it did; null when it was set aside meanwhile.
- * That the token is the latest is for the caller to check.
+ * The task after its holder gave it back, with the error of a failure; null when the task was set aside meanwhile. That
+ * the token is the latest is for the caller to check.
  */
-export function released<T extends StoredTask>(task: T, due: Due, error?: string): T | null {
+export function released<T extends StoredTask>(task: T, due: DueTime, error?: string): T | null {
   if (task.deadAt !== null) return null;
   const given = paused({ ...task, ...dueColumns(due), holder: null });
   if (error === undefined) return given;
@@ -109,8 +109,8 @@ export function released<T extends StoredTask>(task: T, due: Due, error?: string
   };
 }
 
-/** What an operator's retry makes of a task; null when it cannot be retried. */
-export function retried<T extends StoredTask>(task: T, due: Due): T | null {
+/** The task after an operator's retry; null when the task cannot be retried. */
+export function retried<T extends StoredTask>(task: T, due: DueTime): T | null {
   if (task.holder !== null) return null;
   if (task.deadAt !== null) {
     const counts = { crashes: 0, crashedAt: null, failures: 0, failingSince: null };
@@ -120,8 +120,8 @@ export function retried<T extends StoredTask>(task: T, due: Due): T | null {
 }
 
 /**
- * What becomes of a task that was given its delay at a time still to come, since the clock was set back: it waits for its
- * delay from now on, and a crash is not later than now. Null for any other.
+ * A task after the clock was set back, if its delay began at a time still to come: the delay begins again now, and a
+ * crash is not later than now. Null for any other task.
  */
 export function moved<T extends StoredTask>(task: T, now: number): T | null {
   const { visibleAt, delayMs, crashedAt } = task;
@@ -133,5 +133,5 @@ export function moved<T extends StoredTask>(task: T, now: number): T | null {
   };
 }
 
-/** By the time they may be claimed, equal ones in the order in which they were armed. */
+/** Orders tasks by claimable time, then by arming. */
 export const earliestFirst = (a: TaskRow, b: TaskRow): number => a.visibleAt - b.visibleAt || a.seq - b.seq;

@@ -1,6 +1,6 @@
 /**
- * Tasks that are suspected of ending the process that runs them. A holder that vanishes leaves no word of which of its
- * tasks it was, so all of them are suspects: they wait in a line of their own and are handed out one at a time.
+ * Suspects: tasks that may have ended the process that ran them. A vanished holder leaves no hint which task was to
+ * blame, so all its tasks become suspects. Suspects wait in a separate line and are handed out one at a time.
  */
 import type { StoredTask } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
@@ -9,17 +9,17 @@ import { queueOfRow } from "./task-queues.ts";
 import type { TaskRow } from "./task-rows.ts";
 
 /**
- * How long after its last crash a task is a suspect, in milliseconds. An hour: a task that ends its process does so again
- * as soon as it is tried, and a healthy one behind a long line of slow suspects must be done all the same.
+ * How long a task is a suspect after its last crash, in milliseconds. An hour: a harmful task ends the next process as
+ * soon as it is tried, and a healthy task behind a long line of slow suspects must still be done.
  */
 export const SUSPECT_MS = 3_600_000;
 
 /**
- * What a claim makes of a due task before it hands out any; null where it can be handed out as it is. A task whose holder
- * has vanished becomes a suspect, or a dead letter where that has happened too often. A suspect goes to its line, or is a
- * task like others where its last crash is long ago. One that has crashed alone waits on until it is tried: were it let go
- * by time, a line that takes longer than that would have it end one process after the other, and its crashes never counted.
- * Look again for what is due until there is none to change.
+ * A due task before a claim hands out tasks; null when the task needs no change. A task whose holder has vanished
+ * becomes a suspect, or a dead letter after too many crashes. A suspect goes to its line, or becomes a normal task when
+ * its last crash is long ago. A task that has crashed alone stays a suspect until it is tried: if suspicion ended by
+ * time, in a long line the task could end one process after the other, and its crashes would never add up. Look for due
+ * tasks again until none needs a change.
  */
 export function suspected<T extends StoredTask>(
   task: T,
@@ -28,7 +28,7 @@ export function suspected<T extends StoredTask>(
   const { crashedAt } = task;
   const { now, leaseMs, maxCrashes } = claim;
   if (task.holder !== null) {
-    // Its holder gave its last sign of life one lease before the end.
+    // The holder gave its last sign of life one lease before the end.
     const isInRow = crashedAt !== null && task.visibleAt - leaseMs - crashedAt < SUSPECT_MS;
     const crashes = isInRow ? task.crashes + 1 : 1;
     const crashed = paused({ ...task, crashes, crashedAt: now, holder: null });
@@ -45,13 +45,13 @@ const inLine = (crashedAt: number): Pick<StoredTask, "visibleAt" | "delayMs"> =>
 });
 
 /**
- * What a heartbeat makes of a task of which the caller has the latest token; null where its lease is lost. A held one stays
- * held. One in the line of suspects was given to no other holder since: what was taken for a crash was an outage of the
- * storage or a machine that stood still, so its holder has it again and the crash is taken back. A dead letter stays one.
+ * A task after a heartbeat with its latest token; null when the lease is lost. A held task stays held. A task in the
+ * line of suspects was given to no other holder since: the supposed crash was an outage of the storage or a machine
+ * that stood still, so its holder has the task again and the crash is taken back. A dead letter stays a dead letter.
  *
- * A suspect that was given back, and that a claim has put into the line since, looks the same. A heartbeat that was
- * overtaken by both gives it to a holder which does it no longer. That lease ends by itself, and the crash then counted is
- * the one taken back: it is tried one lease later, with as many crashes as before.
+ * A suspect that was given back, and that a claim has put into the line since, looks the same. A heartbeat overtaken by
+ * both gives the task to a holder that no longer works on it. That lease ends by itself, and the crash counted then is
+ * the crash taken back now: the task is tried one lease later, with as many crashes as before.
  */
 export function extended<T extends StoredTask>(
   task: T,
@@ -66,8 +66,8 @@ export function extended<T extends StoredTask>(
 }
 
 /**
- * The suspects of which a claim hands out one: those first that have crashed least, then timers and messages, then as armed.
- * The first whose keys have room is to be taken. None while another suspect is held.
+ * The line of suspects, from which a claim hands out one: fewest crashes first, then timers and messages, then as
+ * armed. Take the first suspect whose keys have room. Empty while a suspect is held.
  */
 export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: ClaimRequest): T[] {
   const { workflows, now, maxCrashes } = request;
@@ -79,8 +79,8 @@ export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: 
 }
 
 /**
- * When the first of these suspects can be claimed, as far as suspects hinder each other; null when none of them waits.
- * The held ones of all workflows and queues hinder.
+ * When the first of these suspects can be claimed, as far as other suspects allow; null when no suspect waits. A held
+ * suspect of any workflow or queue makes the others wait.
  */
 export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly StoredTask[]): number | null {
   const waiting = tasks.filter(isInLine);

@@ -1,10 +1,10 @@
 /**
- * A table as data: what its rows hold, how they are found and how it came to be. Every adapter installs, checks and reads
- * tables by these descriptions alone, so none of them knows what a row is about.
+ * A table as data: columns, indexes and migrations. Every adapter installs, checks and reads tables by these
+ * descriptions alone, so none of them knows what a row is about.
  */
 
 /**
- * How a field is kept: `text`, `integer` (a safe integer, times in milliseconds among them), `amount` (a bigint of any
+ * The kind of a field: `text`, `integer` (a safe integer, times in milliseconds among them), `amount` (a bigint of any
  * size), `boolean`, `bytes` (a Uint8Array) or `json` (what JSON holds, and bigints).
  */
 export type ColumnKind = "text" | "integer" | "amount" | "boolean" | "bytes" | "json";
@@ -12,11 +12,11 @@ export type ColumnKind = "text" | "integer" | "amount" | "boolean" | "bytes" | "
 /** A kind, with `?` when the field may be null. */
 export type Column = ColumnKind | `${ColumnKind}?`;
 
-/** What a field of the kind `json` holds. Bigints come back as bigints. */
+/** A value of a `json` field. Bigints come back as bigints. */
 export type Json =
   string | number | boolean | bigint | null | readonly Json[] | { readonly [field: string]: Json };
 
-/** What a field holds, by the kind of its column. */
+/** Values of fields, by the kind of their column. */
 export interface Values {
   readonly text: string;
   readonly integer: number;
@@ -26,35 +26,61 @@ export interface Values {
   readonly json: Json;
 }
 
-/** What a field of a column of this kind holds. */
-export type FieldOf<C> = C extends `${infer K extends ColumnKind}?`
-  ? Values[K] | null
-  : C extends ColumnKind
-    ? Values[C]
-    : never;
+/** Never there; names the type that `column` gave to a column. */
+declare const held: unique symbol;
+
+/** A column whose values have a type of their own. Made by `column`. */
+export type ColumnOf<V> = KindOf<V> & { readonly [held]: V };
+
+/** The value of a column's field. */
+export type FieldOf<C> = C extends { readonly [held]: infer V }
+  ? V
+  : C extends `${infer K extends ColumnKind}?`
+    ? Values[K] | null
+    : C extends ColumnKind
+      ? Values[C]
+      : never;
 
 /** The row that columns of these kinds hold. */
 export type RowOf<C> = { readonly [F in keyof C]: FieldOf<C[F]> };
 
 /** The kind of column that keeps values of this type. */
-export type KindOf<V> = [V] extends [string]
-  ? "text"
-  : [V] extends [number]
-    ? "integer"
-    : [V] extends [bigint]
-      ? "amount"
-      : [V] extends [boolean]
-        ? "boolean"
-        : [V] extends [Uint8Array]
-          ? "bytes"
-          : "json";
-
-/** The column that a field of this type needs. */
-export type ColumnOf<V> = null extends V ? `${KindOf<NonNullable<V>>}?` : KindOf<V>;
+export type KindOf<V> = null extends V
+  ? `${KindOf<NonNullable<V>>}?`
+  : [V] extends [string]
+    ? "text"
+    : [V] extends [number]
+      ? "integer"
+      : [V] extends [bigint]
+        ? "amount"
+        : [V] extends [boolean]
+          ? "boolean"
+          : [V] extends [Uint8Array]
+            ? "bytes"
+            : "json";
 
 /**
- * Fields by which rows are found and ordered. With `where` or `present` only those rows are in it that have exactly these
- * values, or that have a value in these fields: an index that holds little of a large table.
+ * A column whose values are narrower than its kind, such as a few texts or a JSON object of a known shape. The compiler alone
+ * knows of it: what a database holds is believed.
+ *
+ * @example
+ * ```ts
+ * import { column, defineTable, type Row } from "paystate/engine";
+ *
+ * const orders = defineTable("orders", {
+ *   columns: { id: "text", state: column<"open" | "paid">("text"), tags: column<readonly string[]>("json") },
+ * });
+ * const order: Row<typeof orders> = { id: "o-1", state: "open", tags: ["gift"] };
+ * console.log(order.state); // open
+ * ```
+ */
+export function column<V>(kind: KindOf<V>): ColumnOf<V> {
+  return kind as ColumnOf<V>;
+}
+
+/**
+ * Fields by which rows are found and ordered. With `where` or `present` the index is partial: only rows with exactly
+ * these values, or with a value in these fields, are in the index, which stays small in a large table.
  */
 export type IndexOptions<F extends string> =
   | readonly F[]
@@ -65,54 +91,53 @@ export type IndexOptions<F extends string> =
     };
 
 /**
- * Which rows `atMost` counts as one group: equal in `by`, and newer than `since`, or with `open` still null. `sum` is the
- * amount that `atMost` adds up where it has a `total`.
+ * The group of rows that `atMost` counts: equal in `by`, and newer than `since`, or with `open` still null. `sum` is
+ * the amount that `atMost` adds up for a `total`.
  */
-export type Group<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
+export type GroupOptions<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
   { readonly since: F } | { readonly open: F }
 );
 
 /**
- * One change to a table that may hold rows already: columns to add, each with the value that the rows of before get, and
- * columns to drop. An empty one stands for a change of unique fields or indexes alone.
+ * One change to a table that may hold rows already: columns to add, with the value for existing rows, and columns to
+ * drop. An empty migration stands for a change of unique fields or indexes alone.
  */
 export interface Migration {
   readonly add?: { readonly [field: string]: string | number | bigint | boolean | null };
   readonly drop?: readonly string[];
   /**
-   * True when programs that do not know this migration may go on using the table: what it adds may be null, and is null in the
-   * rows of before and in those that such programs insert; nothing is dropped. They are refused where it is left out.
+   * True when programs that do not know this migration may go on using the table: added columns may be null, and are
+   * null in older rows and in rows that such programs insert; nothing is dropped. Without `beside` such programs are
+   * refused.
    */
   readonly beside?: boolean;
 }
 
-/** What a table is apart from its columns. */
-export interface TableTraits<F extends string> {
+/** Traits of a table besides its columns. */
+export interface TableOptions<F extends string> {
   /** The text field that identifies a row. Default `id`. */
   readonly key?: F;
   /** Fields that are unique besides the key. */
   readonly unique?: readonly F[];
-  /** By their names, which reads use. Every list can also be read by `key`, and in the order of its insertion. */
+  /** Indexes by name, as reads use them. Every list can also be read by `key`, and in the order of insertion. */
   readonly indexes?: { readonly [name: string]: IndexOptions<F> };
-  readonly group?: Group<F>;
-  /** True when rows are only added: a commit that changes one is a mistake of its caller, and is answered `failed`. */
+  readonly group?: GroupOptions<F>;
+  /**
+   * True when rows are only added: a commit that changes a row is a mistake of its caller, and is answered `failed`.
+   */
   readonly appendOnly?: boolean;
   /**
-   * Rows that are equal in these fields can be read in the order of their insertion while others are added: one that reads
-   * on `beyond` the last row it has seen misses none. Commits that insert such rows wait for each other; with no field all
-   * inserts of the table do. Without it a row may become visible after one that was inserted later.
+   * Rows with equal values in these fields can be read in the order of their insertion while rows are added: a reader
+   * that continues `beyond` the last row it has seen misses no row. Commits that insert equal values wait for each
+   * other; with an empty list, all inserts of the table wait. Without `ordered`, a row may become visible after a row
+   * that was inserted later.
    */
   readonly ordered?: readonly F[];
   /**
-   * Every change since the table was first installed anywhere, in order. Columns and indexes describe the table after the
-   * last; one that was released is never edited.
+   * Every change since the table was first installed anywhere, in order. Columns and indexes describe the table after
+   * the last migration; a released migration is never edited.
    */
   readonly migrations?: readonly Migration[];
-}
-
-/** The description of a table that holds rows of the type `R`. */
-export interface TableOptions<R> extends TableTraits<keyof R & string> {
-  readonly columns: { readonly [F in keyof R & string]: ColumnOf<R[F]> };
 }
 
 /** An index with all its parts. */
@@ -123,11 +148,11 @@ export interface Index {
 }
 
 /** A table without its type of rows: what adapters work with. */
-export interface AnyTable extends Required<Omit<TableTraits<string>, "indexes" | "group" | "ordered">> {
+export interface AnyTable extends Required<Omit<TableOptions<string>, "indexes" | "group" | "ordered">> {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly indexes: Readonly<Record<string, Index>>;
-  readonly group: Group<string> | null;
+  readonly group: GroupOptions<string> | null;
   /** Null where the order in which rows become visible does not matter. */
   readonly ordered: readonly string[] | null;
 }
@@ -138,6 +163,9 @@ export interface Table<R> extends AnyTable {
   readonly row?: R;
 }
 
+/** The rows of a table. */
+export type Row<T extends AnyTable & { readonly row?: unknown }> = NonNullable<T["row"]>;
+
 /** Tables by their names. */
 export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
 
@@ -145,7 +173,7 @@ export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
 const RESERVED =
   /^((instances|tasks|lanes|narrowedLanes|watches|watchShards|history)(_.*)?|paystate.*|sqlite_.*|pg_.*)$/i;
 
-/** Columns that PostgreSQL gives each table, and the one that the storage adds. */
+/** Columns that PostgreSQL gives each table, and the column that the storage adds. */
 const OWN_COLUMN = /^(seq|ctid|tableoid|[cx]m(in|ax))$/;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
@@ -156,7 +184,7 @@ export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "bool
 /**
  * Describes a table of your own, whose rows are committed together with the steps of your charts.
  *
- * A column named `version` of the kind `integer` counts the changes of its row: an insert gives it its first value and
+ * A column named `version` of the kind `integer` counts the changes of its row: an insert sets the first value and
  * every update adds one.
  *
  * @throws TypeError when the description contradicts itself, naming the table and the field.
@@ -179,7 +207,7 @@ export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "bool
  */
 export function defineTable<const C extends Readonly<Record<string, Column>>>(
   name: string,
-  options: { readonly columns: C } & TableTraits<keyof C & string>,
+  options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
   return tableFrom(name, options);
 }
@@ -187,20 +215,12 @@ export function defineTable<const C extends Readonly<Record<string, Column>>>(
 /** Describes a table of the engine itself, under one of the names that callers cannot take. */
 export function engineOwnTable<const C extends Readonly<Record<string, Column>>>(
   name: `paystate${string}`,
-  options: { readonly columns: C } & TableTraits<keyof C & string>,
+  options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
   return describedTable(name, options);
 }
 
-/** Describes several tables whose rows have declared types; the compiler compares them field by field. */
-export function defineTables<W>(options: {
-  readonly [T in keyof W & string]: TableOptions<W[T]>;
-}): TableSet<W> {
-  const given = Object.entries(options as Readonly<Record<string, AnyOptions>>);
-  return Object.fromEntries(given.map(([name, each]) => [name, tableFrom(name, each)])) as TableSet<W>;
-}
-
-interface AnyOptions extends TableTraits<string> {
+interface AnyOptions extends TableOptions<string> {
   readonly columns: Readonly<Record<string, Column>>;
 }
 
@@ -235,11 +255,11 @@ function checkTable(table: AnyTable): void {
   const { name, columns, key, unique, indexes, group } = table;
   const refuse = (problem: string): never => refuseTable(name, problem);
   if (!NAME.test(name)) refuse("a name is a letter, then up to 47 letters, digits and _");
-  for (const [field, column] of Object.entries(columns)) {
+  for (const [field, kind] of Object.entries(columns)) {
     const isTaken = OWN_COLUMN.test(field);
     if (isTaken || !NAME.test(field)) refuse(`no column can be called ${JSON.stringify(field)}`);
-    if (!/^(text|integer|amount|boolean|bytes|json)\??$/.test(column)) {
-      refuse(`column ${field} must be text, integer, amount, boolean, bytes or json, not ${column}`);
+    if (!/^(text|integer|amount|boolean|bytes|json)\??$/.test(kind)) {
+      refuse(`column ${field} must be text, integer, amount, boolean, bytes or json, not ${kind}`);
     }
   }
   if (columns[key] !== "text") refuse(`its key, ${key}, must be a column of the kind text`);
@@ -261,7 +281,11 @@ function checkTable(table: AnyTable): void {
 
 const NO_ORDER = "must be a column of the kind text, integer or boolean";
 
-function checkGroup({ columns }: AnyTable, group: Group<string>, refuse: (problem: string) => never): void {
+function checkGroup(
+  { columns }: AnyTable,
+  group: GroupOptions<string>,
+  refuse: (problem: string) => never,
+): void {
   const limit = "since" in group ? group.since : group.open;
   for (const field of [...group.by, limit]) {
     if (!(field in columns)) refuse(`group: ${field} is no column`);
@@ -271,7 +295,7 @@ function checkGroup({ columns }: AnyTable, group: Group<string>, refuse: (proble
   }
 }
 
-/** What was added and not dropped again must be there, what was dropped must not. */
+/** Checks migrations: columns added and not dropped again must exist, dropped columns must not. */
 function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (problem: string) => never): void {
   migrations.forEach(({ add = {}, drop = [], beside = false }, at) => {
     if (beside && (drop.length > 0 || Object.values(add).some((value) => value !== null))) {
@@ -281,12 +305,12 @@ function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (proble
     }
     const later = migrations.slice(at + 1);
     for (const [field, value] of Object.entries(add)) {
-      const column = columns[field];
-      if (column === undefined) {
+      const kind = columns[field];
+      if (kind === undefined) {
         if (later.every((next) => !(next.drop ?? []).includes(field))) {
           refuse(`migrations[${at}] adds ${field}, which is no column and is never dropped`);
         }
-      } else if (value === null && !column.endsWith("?")) {
+      } else if (value === null && !kind.endsWith("?")) {
         refuse(`migrations[${at}] gives ${field} null in the rows of before, and its column takes none`);
       }
     }

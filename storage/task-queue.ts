@@ -1,6 +1,7 @@
 /**
- * What becomes of tasks: armed, claimed under a lease and a token, given back, consumed, or set aside; and admitted to their
- * keys. The rules are pure functions, in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; here they meet the rows.
+ * The queue of tasks: tasks are armed, claimed under a lease and a token, given back, consumed, or set aside; and
+ * admitted to their keys. The rules are pure functions in stored-task.ts, limits.ts, unsettled.ts and suspects.ts; this
+ * file applies them to rows.
  */
 import { compareTexts } from "./compare-texts.ts";
 import { admitted, hasRoom, MAX_HEADS, nextAdmitted } from "./limits.ts";
@@ -12,9 +13,9 @@ import type {
   EngineStorage,
   PendingTask,
   QueueName,
-  TaskAmendment,
+  TaskMigration,
   TaskKind,
-  TaskListing,
+  TaskListQuery,
   TaskRecord,
 } from "./storage.ts";
 import {
@@ -30,22 +31,22 @@ import {
 } from "./stored-task.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn } from "./suspects.ts";
 import { QUEUES, queueOfRow } from "./task-queues.ts";
-import type { GoneTask, TaskLine, TaskRow, TaskRows } from "./task-rows.ts";
+import type { GoneTask, ClaimQueueName, TaskRow, TaskRows } from "./task-rows.ts";
 import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
 
 /** Later than every time that a task has. */
 const EVER = Number.MAX_SAFE_INTEGER;
 
-/** So many tasks are looked at in one transaction, where all are. */
+/** The number of tasks examined in one transaction, when all tasks are examined. */
 export const PAGE = 500;
 
 /** The lines of a queue in which tasks wait for their time, and the one that a claim takes from. */
-const WAITING: { readonly [Q in QueueName]: readonly TaskLine[] } = {
+const WAITING: { readonly [Q in QueueName]: readonly ClaimQueueName[] } = {
   steps: ["steps"],
   free: ["free"],
   limited: ["admitted", "paused"],
 };
-const CLAIMED: { readonly [Q in QueueName]: TaskLine } = {
+const CLAIMED: { readonly [Q in QueueName]: ClaimQueueName } = {
   steps: "steps",
   free: "free",
   limited: "admitted",
@@ -76,7 +77,7 @@ export class TaskQueue {
     this.#rows = rows;
   }
 
-  /** Removes the task that is done, and those behind it. False when its token is not that of the latest claim. */
+  /** Removes the finished task, and the tasks behind it. False when the token is not the token of the latest claim. */
   consume({ consumes, behind = [] }: Pick<AnyCommit, "consumes" | "behind">): boolean {
     if (consumes === undefined) return behind.length === 0;
     const consumed = this.#rows.consume(consumes.task, consumes.token);
@@ -85,7 +86,7 @@ export class TaskQueue {
     return behind.every((id) => this.#consumeBehind(consumed, id));
   }
 
-  /** What is parked has no room that it could leave to others. */
+  /** A parked message takes no room, so its removal admits no other task. */
   #consumeBehind({ firstKey }: GoneTask, id: string): boolean {
     const task = this.#rows.get(id);
     if (task === undefined || task.firstKey !== firstKey || !isParkedMessage(task)) return false;
@@ -93,12 +94,12 @@ export class TaskQueue {
     return true;
   }
 
-  /** By an operator's command. False when the task cannot be retried. */
+  /** Retries a task by an operator's command. False when the task cannot be retried. */
   retry({ task: id, ...due }: NonNullable<AnyCommit["retries"]>[number]): boolean {
     return this.#change(this.#rows.get(id), (task) => retried(task, due));
   }
 
-  /** By an operator's command. False when the task cannot be dropped. */
+  /** Drops a task by an operator's command. False when the task cannot be dropped. */
   drop(id: string): boolean {
     const task = this.#rows.get(id);
     const isFailing = task?.kind === "message" && task.holder === null && task.failures > 0;
@@ -118,8 +119,8 @@ export class TaskQueue {
     this.#rows.adopt(instance, workflow);
   }
 
-  /** Gives a task another name and payload, and takes it from its holder. An absent one is no error. */
-  amend(amendment: TaskAmendment): void {
+  /** Gives a task a new name and payload, and takes it from its holder. An absent task is no error. */
+  amend(amendment: TaskMigration): void {
     this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
   }
 
@@ -176,7 +177,10 @@ export class TaskQueue {
     return leased.filter((task) => task !== null).map(claimedTask);
   }
 
-  /** What gets a place, once all suspects among it are in their line and the dead set aside: they took places of others. */
+  /**
+   * Due tasks for free places, after all suspects are in their line and all dead letters are set aside: suspects and
+   * dead letters would take places of other tasks.
+   */
   #unsuspected(request: ClaimRequest): readonly TaskRow[] {
     for (;;) {
       const due = QUEUES.flatMap((queue) => this.#earliest(queue, request)).toSorted(earliestFirst);
@@ -192,14 +196,16 @@ export class TaskQueue {
     return [...this.#due(queue, request, limit)].toSorted(earliestFirst).slice(0, limit);
   }
 
-  /** So many of each workflow. */
+  /** Due tasks, up to the limit of each workflow. */
   *#due(queue: QueueName, { workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
     for (const workflow of new Set(workflows)) {
       yield* this.#rows.due({ line: CLAIMED[queue], workflow, until: now, limit });
     }
   }
 
-  /** What asks for room, since its pause is over; and what has room and is claimed by nobody. Of any workflow, so many of each. */
+  /**
+   * Tasks that ask for room after their pause, and admitted tasks that nobody claims. Up to the limit of each workflow.
+   */
   *#unsettled({ workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
     for (const workflow of this.#rows.workflows("limited")) {
       yield* this.#rows.due({ line: "paused", workflow, until: now, limit });
@@ -214,7 +220,7 @@ export class TaskQueue {
     return inTurn.find((task) => hasRoom(task, this.#rows));
   }
 
-  /** Extends leases; answers the ids of those that are lost. */
+  /** Extends leases; returns the ids of tasks whose lease is lost. */
   heartbeat({ tasks, ...beat }: Parameters<EngineStorage["heartbeat"]>[0]): string[] {
     const isKept = ({ id, token }: (typeof tasks)[number]): boolean =>
       this.#put(this.#claimed(id, token), (task) => extended(task, beat)) !== null;
@@ -249,7 +255,7 @@ export class TaskQueue {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  #first(line: TaskLine, workflow: string): TaskRow | undefined {
+  #first(line: ClaimQueueName, workflow: string): TaskRow | undefined {
     return this.#rows.due({ line, workflow, until: EVER, limit: 1 })[0];
   }
 
@@ -266,11 +272,11 @@ export class TaskQueue {
     return this.#rows.ofInstance(instance, limit, except).map(pendingTask);
   }
 
-  list(listing: TaskListing): PendingTask[] {
+  list(listing: TaskListQuery): PendingTask[] {
     return this.#listed(listing).map(pendingTask);
   }
 
-  #listed(listing: TaskListing): readonly TaskRow[] {
+  #listed(listing: TaskListQuery): readonly TaskRow[] {
     switch (listing.order) {
       case "dead":
         return this.#rows.dead(listing.limit);
@@ -301,11 +307,11 @@ export class TaskQueue {
     }
   }
 
-  /** One seek for each workflow and line, however many tasks there are. */
+  /** The first task of each workflow and line, by one seek each, however many tasks exist. */
   #firstOfEach(): readonly TaskRow[] {
     const first = new Map<string, TaskRow>();
     for (const queue of QUEUES) {
-      const lines: readonly TaskLine[] = queue === "limited" ? [...WAITING.limited, "parked"] : [queue];
+      const lines: readonly ClaimQueueName[] = queue === "limited" ? [...WAITING.limited, "parked"] : [queue];
       for (const workflow of this.#rows.workflows(queue)) {
         const known = [first.get(workflow), ...lines.map((line) => this.#first(line, workflow))];
         const [earliest] = known.filter((task) => task !== undefined).toSorted(earliestFirst);
@@ -320,7 +326,7 @@ export class TaskQueue {
     return task !== undefined && task.token > 0 && task.token === token ? task : undefined;
   }
 
-  /** False where there is no such task, or it stays as it is. */
+  /** False when the task does not exist, or does not change. */
   #change(task: TaskRow | undefined, change: (task: TaskRow) => TaskRow | null): boolean {
     const next = this.#put(task, change);
     if (next !== null) this.#touch(next);
@@ -333,7 +339,7 @@ export class TaskQueue {
     return next;
   }
 
-  /** Only a task that had room leaves some to others. */
+  /** Only an admitted task leaves room. */
   #left(task: GoneTask): void {
     if (task.admission === "admitted") this.#touch(task);
   }

@@ -4,11 +4,11 @@ import type { QueueName, TaskRecord } from "./storage.ts";
 
 export const QUEUES: readonly QueueName[] = ["steps", "free", "limited"];
 
-/** Where a task waits. */
+/** The queue of a task. */
 export const queueOf = ({ kind, limits }: Pick<TaskRecord, "kind" | "limits">): QueueName =>
   queueOfRow({ kind, firstKey: limits[0]?.key ?? null });
 
-/** Where a task as it is kept waits. */
+/** The queue of a stored task. */
 export function queueOfRow({ kind, firstKey }: Pick<StoredTask, "kind" | "firstKey">): QueueName {
   if (kind === "timer" || kind === "message") return "steps";
   return firstKey === null ? "free" : "limited";

@@ -5,18 +5,18 @@ import type { QueueName, TaskKind } from "./storage.ts";
 /** A task as it is kept, and its place in the order in which tasks were armed. */
 export type TaskRow = StoredTask & { readonly seq: number };
 
-/** What a task that is removed leaves to others. */
+/** The keys and admission of a removed task, whose room other tasks may take. */
 export type GoneTask = Pick<TaskRow, "firstKey" | "lastKey" | "admission">;
 
 /**
- * Where claims look for a task: its queue, that of tasks with limits by their admission. A message that is parked is in none
- * of them, and no dead letter is.
+ * The line in which claims look for a task: its queue, or, for tasks with limits, its admission. Parked messages and
+ * dead letters are in no line.
  */
-export type TaskLine = "steps" | "free" | "admitted" | "parked" | "paused";
+export type ClaimQueueName = "steps" | "free" | "admitted" | "parked" | "paused";
 
 /**
- * The tasks of a database as `TaskQueue` reads and writes them, within a transaction of the adapter. Rows that are handed out
- * are never changed. Dead letters are in `get`, `remove`, `disarm`, `ofInstance` `page` and `dead`, and in nothing else.
+ * The tasks of a database as `TaskQueue` reads and writes them, within a transaction of the adapter. Returned rows are
+ * never changed. Only `get`, `remove`, `disarm`, `ofInstance`, `page` and `dead` include dead letters.
  */
 export interface TaskRows {
   get(id: string): TaskRow | undefined;
@@ -33,11 +33,13 @@ export interface TaskRows {
   disarm(instance: string, name?: string): readonly GoneTask[];
   /** All tasks of an instance belong to this workflow from now on. */
   adopt(instance: string, workflow: string): void;
-  /** Tasks of an instance by name, those of one name as they were armed; none of the kind `except`. */
+  /** Tasks of an instance by name, with equal names as armed; none of the kind `except`. */
   ofInstance(instance: string, limit: number, except?: TaskKind): readonly TaskRow[];
-  /** Tasks of a line whose `visibleAt` is `until` or earlier, held or not: earliest first, of one time as they were armed. */
+  /**
+   * Tasks of a line whose `visibleAt` is `until` or earlier, held or not: earliest first, at the same time as armed.
+   */
   due(wanted: {
-    readonly line: TaskLine;
+    readonly line: ClaimQueueName;
     readonly workflow: string;
     readonly until: number;
     readonly limit: number;
@@ -53,14 +55,14 @@ export interface TaskRows {
   /** The first keys of tasks behind this one, in the order of `compareTexts`. */
   firstKeys(after: string): Iterable<string>;
   /**
-   * Under a first key, the first parked task of each last key, by the keys in the order of `compareTexts`: keys behind
-   * `after` first, then all other keys. None is admitted while this is read.
+   * Under a first key, the first parked task of each last key, ordered by last key as `compareTexts` does: first keys
+   * behind `after`, then the remaining keys. No task is admitted during the iteration.
    */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
-  /** Tasks that are parked in a key which is their first and their last one, as they were armed. */
+  /** Parked tasks whose first and last key are both this key, as they were armed. */
   parked(key: string, limit: number): readonly TaskRow[];
-  /** Dead letters, newest first; those of one moment the last armed first. */
+  /** Dead letters, newest first; at the same time, the last armed first. */
   dead(limit: number): readonly TaskRow[];
-  /** Those that have failed so often, those first that fail for longest, then as armed. */
+  /** Tasks with at least this many failures: longest failing first, then as armed. */
   failing(least: number, limit: number): readonly TaskRow[];
 }

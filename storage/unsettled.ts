@@ -1,25 +1,25 @@
-/** What a claim settles of tasks with limits before it looks for what is due: pauses that are over, and room that nobody uses. Pure. */
+/** Settles tasks with limits before a claim looks for due tasks: finished pauses, and room that nobody uses. Pure. */
 import type { StoredTask } from "./engine-tables.ts";
 import { paused } from "./limits.ts";
 import type { ClaimRequest } from "./storage.ts";
 import { suspected } from "./suspects.ts";
 
 /**
- * How long an admitted task may stay unclaimed, in milliseconds, before a process that does not know its workflow takes its
- * room: then no process knows the workflow, or all that do are busy.
+ * How long an admitted task may stay unclaimed, in milliseconds, before a process that does not know its workflow takes
+ * its room: by then no process knows the workflow, or all processes that know it are busy.
  */
 export const UNCLAIMED_MS = 30_000;
 
-/** So many tasks of a workflow that ask for room, or lose it, are looked at in one claim. */
+/** The number of tasks of a workflow, asking for room or losing it, that one claim examines. */
 export const MAX_UNSETTLED = 64;
 
-/** It asks for room again after as long as it has waited by then, and after this at the latest. */
+/** The longest pause: a task asks for room again after as long as it has waited by then. */
 const MAX_PAUSE_MS = 3_600_000;
 
 /**
- * What a claim makes of a task with limits; null where it stays as it is. A paused one that is due is parked, a suspect goes to
- * its line. An admitted one that nobody has claimed, since no process knows its workflow, is paused for longer and longer.
- * Then admit what has room: see `nextAdmitted`.
+ * A task with limits before a claim; null when the task needs no change. A paused task that is due is parked, a suspect
+ * goes to its line. An admitted task that nobody has claimed, since no process knows its workflow, is paused for longer
+ * and longer. Then admit tasks with room: see `nextAdmitted`.
  */
 export function unsettled<T extends StoredTask>(task: T, request: ClaimRequest): T | null {
   const { now, workflows } = request;

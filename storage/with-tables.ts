@@ -3,8 +3,8 @@ import type { EngineStorage } from "./storage.ts";
 import type { AnyTable } from "./table.ts";
 
 /**
- * The same storage; the tables are installed before the first call that needs them, once. Where that fails the call
- * rejects with the reason, and the next one tries again.
+ * A storage that installs the tables once, before the first call that needs them. When the installation fails, the call
+ * rejects with the reason, and the next call tries again.
  */
 export function withTables(storage: EngineStorage, tables: readonly AnyTable[]): EngineStorage {
   const ready = installedFirst(storage, tables);

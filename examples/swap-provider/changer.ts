@@ -3,7 +3,7 @@ import {
   PaymentError,
   signTransaction,
   type Swapper,
-  type ProviderSurroundings,
+  type ProviderContext,
   type Signer,
   type SwapProvider,
   type Token,
@@ -18,7 +18,7 @@ export function moneyChanger(till: Signer): SwapProvider {
   return { name: "money changer", connect: (surroundings) => atWork(till, surroundings) };
 }
 
-function atWork(till: Signer, { ledger, log }: ProviderSurroundings): Swapper {
+function atWork(till: Signer, { ledger, log }: ProviderContext): Swapper {
   const isStable = ({ symbol }: Token): boolean => symbol === "USDC" || symbol === "USDT";
   const held = async ({ mint }: Token): Promise<bigint> => {
     const { funds } = await ledger.funds([till.address], [mint], "finalized");

@@ -6,19 +6,18 @@ import {
   type IssuedKey,
   type IssueKey,
   type KeyEnvironment,
-  type KeyRotation,
+  type RotateKeyOptions,
   type ListedKey,
   type RotatedKey,
 } from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import { SCOPES, type Scope } from "../payments/accounts/caller.ts";
 import { readNetwork } from "../networks.ts";
-import type { PaymentStorage } from "../payments/payment-storage.ts";
-import type { AccountRecord, Tier } from "../payments/records.ts";
+import { type PaymentStorage, paymentStorage } from "../payments/payment-storage.ts";
+import type { AccountRecord, Tier } from "../payments/tables/identity.ts";
 import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
 import { TIERS } from "./dev-data.ts";
-import { paymentStorage } from "../payments/reads.ts";
-import { DATABASE_OPTIONS, withDatabase, type DatabasePlace } from "./open-database.ts";
+import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions } from "./open-database.ts";
 import type { Print } from "./print.ts";
 import { duration, oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";
@@ -35,11 +34,11 @@ const EXPIRY_DAYS = { least: 1, most: 3_650 };
 const MAX_ACCOUNTS_AT_A_TIME = 500;
 const ACTS_ON_ACCOUNTS = ["create", "list"];
 const ACTS_ON_KEYS = ["create", "list", "rotate", "revoke"];
-/** What is named after an act on keys. */
+/** The kind of id that follows an act on keys. */
 const NAMED_ID: Readonly<Record<string, string>> = { revoke: "a key", rotate: "a key" };
 const OVERLAP = { unit: "h", most: 90 * DAY_MS } as const;
 
-const onPayments = (place: DatabasePlace, act: (storage: PaymentStorage) => Promise<void>): Promise<void> =>
+const onPayments = (place: DatabaseOptions, act: (storage: PaymentStorage) => Promise<void>): Promise<void> =>
   withDatabase(place, ({ storage }) => act(paymentStorage(storage)));
 
 /** `paystate accounts create NAME --tier TIER`, `paystate accounts list`. */
@@ -140,7 +139,11 @@ function shownOnce({ keyId, key }: IssuedKey): string {
   return `Key ${keyId}, shown this once:\n${key}`;
 }
 
-async function rotate(storage: PaymentStorage, keyId: string, rotation: KeyRotation): Promise<RotatedKey> {
+async function rotate(
+  storage: PaymentStorage,
+  keyId: string,
+  rotation: RotateKeyOptions,
+): Promise<RotatedKey> {
   if ((await storage.apiKey(keyId)) === null) throw new KeyRefused(unknownKey(keyId));
   return keysOf(storage).rotateKey(keyId, rotation);
 }
@@ -156,7 +159,7 @@ async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
   if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
 }
 
-/** Nothing here authenticates, so no environment is taken. */
+/** Keys for this command, which authenticates nobody, so that no environment is needed. */
 function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
   return new StoredApiKeys({
     storage,
@@ -167,7 +170,9 @@ function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
   });
 }
 
-/** Live keys belong to mainnet and test keys to every other chain; a database says which one is its own. */
+/**
+ * Live keys belong to mainnet and test keys to every other chain; the database stores the genesis hash of its chain.
+ */
 async function environmentOf(storage: PaymentStorage): Promise<KeyEnvironment> {
   const chain = await storage.fact("genesisHash");
   if (chain !== null) return chain === MAINNET_GENESIS ? "live" : "test";

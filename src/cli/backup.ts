@@ -1,15 +1,15 @@
 /** `paystate backup FILE`: one moment of a database that may be in use, in a file of its own. */
 import { backupSqlite } from "../../storage/sqlite.ts";
-import { databaseFile, type DatabasePlace } from "./open-database.ts";
+import { databaseFile, type DatabaseOptions } from "./open-database.ts";
 import type { Print } from "./print.ts";
 
-/** Which database, and how the answer is printed. */
-export interface BackupWanted extends DatabasePlace {
+/** Options of a backup: the database, and the format of the answer. */
+interface BackupOptions extends DatabaseOptions {
   readonly json: boolean;
 }
 
 /** Copies the database to `target`, checks the copy, and says how large it is. */
-export async function backup(target: string, wanted: BackupWanted, print: Print): Promise<void> {
+export async function backup(target: string, wanted: BackupOptions, print: Print): Promise<void> {
   const source = databaseFile(wanted, "take pg_dump, or the continuous archiving of its server");
   const { file, bytes } = await backupSqlite(source, target);
   const said = `${file} holds ${source} as it was when this began: ${bytes} bytes, every page checked.`;

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { AnyStateMachine } from "xstate";
 import type { AnyWorkflow } from "../engine/index.ts";
 
-/** What a module exports, one level into its lists. */
+/** The exports of a module, and the items of exported lists. */
 async function exportsOf(file: string): Promise<unknown[]> {
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`there is no ${file}: name a module that exports your charts`);
@@ -24,14 +24,17 @@ async function exportsOf(file: string): Promise<unknown[]> {
   }
 }
 
-/** The workflows of a module. @throws Error with a sentence when it has none. */
+/** The workflows of a module. @throws Error with a sentence for a module without workflows. */
 export async function workflowsIn(file: string): Promise<AnyWorkflow[]> {
   const workflows = (await exportsOf(file)).filter(isWorkflow);
   if (workflows.length > 0) return workflows;
   throw new Error(`${file} exports no workflow: expected what workflow() returns, or a list of these`);
 }
 
-/** The machines of a module, those of its workflows among them. @throws Error with a sentence when it has none. */
+/**
+ * The machines of a module, including the machines of its workflows. @throws Error with a sentence for a module without
+ * machines.
+ */
 export async function machinesIn(file: string): Promise<AnyStateMachine[]> {
   const found = (await exportsOf(file)).flatMap((each) =>
     isWorkflow(each) ? [each.machine] : isMachine(each) ? [each] : [],

@@ -1,4 +1,7 @@
-/** Every command by its name. Each loads only what it needs; what cannot be loaded is reported like any other problem. */
+/**
+ * All commands by name. A command loads only the modules it needs; a module that cannot be loaded is reported like any
+ * other problem.
+ */
 import { end } from "./end.ts";
 import type { Command, Print } from "./print.ts";
 import { USAGE } from "./usage.ts";

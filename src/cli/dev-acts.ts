@@ -6,12 +6,12 @@ import { parseAmount } from "../amount.ts";
 import { isPaymentError } from "../errors.ts";
 import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
 import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
-import type { DevWorld } from "./dev-world.ts";
+import type { DevContext } from "./dev-context.ts";
 
-/** Does what one request asks. `body` is what JSON it holds: throws `ZodError` when it is not what is expected. */
-export type DevAct = (world: DevWorld, body: unknown) => object | Promise<object>;
+/** Carries out one request. `body` is the request's JSON. Throws `ZodError` for an unexpected body. */
+type DevAct = (world: DevContext, body: unknown) => object | Promise<object>;
 
-/** A helper cannot do what it was asked; the message says why. */
+/** A helper refused a request; the message says why. */
 export class ActRefused extends Error {
   override readonly name = "ActRefused";
 }
@@ -92,18 +92,18 @@ const fail = actOn(z.strictObject({ next: z.int().min(0).max(MAX_FAILURES) }), (
   return { next };
 });
 
-/** All of them, by the last part of their path. */
+/** All acts, by the last part of their path. */
 export const DEV_ACTS: ReadonlyMap<string, DevAct> = new Map(Object.entries({ fund, deposit, clock, fail }));
 
 function actOn<Fields>(
   schema: z.ZodType<Fields>,
-  perform: (world: DevWorld, fields: Fields) => object | Promise<object>,
+  perform: (world: DevContext, fields: Fields) => object | Promise<object>,
 ): DevAct {
   return (world, body) => perform(world, schema.parse(body));
 }
 
 /** The keys are of three accounts, and the order is of one of them. */
-async function orderOf({ service, apiKeys }: DevWorld, transactionId: string): Promise<TransactionBody> {
+async function orderOf({ service, apiKeys }: DevContext, transactionId: string): Promise<TransactionBody> {
   for (const key of Object.values(apiKeys)) {
     const caller = await service.authenticate(`Bearer ${key}`);
     const found = await service.transaction(caller, transactionId).catch((error: unknown) => {
@@ -115,13 +115,13 @@ async function orderOf({ service, apiKeys }: DevWorld, transactionId: string): P
   throw new ActRefused(`no account of this paystate dev has a transaction ${transactionId}`);
 }
 
-function decimalsOf(service: DevWorld["service"], asset: string): number {
+function decimalsOf(service: DevContext["service"], asset: string): number {
   const token = service.tokens().tokens.find(({ symbol }) => symbol === asset);
   if (token === undefined) throw new ActRefused(`there is no asset ${asset}`);
   return token.decimals;
 }
 
-function unitsOf(service: DevWorld["service"], asset: string, amount: string): bigint {
+function unitsOf(service: DevContext["service"], asset: string, amount: string): bigint {
   const decimals = decimalsOf(service, asset);
   const parsed = parseAmount(amount, decimals);
   if ("amount" in parsed) return parsed.amount;

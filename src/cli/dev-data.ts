@@ -1,4 +1,7 @@
-/** What `paystate dev` keeps between two starts besides chain and database: its secrets, its keys, its ports, its receiver. */
+/**
+ * Settings that `paystate dev` keeps between two starts, besides chain and database: secrets, keys, ports, webhook
+ * receiver.
+ */
 import {
   accessSync,
   constants,
@@ -10,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Tier } from "../payments/records.ts";
+import type { Tier } from "../payments/tables/identity.ts";
 import { refuseUrlAsFolder } from "./url-or-path.ts";
 
 /** The tiers, each with an account and a key of its own. */
@@ -35,7 +38,7 @@ const setupSchema = z.object({
  */
 export type DevSetup = Readonly<z.infer<typeof setupSchema>>;
 
-/** The files of a data folder; makes the folder when it is not there. */
+/** The files of a data folder; makes an absent folder. */
 export function openDataFolder(folder: string): {
   /** Held while a `paystate dev` runs on the folder. */
   readonly lock: string;

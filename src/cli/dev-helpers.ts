@@ -1,20 +1,25 @@
-/** `/_dev`: what a developer may do to a `paystate dev` over HTTP. It stands beside the API, and only this command has it. */
+/** `/_dev`: HTTP helpers of `paystate dev` for a developer, served beside the API by this command only. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import { readBody, parseJson } from "../http/read-json-body.ts";
 import { nodeListener } from "../http/node-listener.ts";
-import { isFromHere, isOfAnotherSite, isUnderOwnName, type Viewer } from "../inspector/admit-viewer.ts";
+import {
+  isFromHere,
+  isOfAnotherSite,
+  isUnderOwnName,
+  type ViewerRequest,
+} from "../inspector/admit-viewer.ts";
 import { isPaymentError } from "../errors.ts";
 import { ActRefused, DEV_ACTS } from "./dev-acts.ts";
-import type { DevWorld } from "./dev-world.ts";
+import type { DevContext } from "./dev-context.ts";
 
-/** Where the helpers stand, below the base URL. */
+/** The path of the helpers, below the base URL. */
 export const DEV_HELPERS_PATH = "/_dev";
 
 type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** The handler of the API with the helpers beside it. They answer this machine alone. */
-export function withDevHelpers(world: DevWorld, api: NodeListener): NodeListener {
+export function withDevHelpers(world: DevContext, api: NodeListener): NodeListener {
   const helpers = nodeListener(
     (request, { peer, httpVersion }) => answer(world, { request, peer, httpVersion }),
     () => refusal(400, "the path or the Host header cannot be read"),
@@ -25,7 +30,7 @@ export function withDevHelpers(world: DevWorld, api: NodeListener): NodeListener
   };
 }
 
-async function answer(world: DevWorld, viewer: Viewer): Promise<Response> {
+async function answer(world: DevContext, viewer: ViewerRequest): Promise<Response> {
   const { request } = viewer;
   if (isOfAnotherSite(request) || !isUnderOwnName(request) || !isFromHere(viewer)) {
     return refusal(403, "only programs of this machine are answered, under a name such as 127.0.0.1");

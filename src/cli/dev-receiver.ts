@@ -1,4 +1,7 @@
-/** What `paystate listen` receives with: `paystate dev` makes it, keeps it in its folder and trusts it from its start. */
+/**
+ * The webhook receiver of `paystate listen`: `paystate dev` makes the secret and the certificate, keeps both in its
+ * folder and trusts the certificate.
+ */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
@@ -7,7 +10,7 @@ import type { DevSetup } from "./dev-data.ts";
 import { makeLoopbackCertificate } from "./loopback-certificate.ts";
 
 /** A loopback certificate with its key, and the secret that its webhooks are signed with. */
-export type DevReceiver = NonNullable<DevSetup["receiver"]>;
+export type DevReceiverSetup = NonNullable<DevSetup["receiver"]>;
 
 const DAY_MS = 86_400_000;
 const VALID_MS = 365 * DAY_MS;
@@ -15,24 +18,27 @@ const VALID_MS = 365 * DAY_MS;
 const RENEWED_BEFORE_MS = 30 * DAY_MS;
 const SECRET_BYTES = 24;
 
-/** The one that is kept, so that a developer's secret stays the same. Its certificate is made again before it ends. */
+/**
+ * Keeps the secret of the stored receiver, so that a developer's code goes on working. Renews the certificate before it
+ * ends.
+ */
 export function receiverFor(
-  kept: DevReceiver | undefined,
+  kept: DevReceiverSetup | undefined,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
-): DevReceiver {
+): DevReceiverSetup {
   const now = clock.now();
   if (kept !== undefined && endOf(kept) > now + RENEWED_BEFORE_MS) return kept;
   const secret = kept?.secret ?? `whsec_${Buffer.from(random.bytes(SECRET_BYTES)).toString("base64")}`;
   return { secret, ...makeLoopbackCertificate({ from: now - DAY_MS, until: now + VALID_MS }, random) };
 }
 
-function endOf({ certificate }: DevReceiver): number {
+function endOf({ certificate }: DevReceiverSetup): number {
   return Date.parse(new X509Certificate(certificate).validTo);
 }
 
 /**
- * What deliveries of a development trust: its own receiver, and as ever Node's authorities and those of
- * NODE_EXTRA_CA_CERTS, since naming one replaces them all.
+ * Certificates that deliveries of a development service trust: its own receiver, Node's authorities and
+ * NODE_EXTRA_CA_CERTS. All are listed because an explicit list replaces Node's defaults.
  */
 export function trustedBy({ receiver }: DevSetup): readonly string[] {
   return [

@@ -1,4 +1,4 @@
-/** Whose money moves in development: three wallets for the developer, and those that the service works with. */
+/** Wallets of `paystate dev`: three wallets for the developer, and the wallets that the service works with. */
 import { SOL_MINT } from "../address.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";
@@ -16,7 +16,7 @@ const DESK_FUNDS = { lamports: 10_000_000_000_000n, usdc: 1_500_000_000_000n, us
 const SLOTS_TO_FINALITY = 33;
 
 /** The developer's wallets, and the options that switch private mode and swaps on. */
-export interface DevMoney extends Required<Pick<PaymentServiceOptions, "privateRouting" | "swap">> {
+interface DevMoney extends Required<Pick<PaymentServiceOptions, "privateRouting" | "swap">> {
   readonly wallets: readonly [LocalWallet, ...(readonly LocalWallet[])];
 }
 

@@ -1,7 +1,7 @@
 /** `paystate dev`: local chain, SQLite file, service and handler in one process, going on where they were. */
 import { createServer } from "node:http";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { Tier } from "../payments/records.ts";
+import type { Tier } from "../payments/tables/identity.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
 import { recoveryFile } from "../payments/operator/recovery/journal-file.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
@@ -14,19 +14,19 @@ import { openDataFolder, TIERS, type DevSetup } from "./dev-data.ts";
 import { withDevHelpers } from "./dev-helpers.ts";
 import { receiverFor, trustedBy } from "./dev-receiver.ts";
 import { devMoney } from "./dev-wallets.ts";
-import { devReady, readyPage } from "./dev-ready.ts";
+import { devStatus, readyPage } from "./dev-status.ts";
 import { holdFolder } from "./hold-folder.ts";
 import { closeServer, DEV_HOST, listenOn, takePort, isLoopback } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** The arguments of the command, read and checked. */
-export interface DevArguments {
+interface DevArguments {
   readonly port: number;
   readonly rpcPort: number;
   readonly dataFolder: string;
   readonly slotMs: number;
-  /** How long a payment of wallet mode can be cancelled, in milliseconds. */
+  /** The time in which a payment of wallet mode can be cancelled, in milliseconds. */
   readonly broadcastDelayMs: number;
   readonly json: boolean;
   readonly debug: boolean;
@@ -91,7 +91,7 @@ export async function dev(args: DevArguments): Promise<void> {
     leaveFolder();
   });
   const baseUrl = `http://${DEV_HOST}:${api.port}`;
-  const ready = devReady({
+  const ready = devStatus({
     baseUrl,
     rpcUrl: rpc.url,
     webSocketUrl: rpc.webSocketUrl,
@@ -102,7 +102,7 @@ export async function dev(args: DevArguments): Promise<void> {
   process.stdout.write(`${args.json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);
 }
 
-/** What the last start has kept, and what it had not yet. */
+/** The setup of the last start, completed. */
 function setupFrom(kept: DevSetup | null): DevSetup {
   const masterSecret = kept?.masterSecret ?? Buffer.from(systemRandom.bytes(32)).toString("hex");
   const receiver = receiverFor(kept?.receiver, { clock: systemClock, random: systemRandom });

@@ -13,7 +13,7 @@ import { layOutChart } from "../inspector/chart/lay-out-chart.ts";
 import { readChart } from "../inspector/chart/read-chart.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What `--format` takes. */
+/** Formats of `--format`. */
 export const MACHINE_FORMATS: readonly string[] = ["mermaid", "svg", "json"];
 
 const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateMachine>([
@@ -26,7 +26,7 @@ const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateM
 
 /**
  * The named charts, those of modules of the host's, or all five; one chart only where the format is `svg`, since a file holds one picture. Throws
- * `UsageError` for a name that is none, and `NoLayout` where a picture is asked for and elkjs is not installed.
+ * `UsageError` for a name that is none, and `LayoutMissingError` where a picture is asked for and elkjs is not installed.
  */
 export async function drawMachines(names: readonly string[], format: string): Promise<string> {
   const named = await Promise.all((names.length === 0 ? [...MACHINES.keys()] : names).map(machinesNamed));
@@ -49,7 +49,10 @@ export async function drawMachines(names: readonly string[], format: string): Pr
   }
 }
 
-/** One of the five by its name, or those of a module by its path, which has a dot or a slash. */
+/**
+ * The machines named on the command line: one of the five charts by name, or the machines of a module by path, which
+ * contains a dot or a slash.
+ */
 async function machinesNamed(name: string): Promise<readonly AnyStateMachine[]> {
   const machine = MACHINES.get(name);
   if (machine !== undefined) return [machine];

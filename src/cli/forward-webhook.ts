@@ -1,4 +1,7 @@
-/** One webhook on its way through `paystate listen`: read, verified, forwarded as it came, and answered as the target did. */
+/**
+ * Forwards a webhook through `paystate listen`: reads and verifies it, forwards it unchanged, and returns the target's
+ * answer.
+ */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { request as ask } from "undici";
@@ -7,8 +10,8 @@ import { verifyWebhook, WebhookRefused, type WebhookNotice } from "../receiver/i
 import type { Clock } from "../runtime.ts";
 import type { Print } from "./print.ts";
 
-/** Where webhooks go and how they are known to be genuine. */
-export interface ForwardingParts {
+/** The target of forwarded webhooks, and the secrets that prove them genuine. */
+interface ForwardingParts {
   readonly target: URL;
   readonly secret: string;
   readonly clock: Clock;
@@ -35,7 +38,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-export class Forwarding {
+export class ForwardHandler {
   readonly #parts: ForwardingParts;
 
   constructor(parts: ForwardingParts) {

@@ -1,4 +1,4 @@
-/** One `paystate dev` per data folder: two of them would write two chains into one journal. */
+/** Locks a data folder for one `paystate dev`: two of them would write two chains into one journal. */
 import { openDatabase } from "../../storage/sqlite/open.ts";
 import { codeOf } from "../../storage/sqlite/explain.ts";
 

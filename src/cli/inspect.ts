@@ -5,12 +5,12 @@ import { readOnlySqlite } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { AnyTable } from "../../storage/table.ts";
-import type { Inspected } from "../engine/inspected.ts";
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
 import { ranTasks } from "../engine/ran-tasks.ts";
 import { inspectorHandler } from "../http/create-inspector.ts";
 import { BundleRefused, isBundle, readBundle, type BundleContent } from "../inspector/bundle/bundle.ts";
 import { bundleStorage } from "../inspector/bundle/bundle-storage.ts";
-import type { ChartDrawing } from "../inspector/charts.ts";
+import type { DrawableChart } from "../inspector/chart-registry.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { paymentTables } from "../payments/tables.ts";
 import { systemClock } from "../runtime.ts";
@@ -23,7 +23,7 @@ import { isUrl } from "./url-or-path.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The arguments of the command, read and checked. */
-export interface InspectArguments {
+interface InspectArguments {
   readonly file: string;
   /** A module with the host's own charts. */
   readonly charts: string | undefined;
@@ -32,10 +32,10 @@ export interface InspectArguments {
   readonly debug: boolean;
 }
 
-/** What is shown, and the way to leave it. */
+/** An open inspector, and the way to close it. */
 interface Opened {
-  readonly inspected: Inspected;
-  readonly drawings: readonly ChartDrawing[];
+  readonly inspected: InspectedEngine;
+  readonly drawings: readonly DrawableChart[];
   readonly close: () => Promise<void>;
 }
 
@@ -115,7 +115,7 @@ function openedBundle(content: BundleContent): Opened {
 }
 
 /** A database without the tables of payments is one of a host's own engine. */
-async function inspectedIn(storage: EngineStorage): Promise<Inspected> {
+async function inspectedIn(storage: EngineStorage): Promise<InspectedEngine> {
   await hasTables(storage, [ranTasks]);
   return (await hasTables(storage, Object.values(paymentTables)))
     ? paymentCharts(storage)

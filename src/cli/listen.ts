@@ -1,15 +1,18 @@
-/** `paystate listen`: a webhook receiver on this machine that shows what comes and forwards it to the developer's program. */
+/**
+ * `paystate listen`: a webhook receiver on this machine that shows deliveries and forwards them to the developer's
+ * program.
+ */
 import { createServer } from "node:https";
 import { isApiError } from "../client/api-error.ts";
 import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
 import { systemClock } from "../runtime.ts";
-import { Forwarding } from "./forward-webhook.ts";
+import { ForwardHandler } from "./forward-webhook.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
 import type { Print } from "./print.ts";
 import { runningDev, type DevAccount } from "./running-dev.ts";
 
 /** The arguments of the command, read and checked. */
-export interface ListenArguments {
+interface ListenArguments {
   readonly forwardTo: URL;
   readonly port: number;
   readonly events: readonly NoticeEvent[];
@@ -29,7 +32,7 @@ export async function listen(
 ): Promise<() => Promise<void>> {
   const { accounts, receiver } = await runningDev(dataFolder);
   const { certificate: cert, privateKey: key, secret } = receiver;
-  const forwarding = new Forwarding({ target: forwardTo, secret, clock: systemClock, print });
+  const forwarding = new ForwardHandler({ target: forwardTo, secret, clock: systemClock, print });
   const { server, port } = await takePort({ option: "--port", wanted, last: undefined }, (taken) =>
     listenOn(
       taken,
@@ -73,7 +76,8 @@ async function register(
   print: Print,
 ): Promise<(() => Promise<unknown>) | null> {
   const { webhooks } = await client.listWebhooks();
-  // The port is ours, so the listen that left this one behind is dead. Taking it over counts as no registration.
+  // The port belongs to this process, so the `listen` that registered this webhook is dead. Taking it over counts as no
+  // registration.
   const left = webhooks.find((webhook) => webhook.url === url);
   try {
     const { webhookId } = await (left === undefined

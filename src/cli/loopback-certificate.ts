@@ -3,13 +3,13 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
 /** A certificate and its key, both in PEM. A client that is to accept it trusts the certificate itself. */
-export interface LoopbackCertificate {
+interface LoopbackCertificate {
   readonly certificate: string;
   readonly privateKey: string;
 }
 
 /** From when until when it is valid, in milliseconds since the Unix epoch; before the year 2050. */
-export interface Validity {
+interface Validity {
   readonly from: number;
   readonly until: number;
 }

@@ -10,16 +10,19 @@ export const DEV_HOST = "127.0.0.1";
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
-/** Whether an address is this machine's own, which no other machine can reach. */
+/** Whether an address belongs to this machine alone, so that no other machine can reach it. */
 export function isLoopback(ip: string): boolean {
   return LOOPBACK.test(ip);
 }
 
-/** How long an open request may delay the end. A browser's spare connection, which never asks, would delay it without end. */
+/**
+ * The longest delay of the server's end by an open request. A browser's spare connection, which never asks, would delay
+ * it without end.
+ */
 const MAX_CLOSE_MS = 500;
 
 /** A port that an option names. */
-export interface PortWish {
+interface PortOption {
   readonly option: string;
   readonly wanted: number;
   readonly last: number | undefined;
@@ -30,14 +33,14 @@ export interface PortWish {
  * Rejects with a sentence that names the option to change.
  */
 export async function takePort<T>(
-  { option, wanted, last }: PortWish,
+  { option, wanted, last }: PortOption,
   take: (port: number) => Promise<T>,
 ): Promise<T> {
   try {
     if (wanted === 0 && last !== undefined) return await take(last).catch(() => take(0));
     return await take(wanted);
   } catch (cause) {
-    // A chain takes the next port too: the one in use is not always the one that was asked for.
+    // A chain takes the next port too: the port in use may differ from the wanted port.
     const taken = portInUse(cause);
     const reason = taken === null ? `port ${wanted} cannot be opened` : `port ${taken} is in use`;
     throw new Error(`${reason}: choose another one with ${option}, or 0 for any free one`, { cause });

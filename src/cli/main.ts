@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-/** The `paystate` command: runs what its arguments ask for, and says in a sentence what went wrong. */
+/** The `paystate` command: runs the command in its arguments, and reports an error in a sentence. */
 import { inspect } from "node:util";
 import { runCommand } from "./commands.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** How `reconcile` ends when it could not look. */
+/** The exit code of a `reconcile` that could not look. */
 const NOTHING_CONCLUDED = 2;
 
 const args = process.argv.slice(2);

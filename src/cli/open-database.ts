@@ -1,4 +1,7 @@
-/** The database that a command works on beside the service: one that is named, or that of a `paystate dev` folder. */
+/**
+ * Opens the database of a command that works beside the service: the named database, or the database of a
+ * `paystate dev` folder.
+ */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { postgresStorage } from "../../storage/postgres.ts";
@@ -13,7 +16,7 @@ import { UsageError } from "./usage-error.ts";
 export const DATABASE_OPTIONS = { data: { type: "string" }, database: { type: "string" } } as const;
 
 /** The values of these options. */
-export interface DatabasePlace {
+export interface DatabaseOptions {
   readonly data?: string | undefined;
   readonly database?: string | undefined;
 }
@@ -29,7 +32,7 @@ export interface OpenDatabase {
  * name is refused with a sentence.
  */
 export async function withDatabase(
-  place: DatabasePlace,
+  place: DatabaseOptions,
   act: (open: OpenDatabase) => Promise<void>,
 ): Promise<void> {
   const { storage, file } = await opened(placeOf(place));
@@ -48,14 +51,14 @@ async function opened(place: string): Promise<OpenDatabase> {
 }
 
 /** The file of an SQLite database that is there, by its options. Throws for PostgreSQL, naming `instead`. */
-export function databaseFile({ data, database }: DatabasePlace, instead: string): string {
+export function databaseFile({ data, database }: DatabaseOptions, instead: string): string {
   const place = placeOf({ data, database });
   if (isPostgres(place)) throw new UsageError(`this database is PostgreSQL: ${instead}`);
   mustBeDatabase(place);
   return place;
 }
 
-function placeOf({ data, database }: DatabasePlace): string {
+function placeOf({ data, database }: DatabaseOptions): string {
   if (data !== undefined && database !== undefined) {
     throw new UsageError("expected --data or --database, not both");
   }

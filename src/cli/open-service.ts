@@ -18,24 +18,24 @@ import { DEV_HOST, isLoopback } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What an operator asks. */
+/** The part of a service that operators use. */
 export type OperatorService = Pick<PaymentService, "reconcile"> &
   Partial<Pick<PaymentService, "operator" | "testWebhook" | "health" | "diagnose">>;
 
-/** A service that was opened, and not started: it takes no work from the one that runs. */
-export interface OpenService {
+/** A service that was opened but not started: a running service keeps its work. */
+interface OpenService {
   readonly service: OperatorService;
   readonly close: () => Promise<void>;
 }
 
-/** Which service is meant: by its folder, or by the module that exports it. */
-export interface ServicePlace {
+/** Names a service by its folder, or by the module that exports the service. */
+export interface ServiceOptions {
   readonly data?: string | undefined;
   readonly service?: string | undefined;
 }
 
-/** The one that was named; without a name that of the default folder. */
-export async function openService({ data, service }: ServicePlace): Promise<OpenService> {
+/** Opens the named service; without a name, the service of the default folder. */
+export async function openService({ data, service }: ServiceOptions): Promise<OpenService> {
   if (service === undefined) return openDevService(data ?? ".paystate");
   if (data !== undefined) throw new UsageError("expected --data or --service, not both");
   return openOwnService(service);

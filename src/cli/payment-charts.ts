@@ -13,8 +13,8 @@ const KEY_BYTES = 32;
 const NO_NODE = "http://127.0.0.1:9";
 
 /**
- * What an inspector shows of these rows. The service is never started, so nothing is claimed, signed or written; its
- * secrets are made for the occasion and open nothing.
+ * The view of payment rows for an inspector. The service is never started, so nothing is claimed, signed or written;
+ * its secrets are made up and open nothing.
  */
 export function paymentCharts(storage: EngineStorage): Omit<InspectedService, "health" | "calls"> {
   const wallet = (): ReturnType<typeof keypairSigner> => keypairSigner(systemRandom.bytes(KEY_BYTES));

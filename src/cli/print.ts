@@ -1,4 +1,4 @@
-/** How a command says something on stdout, and what a command that prints is. */
+/** The types of commands, and of their output to stdout. */
 
 /** Prints one line, or a page of several. */
 export type Print = (text: string) => void;

@@ -1,4 +1,4 @@
-/** Arguments of a command, read strictly: what it does not take is refused, by name, with what would be right. */
+/** Reads the arguments of a command strictly: an unknown argument is refused by name, with the right form. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { UsageError } from "./usage-error.ts";
 
@@ -7,7 +7,7 @@ type Parsed<O extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; allowPositionals: true; options: O }>
 >;
 
-/** Throws `UsageError` for an option that is none of `options`, lacks its value or takes none. */
+/** Throws `UsageError` for an unknown option, a missing value, or a superfluous value. */
 export function readArguments<O extends Options>(args: readonly string[], options: O): Parsed<O> {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
@@ -23,20 +23,20 @@ export function readArguments<O extends Options>(args: readonly string[], option
   }
 }
 
-/** Whose service a command is about. */
+/** Options that name the service of a command. */
 export const WHOSE = {
   data: { type: "string" },
   service: { type: "string" },
   debug: { type: "boolean", default: false },
 } as const;
 
-/** What a number may be, both ends included. */
-export interface Bounds {
+/** The bounds of a number, both inclusive. */
+interface Bounds {
   readonly least: number;
   readonly most: number;
 }
 
-/** What a port may be; 0 is any that is free. */
+/** The bounds of a port; 0 stands for any free port. */
 export const PORTS: Bounds = { least: 0, most: 65_535 };
 
 /** The number that an option's text stands for. Throws `UsageError` outside the bounds. */
@@ -49,9 +49,9 @@ export function wholeNumber(option: string, text: string, { least, most }: Bound
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof UNITS;
 
-/** How long something may last. */
-export interface Durations {
-  /** What the example in the error is counted in. */
+/** The bounds of a duration. */
+interface Durations {
+  /** The unit of the example in the error. */
   readonly unit: Unit;
   /** Milliseconds. */
   readonly most: number;

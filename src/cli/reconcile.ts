@@ -1,13 +1,13 @@
 /** `paystate reconcile`: the database against the chain, and what of it is not explained. */
-import type { AddressFindings, Finding } from "../payments/reconcile/findings.ts";
-import type { AssetSums } from "../payments/reconcile/addresses.ts";
-import type { ReconciledPurse } from "../payments/reconcile/purses.ts";
+import type { AddressReport, Finding } from "../payments/reconcile/findings.ts";
+import type { AssetTally } from "../payments/reconcile/addresses.ts";
+import type { PurseReconciliation } from "../payments/reconcile/purses.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
-import type { ReconciledWallet, WalletFinding } from "../payments/reconcile/wallet.ts";
+import type { WalletReconciliation, WalletFinding } from "../payments/reconcile/wallet.ts";
 import type { OperatorService } from "./open-service.ts";
 import type { Print } from "./print.ts";
 
-/** Prints what was found, and resolves with whether all of it is explained. */
+/** Prints the findings, and resolves with whether all findings are explained. */
 export async function reconcile(
   service: OperatorService,
   print: Print,
@@ -18,7 +18,7 @@ export async function reconcile(
   return reconciliation.isExplained;
 }
 
-const SUMS: readonly (readonly [name: keyof AssetSums, label: string])[] = [
+const SUMS: readonly (readonly [name: keyof AssetTally, label: string])[] = [
   ["deposits", "deposited"],
   ["arriving", "arriving, not recorded yet"],
   ["loans", "lent by the sponsor"],
@@ -34,7 +34,7 @@ const SUMS: readonly (readonly [name: keyof AssetSums, label: string])[] = [
   ["held", "still at the addresses"],
 ];
 
-/** The page for people: a line for each address that needs one, then the sums, then the verdict. */
+/** The page for people: a line for each address with a problem, then the sums, then the verdict. */
 function reconciliationPage(reconciliation: Reconciliation): string {
   const { isExplained, addresses, assets, findings, wallet, purses } = reconciliation;
   const lines = [
@@ -61,12 +61,12 @@ function reconciliationPage(reconciliation: Reconciliation): string {
   ].join("\n");
 }
 
-function walletSentence({ transactions, unproven }: ReconciledWallet): string {
+function walletSentence({ transactions, unproven }: WalletReconciliation): string {
   const what = `${transactions} wallet ${transactions === 1 ? "transaction" : "transactions"} that are over`;
   return unproven === 0 ? `${what}.` : `${what}, of ${unproven} of which no node has the history any more.`;
 }
 
-function purseSentence({ purse, transactions, isWhole }: ReconciledPurse): string {
+function purseSentence({ purse, transactions, isWhole }: PurseReconciliation): string {
   return ` ${isWhole ? "" : "The newest "}${transactions} transactions of the ${purse}.`;
 }
 
@@ -80,11 +80,11 @@ function walletLine({ transactionId, status, signature, onChain }: WalletFinding
   return `${transactionId} (${status}) ${signature}: ${ON_CHAIN[onChain]}`;
 }
 
-function purseLine({ purse, address, unknownSignatures }: ReconciledPurse): string {
+function purseLine({ purse, address, unknownSignatures }: PurseReconciliation): string {
   return `${purse} ${address}: has signed ${unknownSignatures.join(", ")}, which this database does not know`;
 }
 
-function findingsLine({ transactionId, address, status, findings }: AddressFindings): string {
+function findingsLine({ transactionId, address, status, findings }: AddressReport): string {
   return `${transactionId} (${status}) ${address}: ${findings.map(sentence).join("; ")}`;
 }
 

@@ -3,22 +3,22 @@ import { isApiError } from "../client/api-error.ts";
 import { createClient, type PaymentClient } from "../client/create-client.ts";
 import { NoAnswer } from "../client/no-answer.ts";
 import { setupIn } from "./dev-data.ts";
-import type { DevReceiver } from "./dev-receiver.ts";
+import type { DevReceiverSetup } from "./dev-receiver.ts";
 import { DEV_HOST } from "./loopback-server.ts";
 
-/** One of its accounts. */
+/** An account of a running `paystate dev`. */
 export interface DevAccount {
   readonly tier: string;
   readonly client: PaymentClient;
 }
 
 /** A service that answers. */
-export interface RunningDev {
+interface RunningDev {
   readonly accounts: readonly DevAccount[];
-  readonly receiver: DevReceiver;
+  readonly receiver: DevReceiverSetup;
 }
 
-// It is on this machine, and registering makes it try a receiver that is here, too.
+// The time limit of a call. The service is on this machine, and so is the receiver that a registration tries.
 const MAX_CALL_MS = 10_000;
 
 /** Throws a sentence where none runs on the folder: its port does not answer, or does not know the folder's keys. */

@@ -53,8 +53,8 @@ export async function triggerAt(
   return tell(event, { to: url.href, status: answer.status, isTaken: answer.status === 200 }, print);
 }
 
-/** What is sent to which webhook. */
-export interface WebhookTrigger {
+/** An event, and the webhook to send it to. */
+interface WebhookTrigger {
   readonly event: NoticeEvent;
   readonly webhookId: string;
   readonly accountId: string;

@@ -5,7 +5,7 @@ export function isUrl(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-/** Whether it is the URL of a PostgreSQL database. */
+/** Whether the text is the URL of a PostgreSQL database. */
 export function isPostgres(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text);
 }

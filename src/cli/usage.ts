@@ -1,4 +1,4 @@
-/** What `paystate --help` prints. */
+/** The text of `paystate --help`. */
 
 export const USAGE = `paystate dev [--port N] [--rpc-port N] [--data DIR] [--slot-ms N] [--broadcast-delay-ms N] [--json] [--debug]
     Starts a local chain, a database, the payment service and its HTTP handler.

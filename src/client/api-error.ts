@@ -1,7 +1,7 @@
 /** The service's refusals as errors: their code gives their details a type. */
 import type { ErrorCode, ErrorDetails } from "../errors.ts";
 
-/** What an error is made of. */
+/** The parts of an `ApiError`. */
 export interface ApiErrorParts<Code extends ErrorCode> {
   readonly code: Code;
   readonly message: string;
@@ -21,12 +21,12 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: Code;
   /** The HTTP status. */
   readonly status: number;
-  /** What belongs to the code, and `requestId`, which the operator finds in the logs. */
+  /** The details of the code, and `requestId`, which the operator finds in the logs. */
   readonly details: ErrorDetails[Code] & { readonly requestId: string };
-  /** In milliseconds, when it may be asked again; null when the service does not tell. */
+  /** Milliseconds until the request may be repeated; null when the service does not tell. */
   readonly retryAfterMs: number | null;
   /**
-   * How many requests were sent. When more than one was, an earlier one may have done what was asked and its answer was
+   * How many requests were sent. After several requests, an earlier one may have been carried out, with its answer
    * lost: `cancelTransaction` is then refused with `CANNOT_CANCEL`, `currentStatus` `cancelled`.
    */
   readonly attempts: number;
@@ -42,7 +42,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * Whether something thrown is a refusal of the service, and of this code when one is given.
+ * Whether a thrown value is a refusal of the service, with this code if a code is given.
  *
  * @example
  * ```ts no-run: there is no service at this address

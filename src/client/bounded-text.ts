@@ -26,7 +26,7 @@ export async function boundedText(response: Response, signal: AbortSignal): Prom
       text += decoder.decode(value, { stream: true });
     }
   } finally {
-    // After the end it does nothing. What the other side makes of it is not waited for.
+    // Cancelling a finished stream does nothing. The sender's reaction is not awaited.
     reader.cancel().catch(() => {});
   }
 }

@@ -4,9 +4,9 @@ import { type Clock, type Random, systemClock, systemRandom } from "../runtime.t
 /** Sends a request: the platform's `fetch`, or `createHttpHandler(…).fetch` in the service's own process. */
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** What `createClient` is given. */
+/** Options of `createClient`. */
 export interface ClientOptions {
-  /** Where the service stands, without `/v1`, such as "https://pay.example" or "https://shop.example/payments". */
+  /** The URL of the service, without `/v1`, such as "https://pay.example" or "https://shop.example/payments". */
   readonly baseUrl: string;
   /** A key of the account. It is sent to `baseUrl` only: redirects are not followed. */
   readonly apiKey: string;
@@ -49,7 +49,7 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
   return { ...checked, baseUrl: checked.baseUrl.replace(/\/+$/, "") };
 }
 
-/** What an option has to be. */
+/** A check of an option. */
 interface Check {
   readonly expected: string;
   fits(value: unknown): boolean;

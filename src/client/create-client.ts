@@ -1,7 +1,7 @@
 /** A client of the API: one typed method for each endpoint, and waiting for a status. */
 import { checkClientOptions, type ClientOptions } from "./client-options.ts";
-import { Exchange, type Question } from "./exchange.ts";
-import type { CallOptions, EndpointMethods, PostOptions } from "./methods.ts";
+import { HttpClient, type ServiceRequest } from "./http-client.ts";
+import type { CallOptions, EndpointClient, PostOptions } from "./methods.ts";
 import { OPERATIONS, type Operation } from "./operations.ts";
 import { Pages } from "./pages.ts";
 import { waitForStatus, type Transaction, type WantedStatus } from "./wait-for-status.ts";
@@ -10,7 +10,7 @@ import { waitForStatus, type Transaction, type WantedStatus } from "./wait-for-s
  * The methods of the client. Each takes the ids of the path, then the body or the query, then options. They reject with
  * `ApiError` when the service refuses, and with `NoAnswer` when the outcome is unknown.
  */
-export interface PaymentClient extends EndpointMethods {
+export interface PaymentClient extends EndpointClient {
   /**
    * Resolves with the transaction once it has this status or has passed it, or with "final" once it is completed, failed
    * or cancelled. Rejects with `StatusNotReached` when it has ended in another status, and with the reason of `signal`.
@@ -48,13 +48,13 @@ type Query = Readonly<Record<string, string | number | undefined>>;
  * ```
  */
 export function createClient(options: ClientOptions): PaymentClient {
-  const exchange = new Exchange(checkClientOptions(options));
+  const exchange = new HttpClient(checkClientOptions(options));
   const methods = Object.fromEntries(
     Object.entries<Operation>(OPERATIONS).map(([name, operation]) => [
       name,
       (...args: readonly unknown[]) => call(exchange, { name, operation }, args),
     ]),
-  ) as unknown as EndpointMethods;
+  ) as unknown as EndpointClient;
   const source = { ask: methods.getTransaction, clock: exchange.clock };
   return {
     ...methods,
@@ -68,7 +68,7 @@ interface NamedOperation {
 }
 
 /** Asks at once, or as often as a list is read. */
-function call(exchange: Exchange, named: NamedOperation, args: readonly unknown[]): unknown {
+function call(exchange: HttpClient, named: NamedOperation, args: readonly unknown[]): unknown {
   const { reads, id } = named.operation;
   const ask = async (more: Query): Promise<unknown> => {
     const question = questionOf(named, args, more);
@@ -79,7 +79,7 @@ function call(exchange: Exchange, named: NamedOperation, args: readonly unknown[
 }
 
 /** Reads the arguments as the method's type has them: the ids of the path, the fields, the options. */
-function questionOf(named: NamedOperation, args: readonly unknown[], more: Query): Question {
+function questionOf(named: NamedOperation, args: readonly unknown[], more: Query): ServiceRequest {
   const { operation } = named;
   const { ids, path } = pathWith(named, args);
   const [fields, options] = operation.sends === "nothing" ? [undefined, args[ids]] : args.slice(ids);

@@ -9,32 +9,32 @@ import type { Page, Pages } from "./pages.ts";
 export type OperationId = ServedEndpoint["operationId"];
 
 /** The declaration of an endpoint. */
-export type EndpointOf<Name extends OperationId> = Extract<ServedEndpoint, { readonly operationId: Name }>;
+type EndpointOf<Name extends OperationId> = Extract<ServedEndpoint, { readonly operationId: Name }>;
 
 /** The endpoints that need a key. */
 type Keyed = Exclude<ServedEndpoint, OpenEndpoint>;
 
-/** What an endpoint answers. */
+/** The answer of an endpoint. */
 export type AnswerOf<Name extends OperationId> = Immutable<z.output<EndpointOf<Name>["answer"]["schema"]>>;
 
-/** What every method takes beside what it sends. */
+/** Options of every method. */
 export interface CallOptions {
-  /** Ends the call. What was sent by then may still be done: the outcome is unknown. */
+  /** Ends the call. A request that was already sent may still be carried out: the outcome is unknown. */
   readonly signal?: AbortSignal;
 }
 
-/** What a method that makes something takes. */
+/** Options of a method that creates something. */
 export interface PostOptions extends CallOptions {
   /**
    * 1 to 255 visible ASCII characters. The same key and the same fields again get the same answer, and nothing is done
-   * twice; the same key with other fields is refused with `IDEMPOTENCY_KEY_REUSED`. Give one of your own, such as the
-   * number of the order: then no restart of your program pays twice. Default: a new one for each call, which the client
-   * keeps through its retries.
+   * twice; the same key with other fields is refused with `IDEMPOTENCY_KEY_REUSED`. Give a key of your own, such as the
+   * order number: then no restart of your program pays twice. Default: a new key for each call; retries of the client
+   * repeat the key.
    */
   readonly idempotencyKey?: string;
 }
 
-/** One argument for each variable part of the path. */
+/** An argument for each variable part of the path. */
 type Ids<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
   ? [id: string, ...Ids<Rest>]
   : [];
@@ -42,7 +42,7 @@ type Ids<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
 type BodyOf<Endpoint extends Keyed> = NonNullable<Endpoint["body"]>["schema"];
 type QueryOf<Endpoint extends Keyed> = NonNullable<Endpoint["query"]>;
 
-/** The body or the query, where there is one. */
+/** The body or the query of an endpoint, if any. */
 type Fields<Endpoint extends Keyed> =
   undefined extends z.input<BodyOf<Endpoint>>
     ? string extends keyof QueryOf<Endpoint>["shape"]
@@ -60,8 +60,8 @@ type MethodOf<Endpoint extends Keyed> = (
   ...args: [...Ids<Endpoint["path"]>, ...Fields<Endpoint>, options?: OptionsOf<Endpoint>]
 ) => Answered<AnswerOf<Endpoint["operationId"]>>;
 
-/** One method for each endpoint, by its operationId. */
-export type EndpointMethods = {
+/** The client's methods: for each endpoint a method named after the operationId. */
+export type EndpointClient = {
   readonly [Name in Keyed["operationId"]]: MethodOf<Extract<Keyed, { readonly operationId: Name }>>;
 } & {
   readonly [Name in Exclude<OperationId, Keyed["operationId"]>]: (
@@ -69,7 +69,7 @@ export type EndpointMethods = {
   ) => Promise<AnswerOf<Name>>;
 };
 
-/** What a method sends beside the ids of its path. */
+/** Arguments of a method after the ids of its path: the body or the query. */
 type SentBy<Endpoint> = Endpoint extends Keyed
   ? Fields<Endpoint> extends [query?: unknown]
     ? Fields<Endpoint> extends []
@@ -80,14 +80,14 @@ type SentBy<Endpoint> = Endpoint extends Keyed
     : never
   : "nothing";
 
-/** What a method makes of an answer: a list is paged by the id of its last element. */
+/** The client's form of an answer: a list is paged by the id of its last element. */
 type ReadAs<Answer> = Answer extends string
   ? { readonly reads: "text" }
   : Answer extends Page<infer Element>
     ? { readonly reads: "pages"; readonly id: keyof Element & `${string}Id` }
     : { readonly reads: "object" };
 
-/** What the client knows of an endpoint when it runs; the compiler compares it with the declaration. */
+/** The client's knowledge about an endpoint at run time; the compiler compares it with the declaration. */
 export type OperationOf<Name extends OperationId> = {
   readonly method: EndpointOf<Name>["method"];
   readonly path: EndpointOf<Name>["path"];

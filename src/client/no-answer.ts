@@ -1,6 +1,6 @@
 /** The error for a request whose outcome is unknown. */
 
-/** What is known of such a request. */
+/** The facts about a request without an answer. */
 export interface NoAnswerParts {
   readonly message: string;
   readonly status: number | null;
@@ -18,7 +18,7 @@ export interface NoAnswerParts {
  */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
-  /** Of the last answer, null when none came. */
+  /** The status of the last answer; null without an answer. */
   readonly status: number | null;
   /** Whether the same request may be answered soon. False where asking again will not help, such as a wrong `baseUrl`. */
   readonly mayPass: boolean;

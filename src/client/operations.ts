@@ -1,7 +1,7 @@
-/** Where each method asks and what it sends: all that the running client knows of the endpoints. */
+/** Method, path and kind of body of each endpoint: the running client knows nothing else of the endpoints. */
 import type { OperationId, OperationOf } from "./methods.ts";
 
-/** What is known of an endpoint. */
+/** The client's knowledge about an endpoint. */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
@@ -11,7 +11,9 @@ export interface Operation {
   readonly id?: string;
 }
 
-/** By operationId. A row that differs from the endpoint's declaration does not compile. */
+/**
+ * The operations of the client, by operationId. A row that differs from the endpoint's declaration does not compile.
+ */
 export const OPERATIONS = {
   listTokens: { method: "GET", path: "/v1/tokens", sends: "nothing", reads: "object" },
   getBalances: { method: "GET", path: "/v1/balances/{address}", sends: "nothing", reads: "object" },

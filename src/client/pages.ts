@@ -1,14 +1,16 @@
 /** Reads a list of the service page by page, as far as its reader goes. */
 import { NoAnswer } from "./no-answer.ts";
 
-/** One page of a list. */
+/** A page of a list. A page may be empty where `hasMore` is true. */
 export interface Page<Element> {
   readonly data: readonly Element[];
   readonly hasMore: boolean;
+  /** Where the next page begins; undefined for behind the last element. */
+  readonly nextAfter?: string | undefined;
 }
 
-/** Asks for the page after this id, or for the first one. */
-export type AskForPage = (startingAfter: string | undefined) => Promise<unknown>;
+/** Asks for the page after this place, or for the first one. */
+type AskForPage = (startingAfter: string | undefined) => Promise<unknown>;
 
 /**
  * A list. Nothing is asked for until it is read: `for await` goes through all elements, page after page, and ends where
@@ -31,13 +33,13 @@ export class Pages<Element> implements AsyncIterable<Element> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Element, void, undefined> {
     let after: string | undefined;
     for (;;) {
-      const { data, hasMore } = await this.#read(after);
+      const { data, hasMore, nextAfter } = await this.#read(after);
       yield* data;
       if (!hasMore) return;
-      const last = this.#idOf(data.at(-1));
+      const last = nextAfter ?? this.#idOf(data.at(-1));
       // The same page again and again would never end.
       if (last === null || last === after) {
-        throw unusablePage("it has more, and does not tell after which id");
+        throw unusablePage("it has more, and does not tell behind what");
       }
       after = last;
     }

@@ -3,9 +3,9 @@ import type { ErrorCode } from "../errors.ts";
 import { ApiError } from "./api-error.ts";
 import { NoAnswer } from "./no-answer.ts";
 
-/** What was asked, as errors tell it. */
+/** The request, as errors name it. */
 export interface Attempt {
-  /** Such as `POST /v1/quotes`. */
+  /** Method and path, such as `POST /v1/quotes`. */
   readonly label: string;
   /** From 1. */
   readonly number: number;
@@ -13,7 +13,7 @@ export interface Attempt {
 }
 
 /** A response whose text was read. */
-export interface Received {
+export interface ReceivedAnswer {
   readonly status: number;
   readonly text: string;
   /** In milliseconds; null when the response has none. */
@@ -24,7 +24,7 @@ export interface Received {
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** The text of an answer. Throws `ApiError` for a refusal, `NoAnswer` for what the service never says. */
-export function acceptedText(received: Received, attempt: Attempt): string {
+export function acceptedText(received: ReceivedAnswer, attempt: Attempt): string {
   const { status, text } = received;
   if (status === 200 || status === 201) return text;
   const refusal = refusalIn(text);
@@ -41,18 +41,22 @@ export function acceptedText(received: Received, attempt: Attempt): string {
 }
 
 /** The object of an answer. Throws `NoAnswer` when its text is none: it was cut off or changed on its way. */
-export function objectIn(received: Received, attempt: Attempt): object {
+export function objectIn(received: ReceivedAnswer, attempt: Attempt): object {
   const value = parsed(acceptedText(received, attempt));
   if (!isObject(value)) throw unusable(received, attempt, true);
   return value;
 }
 
-/** Whether the same request may be answered soon. */
+/** Whether a repetition of the request may soon succeed. */
 export function mayPass(error: unknown): boolean {
   return error instanceof ApiError ? PASSING.has(error.status) : error instanceof NoAnswer && error.mayPass;
 }
 
-function unusable({ status }: Received, { label, number, idempotencyKey }: Attempt, soon: boolean): NoAnswer {
+function unusable(
+  { status }: ReceivedAnswer,
+  { label, number, idempotencyKey }: Attempt,
+  soon: boolean,
+): NoAnswer {
   const hint = soon ? "" : "; is baseUrl where the service stands?";
   return new NoAnswer({
     message: `${label} was answered with ${status} and a body that is none of the service's${hint}`,

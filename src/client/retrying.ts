@@ -4,8 +4,8 @@ import type { Clock, Random } from "../runtime.ts";
 import { ApiError } from "./api-error.ts";
 import { mayPass } from "./read-answer.ts";
 
-/** How often and how long it is tried. */
-export interface Patience {
+/** Limits on retries: number and time. */
+interface RetryOptions {
   /** How often a request is sent again. */
   readonly retries: number;
   /** How long all pauses of one call may take together, in milliseconds. */
@@ -21,7 +21,7 @@ const MAX_PAUSE_MS = 8_000;
 /** Tries until an answer comes, it will not pass, or the patience is over; then it rejects with the last error. */
 export async function retrying<T>(
   attempt: (number: number) => Promise<T>,
-  { retries, maxWaitMs, clock, random }: Patience,
+  { retries, maxWaitMs, clock, random }: RetryOptions,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   let leftMs = maxWaitMs;

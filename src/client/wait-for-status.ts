@@ -8,14 +8,14 @@ export type Transaction = AnswerOf<"getTransaction">;
 /** A status of a transaction. */
 export type TransactionStatus = Transaction["status"];
 
-/** What is waited for: a status, or the end, whichever it is. */
+/** The status to wait for, or `final` for any end. */
 export type WantedStatus = TransactionStatus | "final";
 
 /** Thrown by `waitFor`: the transaction has ended in another status, and the wanted one will not come. */
 export class StatusNotReached extends Error {
   override readonly name = "StatusNotReached";
   readonly wanted: WantedStatus;
-  /** As it ended; `reason` tells why. */
+  /** The ended transaction; `reason` tells why. */
   readonly transaction: Transaction;
 
   constructor(wanted: WantedStatus, transaction: Transaction) {
@@ -28,20 +28,20 @@ export class StatusNotReached extends Error {
 }
 
 /** Asks for the transaction; with `wait`, it is answered when the status changes or after so many seconds. */
-export type AskForTransaction = (
+type AskForTransaction = (
   transactionId: string,
   query: { readonly wait?: number },
   options: CallOptions,
 ) => Promise<Transaction>;
 
-/** What waiting needs. */
-export interface StatusSource {
+/** Dependencies of a wait. */
+interface StatusSource {
   readonly ask: AskForTransaction;
   readonly clock: Clock;
 }
 
-/** What is waited for. */
-export interface Awaited {
+/** The transaction and the status that are waited for. */
+interface Awaited {
   readonly transactionId: string;
   readonly wanted: WantedStatus;
 }
@@ -51,7 +51,7 @@ const WAIT_SECONDS = 10;
 /** A server that does not wait is not asked more often. */
 const MIN_PAUSE_MS = 1_000;
 
-/** Where each status stands on its way; a status never goes back. */
+/** The place of each status on its way; a status never goes back. */
 const STEPS: Readonly<Record<TransactionStatus, { readonly rank: number; readonly isFinal: boolean }>> = {
   pending: { rank: 0, isFinal: false },
   processing: { rank: 1, isFinal: false },

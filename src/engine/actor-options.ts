@@ -1,9 +1,9 @@
-/** How the actors of a chart are run, by the names that the chart gives them. */
+/** Options of the actors of a chart, by the names that the chart gives them. */
 import type { ActorLogic, AnyStateMachine, InputFrom, StateMachine } from "xstate";
 import type { AnyMigration } from "./migrations.ts";
 import type { OwnLimit } from "./own-limit.ts";
 
-/** What may be said of a promise actor besides what the chart says. */
+/** Options of a promise actor. */
 export interface ActorOptions<Input> {
   /** Reruns of a rejected promise, with growing pauses, before `onError` is taken. Default 0; without `onError` there is no end. */
   readonly retries?: number;
@@ -11,9 +11,9 @@ export interface ActorOptions<Input> {
   readonly limit?: OwnLimit<Input>;
 }
 
-/** What may be said of a child machine. */
+/** Options of a child machine. */
 export interface ChildOptions {
-  /** How its instances go on, by version: a function that leads to the next one. Not needed where its chart has not changed. */
+  /** Migrations of the child's instances, by version, each to the next version. Not needed for an unchanged chart. */
   readonly migrate?: Readonly<Record<number, AnyMigration>>;
 }
 

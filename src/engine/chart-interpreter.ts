@@ -5,7 +5,7 @@ export interface ChartSource {
   readonly id: string;
 }
 
-/** What a promise's creator is called with. */
+/** The argument of a promise creator. */
 export interface PromiseScope {
   readonly input: unknown;
   readonly signal: AbortSignal;
@@ -39,12 +39,15 @@ export interface ChartParts<Source extends ChartSource> {
   readonly catches?: ReadonlySet<string>;
   /** Whether timers of an instance may outlast the states that have armed them. */
   readonly delaysEvents: boolean;
-  /** Why it cannot be durable: one sentence per fault, each naming the state. Empty for a chart that can be registered. */
+  /**
+   * Faults that keep the chart from being durable: a sentence for each fault, with the state. Empty for a chart that
+   * can be registered.
+   */
   readonly faults: readonly string[];
 }
 
 /** A chart that has been read. */
-export interface ReadChart<Source extends ChartSource> {
+interface ReadChart<Source extends ChartSource> {
   readonly parts: ChartParts<Source>;
   /** Everything that decides how a stored snapshot is read on. */
   text(): string;
@@ -52,7 +55,7 @@ export interface ReadChart<Source extends ChartSource> {
   open(): Chart;
 }
 
-/** How charts of one library are read. */
-export interface ChartInterpreter<Source extends ChartSource> {
+/** An interpreter for the charts of one library. */
+export interface ChartSourceReader<Source extends ChartSource> {
   read(source: Source): ReadChart<Source>;
 }

@@ -6,7 +6,7 @@ import { storableThrown } from "./values.ts";
 /** The parent of a child machine, as the child remembers it. */
 export interface ParentLink {
   readonly instance: string;
-  /** Which chart and version the parent was started with, as `name@version`. */
+  /** The chart and version that the parent was started with, as `name@version`. */
   readonly workflow: string;
   /** The id of the child within its parent. */
   readonly id: string;
@@ -34,30 +34,33 @@ export interface StartedChild extends Pick<ChildLink, "src"> {
   readonly input: unknown;
 }
 
-/** One that begins in a later commit than its step, with the messages that the step has sent to it. */
+/**
+ * A child that begins in a later commit than the step that starts the child, with the messages that the step has sent
+ * to the child.
+ */
 export interface UnbornChild extends StartedChild {
   readonly told?: readonly TaskRecord[];
 }
 
-/** What is stored of a running chart. Absent fields are not stored. */
+/** The stored state of a running chart. Absent fields are not stored. */
 export interface ChartSnapshot {
   readonly value: unknown;
   readonly context: Readonly<Record<string, unknown>>;
   /** `stopped`: ended by its parent, or by a command. `error`: an error that the chart did not handle ended it. */
   readonly status: "active" | "done" | "stopped" | "error";
-  /** Of a chart that is done and declares one. */
+  /** The output of a chart that is done and declares one. */
   readonly output?: unknown;
-  /** Of a chart that ended with an error. */
+  /** The error of a chart that ended with an error. */
   readonly error?: unknown;
-  /** By the id of a history state: the ids of the states to return to. */
+  /** Ids of the states to return to, by the id of a history state. */
   readonly history?: Readonly<Record<string, readonly string[]>>;
   readonly children?: Readonly<Record<string, ChildLink>>;
-  /** By child id: how many machines were started under it. */
+  /** The number of machines started so far, by child id. */
   readonly runs?: Readonly<Record<string, number>>;
   readonly parent?: ParentLink;
-  /** By step: large contexts that effects of earlier steps are still to be called with, as JSON. */
+  /** Large contexts for effects of earlier steps, as JSON, by step. */
   readonly lent?: Readonly<Record<string, unknown>>;
-  /** Children of its last step that one commit had no room for. No event is taken before they have begun. */
+  /** Children of the last step that did not fit into one commit. No event is taken before they have begun. */
   readonly unborn?: readonly UnbornChild[];
 }
 
@@ -73,10 +76,13 @@ export interface ActionScope {
   readonly event: EventObject;
 }
 
-/** Whom a chart sends an event to: itself, its parent, or the child of this id; without a link there is none, or none any more. */
+/**
+ * The target of an event: the instance itself, its parent, or the child with this id. Without a link the child never
+ * ran, or has ended.
+ */
 export type EventAddress = "self" | "parent" | { readonly child: string; readonly link?: ChildLink };
 
-/** One thing a step asks for, in the order in which the chart lists it. */
+/** An action that a step asks for; actions keep the chart's order. */
 export type ChartAction =
   | { readonly kind: "effect"; readonly effect: PlannedEffect; readonly scope: ActionScope }
   | {
@@ -101,7 +107,7 @@ export type ChartAction =
   | { readonly kind: "log"; readonly label: string | undefined; readonly value: unknown }
   | { readonly kind: "emit"; readonly event: EventObject };
 
-/** What follows from one event. */
+/** The result of one event. */
 export interface ChartStep {
   readonly after: ChartSnapshot;
   /** The meta of the states before, null for the first step; and of those after. */
@@ -116,9 +122,9 @@ export interface StateMeta {
   readonly [field: string]: unknown;
 }
 
-/** A run that comes from another version of its chart. */
+/** An instance that comes from another version of its chart. */
 export interface Arrival {
-  /** As the other version left it. Its children have the ids that this chart gives them. */
+  /** The snapshot as the other version left it. Children keep the ids of this chart. */
   readonly before: ChartSnapshot;
   readonly value: unknown;
   readonly context: Readonly<Record<string, unknown>>;
@@ -126,16 +132,19 @@ export interface Arrival {
   readonly timers: readonly string[];
 }
 
-/** The step that a run arrives with. Its actions begin what its states ask for, and end what they do not. */
+/**
+ * The first step under the new version. Its actions start the work that the new states ask for, and stop all other
+ * work.
+ */
 export interface ArrivalStep extends ChartStep {
   /** The children that go on, by their ids. */
   readonly kept: Readonly<Record<string, ChildLink>>;
 }
 
-/** What a run brings along, and this chart cannot go on with. */
-export class CannotArrive extends Error {
-  override readonly name = "CannotArrive";
-  /** Where it stands, such as `value.paying`. */
+/** A part of the old snapshot that the new version of the chart cannot continue. */
+export class ArrivalError extends Error {
+  override readonly name = "ArrivalError";
+  /** The path in the snapshot, such as `value.paying`. */
   readonly path: string;
 
   constructor(path: string, reason: string) {
@@ -153,7 +162,7 @@ export interface Chart {
    * nobody else has `before`: its list of children is changed in place, and what it holds is lost when an error is thrown.
    */
   readonly step: (before: ChartSnapshot, event: EventObject, isOwn?: boolean) => ChartStep | null;
-  /** Takes over a run of another version. No entry action runs. Throws `CannotArrive`, or what the chart throws. */
+  /** Takes over a run of another version. No entry action runs. Throws `ArrivalError`, or what the chart throws. */
   readonly arrive: (arrival: Arrival) => ArrivalStep;
 }
 
@@ -167,24 +176,27 @@ export const MIGRATED = "$migrated";
 export const BORN = "$born";
 
 /** The last event that a child's parent hears of it. */
-export interface ChildEnd extends EventObject {
+export interface ChildEndEvent extends EventObject {
   readonly actorId: string;
   readonly output?: unknown;
   readonly error?: unknown;
-  /** Which of several machines with one id it is from; absent for a promise, whose task is known by its token. */
+  /**
+   * The run of the child machine that ended, since several runs may share the id; absent for a promise, whose task is
+   * known by its token.
+   */
   readonly $run?: number;
 }
 
-/** The event that tells a parent that its child is done. `run` is given for machines only. */
-export function childDone(id: string, output: unknown, run?: number): ChildEnd {
+/** The event that reports a child's result to its parent. Only machines have a `run`. */
+export function childDone(id: string, output: unknown, run?: number): ChildEndEvent {
   return { ...childEnd("done", id, run), ...(output !== undefined && { output }) };
 }
 
-/** The event that tells a parent that its child has failed. `run` is given for machines only. */
-export function childFailed(id: string, error: unknown, run?: number): ChildEnd {
+/** The event that reports a child's failure to its parent. Only machines have a `run`. */
+export function childFailed(id: string, error: unknown, run?: number): ChildEndEvent {
   return { ...childEnd("error", id, run), ...(error !== undefined && { error: storableThrown(error) }) };
 }
 
-function childEnd(how: "done" | "error", actorId: string, run: number | undefined): ChildEnd {
+function childEnd(how: "done" | "error", actorId: string, run: number | undefined): ChildEndEvent {
   return { type: `xstate.${how}.actor.${actorId}`, actorId, ...(run !== undefined && { $run: run }) };
 }

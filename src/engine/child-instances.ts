@@ -6,7 +6,7 @@ export function childInstance(parent: string, id: string, run: number): string {
   return run === 1 ? `${parent}/${id}` : `${parent}/${id}~${run}`;
 }
 
-/** The chart of a child machine, which is registered with that of its parent. */
+/** The chart of a child machine, which is registered with its parent's chart. */
 export function childWorkflow(parent: AnyWorkflow, src: string | undefined): AnyWorkflow {
   const actor = src === undefined ? undefined : parent.actors.get(src);
   if (actor?.kind !== "machine") {

@@ -7,7 +7,10 @@ import type { Commit, CommitParts, CommitResult, EngineStorage } from "../../sto
 // More would make the first of a batch wait for the last; fewer would pay for more physical transactions.
 const MAX_BATCH = 256;
 
-/** Behind a batch that storage has not answered for so long the next ones are sent: each has a deadline of its own there. */
+/**
+ * When storage has not answered a batch for this long, the next batches are sent too: each batch has its own deadline
+ * at the storage.
+ */
 const SLOW_MS = 1_000;
 
 /** While storage is away no more than these wait for it, and no more characters of snapshots and payloads. */
@@ -25,7 +28,7 @@ export class CommitQueue<W> {
   readonly #storage: Pick<EngineStorage, "commit">;
   #waiting: Waiting<W>[] = [];
   #isFlushing = false;
-  /** Commits that wait or are on their way, and what they weigh. */
+  /** The number of waiting and sent commits, and the length of their texts. */
   #pending = 0;
   #characters = 0;
 
@@ -56,7 +59,7 @@ export class CommitQueue<W> {
 
   async #flush(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // What a commit makes due may ask for the next one before any timer has its turn.
+      // A task made due by a commit may ask for the next commit before any timer has its turn.
       if (isTurnOver()) await nextTurn();
       const batch = this.#waiting.slice(0, MAX_BATCH);
       this.#waiting = this.#waiting.slice(MAX_BATCH);
@@ -80,7 +83,7 @@ export class CommitQueue<W> {
   }
 }
 
-/** How long its texts are that may be long. */
+/** The length of those texts of a commit that may be long. */
 function charactersOf({ step, starts = [], arms = [] }: CommitParts): number {
   let sum = step?.snapshot.length ?? 0;
   for (const { snapshot } of starts) sum += snapshot.length;

@@ -1,4 +1,4 @@
-/** What a promise creator or an action body can ask about its own run; XState hands it none of this. */
+/** The run of a promise creator or of an action body, which XState itself does not hand over. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EffectRun } from "./workflow.ts";
 
@@ -37,7 +37,7 @@ export function currentRun(): EffectRun {
   return run;
 }
 
-/** Calls `act` so that `currentRun()` answers with `run` inside it. */
+/** Calls `act` in a context in which `currentRun()` returns `run`. */
 export function withinRun<T>(run: EffectRun, act: () => T): T {
   return runs.run(run, act);
 }

@@ -1,7 +1,7 @@
 /** Effects that are done in the commit of the step that asks for them, in place of a task and a commit of their own. */
 import type { CommitResult, TaskRecord, Write } from "../../storage/storage.ts";
 import type { StepCommit } from "./plan-step.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { fromJson } from "./values.ts";
 import type { CommittingStep, DoneWithStep, StartRequest } from "./workflow.ts";
 
@@ -16,7 +16,7 @@ export interface DoneParts {
 
 /** Null where no effect of these parts can be done with its step. */
 export async function doneWithStep(
-  workflows: RegisteredWorkflows,
+  workflows: WorkflowRegistry,
   parts: readonly StepCommit[],
   companions: readonly Write<never>[],
 ): Promise<DoneParts | null> {
@@ -36,7 +36,7 @@ export async function doneWithStep(
   return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), starts };
 }
 
-/** Whether a commit was refused by what comes behind the first `starts` and `writes` of it. */
+/** Whether a commit was refused by a part behind its first `starts` and `writes`. */
 export function isRefusedBehind(
   result: CommitResult,
   own: { readonly starts: number; readonly writes: number },
@@ -45,9 +45,9 @@ export function isRefusedBehind(
   return result.index >= (result.conflict === "write" ? own.writes : own.starts);
 }
 
-/** The tasks of a part that its commit can do, by what does them. */
+/** Tasks of a commit that the commit itself can carry out, by their `withStep` function. */
 function doableIn(
-  workflows: RegisteredWorkflows,
+  workflows: WorkflowRegistry,
   { follows }: StepCommit,
 ): ReadonlyMap<DoWithStep, readonly [TaskRecord, ...TaskRecord[]]> {
   const found = new Map<DoWithStep, [TaskRecord, ...TaskRecord[]]>();

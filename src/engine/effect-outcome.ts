@@ -1,9 +1,12 @@
-/** What an effect has returned, looked at before anything of it is committed: a slip would end the effect in silence. */
+/**
+ * Checks the outcome that an effect returned before anything is committed: an unnoticed mistake would end the effect
+ * silently.
+ */
 import type { EventObject } from "xstate";
 import { givenEvent } from "./given-events.ts";
 import type { EffectOutcome } from "./workflow.ts";
 
-/** For each part, what it has to be, and whether it is. */
+/** The expected type of each part of an outcome, and the test of the type. */
 const PARTS: Readonly<
   Record<keyof EffectOutcome<never, never>, readonly [string, (part: unknown) => boolean]>
 > = {
@@ -13,7 +16,7 @@ const PARTS: Readonly<
   expectedVersion: ["a whole number", Number.isSafeInteger],
 };
 
-/** The outcome, empty where there is none. @throws TypeError naming the part that is none of an outcome. */
+/** The outcome, empty when the effect returned nothing. @throws TypeError naming the wrong part of the outcome. */
 export function checkedOutcome<W>(outcome: unknown): EffectOutcome<EventObject, W> {
   if (outcome === undefined || outcome === null) return {};
   if (typeof outcome !== "object" || Array.isArray(outcome)) {

@@ -4,13 +4,13 @@ import type { ChartAction } from "./chart.ts";
 import { isLarge, type LentContext } from "./lent-contexts.ts";
 import { messageTask, type StartParams, type TellParams } from "./messages.ts";
 import { limitsFor } from "./own-limit.ts";
-import { taskOfStep, type StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
 import { eventToJson, toJson } from "./values.ts";
 
 type EffectAction = Extract<ChartAction, { readonly kind: "effect" }>;
 
 /** Pure. Throws `UnstorableValue` when the params, the context or the event cannot be stored. */
-export function effectTask(facts: StepFacts, action: EffectAction, index: number): TaskRecord {
+export function effectTask(facts: StepContext, action: EffectAction, index: number): TaskRecord {
   const { workflow } = facts;
   const { name, params } = action.effect;
   const handler = workflow.effects.get(name);
@@ -31,7 +31,7 @@ export function effectTask(facts: StepFacts, action: EffectAction, index: number
   };
 }
 
-function scopeOf(facts: StepFacts, { effect: { name, params }, scope }: EffectAction): object {
+function scopeOf(facts: StepContext, { effect: { name, params }, scope }: EffectAction): object {
   const { context } = facts.step.after;
   const lent: LentContext | null =
     scope.context === context && isLarge(context) ? { contextOf: facts.stamp } : null;
@@ -42,13 +42,13 @@ function scopeOf(facts: StepFacts, { effect: { name, params }, scope }: EffectAc
   };
 }
 
-function startMessage(facts: StepFacts, { machine, id, input }: StartParams, index: number): TaskRecord {
+function startMessage(facts: StepContext, { machine, id, input }: StartParams, index: number): TaskRecord {
   const { key } = facts.workflows.named(machine);
   const start = { workflow: key, input };
   return messageTask(taskOfStep(facts, index), { instance: id, workflow: key }, { start });
 }
 
-function tellMessage(facts: StepFacts, params: TellParams, index: number): TaskRecord {
+function tellMessage(facts: StepContext, params: TellParams, index: number): TaskRecord {
   const { machine, id, event, otherwise } = params;
   const sender = { instance: facts.id, workflow: facts.workflow.key, life: facts.life };
   const bounce = otherwise === undefined ? {} : { otherwise: { ...sender, event: otherwise } };

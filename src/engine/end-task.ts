@@ -3,23 +3,23 @@ import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import { ranTaskWrite } from "./ran-tasks.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
-import type { StepCompanions } from "./step-commits.ts";
-import type { Steps } from "./steps.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
+import type { StepCommitAdditions } from "./step-commit-writer.ts";
+import type { StepHandler } from "./step-handler.ts";
 
-/** One run of a task, and what is needed to do and to end the task. */
+/** A run of a task, with everything needed to do and to end it. */
 export interface TaskRun<W> {
-  readonly steps: Steps<W>;
-  readonly workflows: RegisteredWorkflows;
+  readonly steps: StepHandler<W>;
+  readonly workflows: WorkflowRegistry;
   readonly clock: Clock;
-  /** Asked what a task said when it last failed, and for a context that does not stand in it. */
+  /** Read for the message of a task's last failure, and for a context that is not in the task. */
   readonly storage: Pick<EngineStorage, "pending" | "load">;
   /** In milliseconds since the Unix epoch. */
   readonly beganAt: number;
 }
 
-/** What follows from the end of a task; `event` is for the instance that the task belongs to. */
-export type TaskEnd<W> = Omit<StepCompanions<W>, "consumes" | "ran" | "cause"> & {
+/** The parts of the commit that ends a task; `event` is for the instance that the task belongs to. */
+type TaskEnd<W> = Omit<StepCommitAdditions<W>, "consumes" | "ran" | "cause"> & {
   readonly event?: EventObject | undefined;
 };
 
@@ -51,12 +51,12 @@ export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end:
 export async function consumptionOf<W>(
   { beganAt, clock, storage }: TaskRun<W>,
   task: ClaimedTask,
-): Promise<Pick<StepCompanions<W>, "consumes" | "ran" | "cause">> {
+): Promise<Pick<StepCommitAdditions<W>, "consumes" | "ran" | "cause">> {
   const ran = await ranTaskWrite({ storage, task, beganAt, now: clock.now() });
   return { consumes: { task: task.id, token: task.token }, cause: task, ...(ran && { ran }) };
 }
 
-/** When another holder has the task now, its outcome counts and nothing is left to do here. */
+/** Null when another holder has the task now: the other holder's outcome counts, and nothing is left to do here. */
 export function unlessTaken(result: Refusal): Refusal | null {
   return result.conflict === "token" ? null : result;
 }

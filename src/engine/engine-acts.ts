@@ -1,25 +1,25 @@
-/** What a viewer may do about an instance of an engine: send it an event, have a task tried again or dropped, end it. */
+/** Acts of viewers on instances of an engine: send an event, retry or drop a task, end the instance. */
 import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
 import { reservedIn } from "./given-events.ts";
-import { ActRefused, type Acting, type InspectedStorage, type OfferedAct } from "./inspected.ts";
+import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected-engine.ts";
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
-import type { SendResult } from "./steps.ts";
+import type { SendResult } from "./step-handler.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
 import { eventFromText } from "./values.ts";
 
-export type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
+type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
     readonly storage: Pick<InspectedStorage, "load" | "pending">;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
-    /** Each act is a line of it, with who acted and why. */
+    /** The log: every act writes a line, with the acting person and the reason. */
     readonly log: Logger;
   };
 
 const MAX_TASKS = 100;
 
-export function engineActs(parts: ActsParts): Acting {
+export function engineActs(parts: ActsParts): ViewerActs {
   const { storage, log } = parts;
   const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
     const record = await storage.load(instance);
@@ -64,7 +64,7 @@ const STOP_IT: OfferedAct = {
     "The instance ends as stopped: its timers, invocations, watches and children end, and it takes no event any more. This cannot be undone.",
 };
 
-/** What can be done about a task that fails or was set aside. */
+/** Acts on a task that fails or was set aside. */
 export function repairsOf({ id, kind, name, failures, deadAt, isHeld }: PendingTask): OfferedAct[] {
   const retry: OfferedAct = {
     key: `retry ${id}`,

@@ -1,4 +1,4 @@
-/** What an engine is given, and how it is checked. */
+/** Options of an engine, and their checks. */
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable, TableSet } from "../../storage/table.ts";
@@ -7,20 +7,20 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Archive } from "./retention/archiving.ts";
 import type { ArchivedInstance } from "./retention/finished-instances.ts";
-import type { Inspect } from "./inspection.ts";
+import type { InspectListener } from "./inspection-feed.ts";
 import type { Watcher } from "./watcher.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** What `createEngine` is given. */
+/** Options of `createEngine`. */
 export interface EngineOptions<W> {
-  /** Where everything is remembered. The engine does not close it. */
+  /** The storage of all instances. The engine does not close the storage. */
   readonly storage: EngineStorage;
   /** Tables of your own, as `{ orders }` for `defineTable("orders", …)`. The first commit installs or migrates them, or rejects. */
   readonly tables?: TableSet<W>;
-  /** Every workflow whose instances this process may run; two versions of one chart may stand side by side. */
+  /** The workflows whose instances this process may run; two versions of one chart may stand side by side. */
   readonly workflows: readonly AnyWorkflow[];
-  /** How watched things are polled, by watch kind. */
+  /** The watchers, which poll watched things, by watch kind. */
   readonly watchers?: Readonly<Record<string, Watcher>>;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
@@ -32,13 +32,19 @@ export interface EngineOptions<W> {
   readonly slots?: number;
   /** Effects and invocations with limits in hand at once. Default 128. */
   readonly limitedSlots?: number;
-  /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
+  /** How long a vanished process holds up its tasks; heartbeats go out at a third of this time. Default 15,000 ms. */
   readonly leaseMs?: number;
-  /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,500 ms. */
+  /** The pause between looks for tasks that other processes made due; one read each time. Default 1,500 ms. */
   readonly pollMs?: number;
-  /** A task whose holders vanished this often in a row is a dead letter. With 1, all that they had in hand is, untried. Default 5. */
+  /**
+   * A task whose holders vanished this often in a row is a dead letter. With 1, every task that a vanished process held
+   * becomes a dead letter at once, even a task that had not begun. Default 5.
+   */
   readonly maxCrashes?: number;
-  /** How long what has ended is kept, an hour or more after its last step, and until nothing needs it. Default: for good. */
+  /**
+   * How long ended instances are kept: at least an hour after the last step, and as long as another instance needs
+   * them. Default: forever.
+   */
   readonly keep?: { readonly finished: Duration };
   /**
    * Gets the instances about to be removed, at least once each, and must have put them somewhere when it resolves. While it
@@ -49,7 +55,7 @@ export interface EngineOptions<W> {
    * Told of each step that this process has committed, in XState's inspection events: `inspect` of an inspector of
    * `@statelyai/inspect`. Contexts and events go there as they are, secrets included. Default: none.
    */
-  readonly inspect?: Inspect;
+  readonly inspect?: InspectListener;
 }
 
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
@@ -88,7 +94,7 @@ const optionsSchema = z
     keep: z.strictObject({ finished: durationOption(KEEP_RANGE) }).optional(),
     archive: functionOption<Archive<ArchivedInstance>>().optional(),
     inspect: z
-      .custom<Inspect>(
+      .custom<InspectListener>(
         (value) =>
           typeof value === "function" || typeof (value as { next?: unknown } | null)?.next === "function",
         { error: "expected a function, or what an inspector of XState has as `inspect`" },

@@ -6,39 +6,39 @@ import { withTables } from "../../storage/with-tables.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { engineActs } from "./engine-acts.ts";
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { givenEvent } from "./given-events.ts";
-import type { Inspected } from "./inspected.ts";
-import { Inspection } from "./inspection.ts";
+import type { InspectedEngine } from "./inspected-engine.ts";
+import { InspectionFeed } from "./inspection-feed.ts";
 import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
-import { WatchPolling } from "./poll-watches.ts";
+import { WatchLoop } from "./poll-watches.ts";
 import { instanceReads, type InstanceReads } from "./reading/reads.ts";
-import { Waiting, type WaitTarget } from "./reading/waiting.ts";
+import { InstanceWaitList, type WaitTarget } from "./reading/waiting.ts";
 import { ranTasks } from "./ran-tasks.ts";
-import { RegisteredWorkflows } from "./registered-workflows.ts";
-import { Retention, type RetentionStanding } from "./retention/retention.ts";
+import { WorkflowRegistry } from "./workflow-registry.ts";
+import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retention.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
-import type { CommittedStep, Companions } from "./step-commits.ts";
-import { Steps, type SendResult } from "./steps.ts";
-import { Subscribers } from "./subscribers.ts";
+import type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
+import { StepHandler, type SendResult } from "./step-handler.ts";
+import { CommitListenerList } from "./commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
-import type { KindWatching } from "./watcher.ts";
+import type { WatchStatus } from "./watcher.ts";
 import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands {
   /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
-  commit(companions: Companions<W>): Promise<CommitResult>;
+  commit(companions: CommitAdditions<W>): Promise<CommitResult>;
   /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
   start<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
     start: { readonly id: string; readonly input: InputFrom<M> },
   ): Promise<CommitResult>;
   /**
-   * Hands an event to an instance and resolves when the step it makes is durable. Of racing senders one wins after
-   * each step and the others decide again, so that only the chart decides what an event may do.
+   * Hands an event to an instance and resolves when the step it makes is durable. Among racing senders one wins after
+   * each step and the others decide again, so that only the chart decides about an event.
    *
    * Rejects with `UnknownWorkflow` where this engine does not have the workflow, and for an instance of another one; with
    * a TypeError for an event of the engine's own: its type begins with `xstate.` or `$`, or a field of it with `$`.
@@ -47,12 +47,12 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
     workflow: Workflow<M, W>,
     id: string,
     event: EventFromLogic<M>,
-    companions?: Pick<Companions<W>, "writes" | "expectedVersion">,
+    companions?: Pick<CommitAdditions<W>, "writes" | "expectedVersion">,
   ): Promise<SendResult>;
   /**
-   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or `"final"`: has ended, however
-   * it ended. An instance that does not exist yet is waited for too. States that this process commits are seen even where
-   * they last for a moment; those of other processes are looked for every `pollMs`, so wait for one that lasts.
+   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
+   * (`"final"`). The instance need not exist yet. States that this process commits are always seen, however short they
+   * are. Commits of other processes are polled every `pollMs`, so shorter states may be missed.
    *
    * Rejects with `StateNotReached` when the instance has ended in another state, with the signal's reason when it aborts,
    * with `EngineStopped` at the end of `stop()`, and when the storage fails.
@@ -64,36 +64,40 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   waitFor(id: string, until: WaitTarget, options?: { readonly signal?: AbortSignal }): Promise<ChartSnapshot>;
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
-  /** How this process follows each kind of watches: how many, and how long the longest has waited. Empty while it does not run. */
-  watching(): Readonly<Record<string, KindWatching>>;
-  /** How long what has ended is kept, how much is stored, and how the removals of this process go. Rejects when the storage does. */
-  retention(): Promise<RetentionStanding>;
-  /** What an inspector reads and does: see `createInspector`. Its acts are lines of the engine's log. */
-  readonly inspected: Inspected;
+  /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
+  watching(): Readonly<Record<string, WatchStatus>>;
   /**
-   * Begins to claim and do work, and keeps the process alive until `stop()`. Without it, commits are made but nothing
-   * they arm is done. With `only` it does the work of these workflows and polls nothing, while what the others need is not
-   * there yet: `send` makes steps of them all the same, and what these arm waits. The next `run()` begins with the rest;
-   * `only` is for the beginning and changes nothing later.
+   * The retention of ended instances, the size of the storage, and the removals of this process. Rejects when the
+   * storage does.
+   */
+  retention(): Promise<RetentionStatus>;
+  /** The reads and acts of an inspector: see `createInspector`. Its acts are lines of the engine's log. */
+  readonly inspected: InspectedEngine;
+  /**
+   * Begins to claim and do work, and keeps the process alive until `stop()`. Without `run()`, commits are made but the
+   * tasks in them wait. With `only`, the engine works on the tasks of these workflows and polls no watches, while the
+   * dependencies of other workflows are not ready: `send` still commits steps of other workflows, and the tasks of such
+   * steps wait. The next `run()` begins with the rest; `only` is for the start and changes nothing later.
    */
   run(options?: { readonly only?: readonly AnyWorkflow[] }): void;
   /**
-   * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest.
-   * What is not done by then is done by the process that runs next. Resolves at most 10 seconds after `timeoutMs`, even
-   * when the storage does not answer; rejects when the shards of watches could not be given back.
+   * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest. Work
+   * that is unfinished by then is done by the process that runs next. Resolves at most 10 seconds after `timeoutMs`,
+   * even when the storage does not answer; rejects when the shards of watches could not be given back.
    */
   stop(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Stops as `stop()` does, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
   /**
-   * Resolves when, at the clock's present time, nothing is due, nothing is in hand and no poll has news: what tests on
-   * a virtual clock wait for before they turn it on. Resolves at once when the engine does not run.
+   * Resolves when, at the clock's present time, no task is due, no task is in hand and no poll has news. Tests on a
+   * virtual clock wait for this before they turn the clock on. Resolves at once when the engine does not run.
    */
   settled(): Promise<void>;
 }
 
 const DEFAULT_STOP_MS = 5_000;
-// Longer than a storage tries to write. One that does not answer by then is not waited for: the leases end by themselves.
+// Longer than a storage tries to write. A storage that does not answer in time is no longer waited for: the leases end
+// by themselves.
 const MAX_GIVE_BACK_MS = 10_000;
 
 /**
@@ -136,15 +140,15 @@ function partsOf<W>(options: EngineOptions<W>) {
   const tables = [storedCharts, ranTasks, ...Object.values<AnyTable>(options.tables ?? {})];
   const storage = withTables(options.storage, tables);
   const holder = Buffer.from(random.bytes(8)).toString("hex");
-  const own: EngineProcess = { storage, clock, log, holder, leaseMs: limits.leaseMs };
-  const workflows = new RegisteredWorkflows(options.workflows);
+  const own: EngineContext = { storage, clock, log, holder, leaseMs: limits.leaseMs };
+  const workflows = new WorkflowRegistry(options.workflows);
   const charts = new ChartCheck(own, workflows);
-  const subscribers = new Subscribers<W>(log);
+  const subscribers = new CommitListenerList<W>(log);
   if (inspect !== undefined) {
-    const inspection = new Inspection(inspect, workflows);
+    const inspection = new InspectionFeed(inspect, workflows);
     subscribers.add(({ commit }) => inspection.committed(commit));
   }
-  const waiting = new Waiting(storage, clock, limits.pollMs);
+  const waiting = new InstanceWaitList(storage, clock, limits.pollMs);
   const worker: Worker = new Worker({
     ...own,
     storage: checkedFirst(storage, charts, workflows),
@@ -155,7 +159,7 @@ function partsOf<W>(options: EngineOptions<W>) {
       return performTask({ steps, workflows, clock, storage, beganAt: clock.now() }, task, hold);
     },
   });
-  const steps: Steps<W> = new Steps<W>({
+  const steps: StepHandler<W> = new StepHandler<W>({
     storage,
     workflows,
     clock,
@@ -171,11 +175,11 @@ function partsOf<W>(options: EngineOptions<W>) {
       subscribers.tell(committed);
     },
   });
-  const polling = new WatchPolling(options.watchers ?? {}, {
+  const polling = new WatchLoop(options.watchers ?? {}, {
     ...own,
     send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
-  const retention = new Retention({ ...own, keepMs: keep?.finished ?? null, archive });
+  const retention = new InstanceRetentionLoop({ ...own, keepMs: keep?.finished ?? null, archive });
   return { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers };
 }
 
@@ -231,11 +235,11 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   };
 }
 
-/** The same storage, of which nothing is claimed before the charts are compared with the stored ones. */
+/** A storage that compares the charts with the stored ones before it claims anything. */
 function checkedFirst(
   storage: EngineStorage,
   charts: ChartCheck,
-  workflows: RegisteredWorkflows,
+  workflows: WorkflowRegistry,
 ): EngineStorage {
   return {
     ...storage,
@@ -247,7 +251,7 @@ function checkedFirst(
   };
 }
 
-/** What a command commits makes due is claimed at once. */
+/** A storage whose commits wake the worker, so that tasks made due by a command are claimed at once. */
 function wakingStorage(storage: EngineStorage, worker: Worker): EngineStorage {
   return {
     ...storage,

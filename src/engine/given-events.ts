@@ -1,6 +1,9 @@
 /** Events that come from outside the engine: those of its own tell of ends and delays, and from outside they would be lies. */
 
-/** Why this event cannot be taken from outside; null where it can. What is no event at all is refused by the step. */
+/**
+ * The reason why this event is refused from outside; null for an accepted event. The step refuses a value that is no
+ * event at all.
+ */
 export function reservedIn(event: unknown): string | null {
   if (typeof event !== "object" || event === null) return null;
   const { type } = event as { readonly type?: unknown };
@@ -11,7 +14,7 @@ export function reservedIn(event: unknown): string | null {
   return field === undefined ? null : `event.${field}: fields that begin with $ are the engine's own`;
 }
 
-/** The same event. @throws TypeError where it cannot be taken from outside. */
+/** Returns the event. @throws TypeError when outsiders may not send it. */
 export function givenEvent<E>(event: E): E {
   const reason = reservedIn(event);
   if (reason !== null) throw new TypeError(reason);

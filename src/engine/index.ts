@@ -1,28 +1,28 @@
 /** `paystate/engine`: durable XState workflows for anything, without payments. */
 export { createEngine } from "./engine.ts";
-export { defineTable } from "../../storage/table.ts";
+export { column, defineTable } from "../../storage/table.ts";
 export { startOf, workflow } from "./workflow.ts";
 export { InvalidOptions } from "../options.ts";
 export { MigrationFailed } from "./migrations.ts";
-export { ChangedChart, UnknownWorkflow } from "./registered-workflows.ts";
+export { ChangedChart, UnknownWorkflow } from "./workflow-registry.ts";
 export type {
   AnyMigration,
   AnyMigrations,
   CountableVersion,
-  InstanceBefore,
-  Migrated,
+  PreviousInstance,
+  MigratedInstance,
   Migration as InstanceMigration,
   Migrations as InstanceMigrations,
   MigrationStep,
-  VersionBefore,
+  PreviousVersion,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
 export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
-export type { KindWatching, Look, Watcher, WatchEvent } from "./watcher.ts";
-export type { CommittedStep, Companions } from "./step-commits.ts";
-export type { SendResult } from "./steps.ts";
+export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher.ts";
+export type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
+export type { SendResult } from "./step-handler.ts";
 export type {
   ActionScope,
   Arrival,
@@ -39,13 +39,19 @@ export type {
   UnbornChild,
 } from "./chart.ts";
 export type { ActionBody, PromiseCreator, PromiseScope } from "./chart-interpreter.ts";
-export { ActRefused } from "./inspected.ts";
-export type { Inspect } from "./inspection.ts";
-export type { Acting, GivenAct, Inspected, InspectedStorage, OfferedAct } from "./inspected.ts";
+export { ActRefused } from "./inspected-engine.ts";
+export type { InspectListener } from "./inspection-feed.ts";
+export type {
+  ViewerActs,
+  GivenAct,
+  InspectedEngine,
+  InspectedStorage,
+  OfferedAct,
+} from "./inspected-engine.ts";
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
-export type { Troubles } from "./reading/troubles.ts";
+export type { TroubleCount } from "./reading/troubles.ts";
 export type {
   HistoryEntry,
   HistoryPage,
@@ -58,7 +64,7 @@ export type {
 export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
 export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";
 export type { StartParams, TellParams } from "./messages.ts";
-export type { Voiced } from "./consequences.ts";
+export type { VoicedAction } from "./step-result.ts";
 export type {
   ActorOf,
   ActorOptions,
@@ -69,9 +75,9 @@ export type {
 export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
 export type { ArchivedInstance } from "./retention/finished-instances.ts";
-export type { KeepStanding } from "./retention/keep-loop.ts";
-export type { RetentionStanding } from "./retention/retention.ts";
-export type { StepCause, TaskOrigin } from "./step-cause.ts";
+export type { RemovalStatus } from "./retention/retention-loop.ts";
+export type { RetentionStatus } from "./retention/retention.ts";
+export type { StepCause, TaskCause } from "./step-cause.ts";
 export { UnstorableValue } from "./values.ts";
 export { currentRun } from "./current-run.ts";
 export type {
@@ -97,20 +103,23 @@ export type {
   AnyTable,
   Column,
   ColumnKind,
+  ColumnOf,
   FieldOf,
-  Group,
+  GroupOptions,
   Index as TableIndex,
   IndexOptions,
   Json,
+  KindOf,
   Migration,
+  Row,
   RowOf,
   Table,
   TableSet,
-  TableTraits,
+  TableOptions,
   Values as ColumnValues,
 } from "../../storage/table.ts";
 export { CommitUnknown } from "../../storage/decided.ts";
-export type { Comparable, Find, Tallied, Tally } from "../../storage/storage.ts";
+export type { IndexValue, RowQuery, TallyResult, Tally } from "../../storage/storage.ts";
 export type {
   AnyCommit,
   AnyExpectation,
@@ -119,7 +128,7 @@ export type {
   AnyUpdate,
   AnyWrite,
   ArmLease,
-  Capacity,
+  GroupLimit,
   ClaimedTask,
   ClaimRequest,
   Commit,
@@ -127,12 +136,12 @@ export type {
   CommitFailure,
   CommitParts,
   CommitResult,
-  Due,
+  DueTime,
   EngineStorage,
   Expectation,
   HistoryRecord,
   Insert,
-  InstanceListing,
+  InstanceListQuery,
   InstanceRecord,
   Lease,
   LeaseRequest,
@@ -142,13 +151,13 @@ export type {
   QueueName,
   Removal,
   StepRecord,
-  TaskAmendment,
+  TaskMigration,
   TaskKind,
-  TaskListing,
+  TaskListQuery,
   TaskRecord,
   Update,
-  WatchListing,
+  WatchListQuery,
   WatchRecord,
   Write,
-  Unexpired,
+  ExpiryCheck,
 } from "../../storage/storage.ts";

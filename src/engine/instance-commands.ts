@@ -1,15 +1,18 @@
-/** Ending an instance from outside its chart, and removing one that has ended. */
+/** Ends instances from outside their chart, and removes ended instances. */
 import { commitOne } from "../../storage/decided.ts";
 import type { EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { STOP } from "./chart.ts";
-import type { SendResult } from "./steps.ts";
+import type { SendResult } from "./step-handler.ts";
 import { ranTaskRemovals } from "./ran-tasks.ts";
 
-/** How `stopInstance` ended: `ended` when the instance had reached its end before. */
+/** The result of `stopInstance`: `ended` for an instance that had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
 
-/** How it ended. Nothing has changed when the instance is `active`, or a task, a watch or an active child of it is `pending`. */
+/**
+ * The result of removing an instance. Nothing has changed when the instance is `active`, or a task, a watch or an
+ * active child of it is `pending`.
+ */
 export type RemoveResult = "removed" | "absent" | "active" | "pending";
 
 /** Commands about instances, for a person who puts things right. */
@@ -23,8 +26,8 @@ export interface InstanceCommands {
    */
   stopInstance(id: string): Promise<StopResult>;
   /**
-   * Removes an instance that has ended, with its history, in one commit. Its id is free again, and what is sent to it
-   * later finds no instance. Rows of your own tables stay.
+   * Removes an ended instance with its history, in one commit. The id is free again, and later messages find no
+   * instance. Rows of your own tables stay.
    *
    * ```ts
    * await engine.stopInstance("order-1");

@@ -2,10 +2,10 @@
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
 import { limitsFor } from "./own-limit.ts";
-import { taskOfStep, type StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
 import { fromJson, toJson } from "./values.ts";
 
-export interface Invocation {
+export interface InvocationTask {
   /** The id of the actor within its chart. */
   readonly id: string;
   readonly src: string;
@@ -19,7 +19,7 @@ export function invocationName(id: string): string {
 
 /** Pure. Throws `UnstorableValue` when the input cannot be stored. */
 export function invocationTask(
-  facts: StepFacts,
+  facts: StepContext,
   { id, src, input }: Extract<ChartAction, { readonly kind: "startChild" }>,
   index: number,
 ): TaskRecord {
@@ -35,7 +35,7 @@ export function invocationTask(
   };
 }
 
-export function invocationFromText(text: string): Invocation {
-  const { id, src, input } = JSON.parse(text) as Invocation;
+export function invocationFromText(text: string): InvocationTask {
+  const { id, src, input } = JSON.parse(text) as InvocationTask;
   return { id, src, input: fromJson(input) };
 }

@@ -1,4 +1,6 @@
-/** Large contexts are not copied into the tasks of effects: the snapshot holds them, and the next one lends them. */
+/**
+ * Lends large contexts to effects: a task holds no copy; the snapshot keeps the context, and later snapshots lend it.
+ */
 import type { EngineStorage, InstanceRecord, PendingTask } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
@@ -18,12 +20,12 @@ export function isLarge(context: object): boolean {
   return found;
 }
 
-/** What stands in the task of an effect in place of its context: the stamp of the step that left it. */
+/** Replaces the context in the task of an effect: the stamp of the step that left the context. */
 export interface LentContext {
   readonly contextOf: string;
 }
 
-/** As many tasks of one instance as are looked at; where there are more, all contexts are kept. */
+/** The most tasks of an instance that are examined; with more tasks, all contexts are kept. */
 const MAX_TASKS = 10_000;
 
 /** The snapshot of an instance, with the contexts that the next one has to lend: by step, as JSON. */

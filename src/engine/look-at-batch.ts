@@ -1,20 +1,23 @@
-/** One look of a watcher at a batch of watches, within its time: what was told stays told, however the look ends. */
+/**
+ * A look of a watcher at a batch of watches, within a time limit: delivered events stay delivered, however the look
+ * ends.
+ */
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
-import type { LookEnd } from "./watch-turns.ts";
-import type { Look, WatchEvent, Watcher } from "./watcher.ts";
+import type { PollResult } from "./watch-queue.ts";
+import type { PollContext, WatchEvent, Watcher } from "./watcher.ts";
 
-/** The time of one look: a new watch waits at most so long for those before it. */
+/** The time of one look: a new watch waits at most this long for watches before it. */
 const LOOK_MS = 750;
-/** Far longer than a look that ends when it is told to; one that does not would keep its watches for good. */
+/** Far longer than a well-behaved look takes to stop; a look that never stops would keep its watches forever. */
 const GIVEN_UP_AFTER_MS = 60_000;
 
 /** A look did not end long after its time was over. */
-export class LookGivenUp extends Error {
-  override readonly name = "LookGivenUp";
+export class LookTimeoutError extends Error {
+  override readonly name = "LookTimeoutError";
 }
 
-export interface LookSurroundings {
+interface LookParts {
   readonly clock: Clock;
   /** Aborts when the polling stops. */
   readonly signal: AbortSignal;
@@ -22,8 +25,8 @@ export interface LookSurroundings {
   readonly tell: (events: readonly WatchEvent[]) => Promise<readonly WatchEvent[]>;
 }
 
-/** How a look ended, and the error that ended it, null where there was none. */
-export interface EndedLook extends LookEnd {
+/** The end of a look, and the error that ended the look, if any. */
+interface EndedLook extends PollResult {
   readonly error: unknown;
 }
 
@@ -31,7 +34,7 @@ export interface EndedLook extends LookEnd {
 export async function lookAtBatch(
   watcher: Watcher,
   batch: readonly WatchRecord[],
-  { clock, signal, tell }: LookSurroundings,
+  { clock, signal, tell }: LookParts,
 ): Promise<EndedLook> {
   const over = new AbortController();
   const ended = new AbortController();
@@ -40,11 +43,11 @@ export async function lookAtBatch(
   if (signal.aborted) end();
   const timeIsOver = clock.sleep(LOOK_MS, ended.signal).then(end);
   const givenUp = clock.sleep(GIVEN_UP_AFTER_MS, ended.signal).then((): never => {
-    throw new LookGivenUp(`a look did not end within ${GIVEN_UP_AFTER_MS} ms and is given up`);
+    throw new LookTimeoutError(`a look did not end within ${GIVEN_UP_AFTER_MS} ms and is given up`);
   });
   const told = new Set<string>();
   const missed = new Set<WatchRecord>();
-  const look: Look = {
+  const look: PollContext = {
     signal: over.signal,
     async tell(events) {
       if (ended.signal.aborted) return events;
@@ -58,7 +61,7 @@ export async function lookAtBatch(
     await look.tell(await Promise.race([watcher.poll(batch, look), givenUp]));
     return { batch, told, missed, isCutOff: over.signal.aborted, error: null };
   } catch (error) {
-    // Nothing is known of what it did not tell. It waits for the next interval, for the outside may be out of order.
+    // Nothing is known about untold watches. They wait for the next interval, since the outside may be out of order.
     return { batch, told, missed: new Set(batch), isCutOff: false, error };
   } finally {
     ended.abort();

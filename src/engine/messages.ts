@@ -9,18 +9,24 @@ import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./v
 export interface Recipient {
   readonly instance: string;
   readonly workflow: string;
-  /** Which instance of this id is meant: a message for another life than that which it finds is dropped. */
+  /** The life of the target instance: a message for an earlier life of the same id is dropped. */
   readonly life?: string;
-  /** The same of a child, by the life of its parent. */
+  /** The life of the target's parent, for a child. */
   readonly parentLife?: string;
 }
 
-/** What tells the one instance that a message is for. */
-export type Meant = Pick<Recipient, "life" | "parentLife">;
+/** The fields that identify the life of the target instance. */
+export type MessageTarget = Pick<Recipient, "life" | "parentLife">;
 
-/** Starts its target where absent, then hands it an event. Where that has ended, `otherwise` goes back to the sender, who waits. */
-export interface Message extends Meant {
-  /** Its target has been there: where absent now, it was removed, and the message is dropped. Without this, the message waits. */
+/**
+ * A message starts its target when absent, then delivers an event. When the target has ended, `otherwise` goes back to
+ * the waiting sender.
+ */
+export interface Message extends MessageTarget {
+  /**
+   * Set when the target has existed: if the target is absent now, it was removed, and the message is dropped. Without
+   * `known`, the message waits for its target.
+   */
   readonly known?: true;
   readonly start?: { readonly workflow: string; readonly input: unknown };
   readonly event?: EventObject;
@@ -43,9 +49,10 @@ export interface TellParams {
 }
 
 /**
- * A message as a task of its target, which becomes due at `dueAt`, in milliseconds since the Unix epoch. It names the
- * chart of its target and no version: the storage knows which one an instance has by now. Messages to one instance are
- * done one after the other, as they were sent; only a start, for which others wait, and the end that a parent orders pass them.
+ * A message as a task of its target, which becomes due at `dueAt`, in milliseconds since the Unix epoch. The task names
+ * the chart of the target without a version: the storage knows the present version of an instance. Messages to an
+ * instance are delivered in the order of sending; only a start, for which other messages wait, and an end ordered by
+ * the parent overtake other messages.
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
@@ -91,7 +98,7 @@ export function messageFromText(text: string): Message {
 }
 
 /** A delayed event: for the instance that owns the timer, unless it names another recipient. */
-export interface Delayed {
+interface Delayed {
   readonly to?: Recipient;
   readonly event: EventObject;
 }

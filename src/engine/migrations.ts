@@ -1,15 +1,18 @@
-/** How instances of one version of a chart become instances of the next: what a migration is given and what it answers. */
+/** Migrations: functions that turn an instance of one version of a chart into an instance of the next version. */
 import type { AnyStateMachine, ContextFrom, StateValue, StateValueFrom } from "xstate";
 import type { Write } from "../../storage/storage.ts";
 
 /** An instance as its old version left it. */
-export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
+export interface PreviousInstance<Context = Readonly<Record<string, unknown>>> {
   readonly id: string;
   /** The version that this migration leads away from. */
   readonly version: number;
   readonly value: StateValue;
   readonly context: Context;
-  /** When each timer is due, by its name, in milliseconds since the Unix epoch. `after` names it `xstate.after.<delay>.<state id>`. */
+  /**
+   * The due times of timers, by name, in milliseconds since the Unix epoch. The name of a timer of `after` is
+   * `xstate.after.<delay>.<state id>`.
+   */
   readonly timers: Readonly<Record<string, number>>;
   /** The promises and child machines that run, by their ids: the names of their logics. */
   readonly children: Readonly<Record<string, string>>;
@@ -19,11 +22,14 @@ export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
   readonly now: number;
 }
 
-/** The same instance under the next version. What is left out stays as it is, as far as the chart of that version has it. */
-export interface Migrated<Value = StateValue, Context = object, W = unknown> {
+/** The instance under the next version. Absent fields stay unchanged, as far as the chart of that version has them. */
+export interface MigratedInstance<Value = StateValue, Context = object, W = unknown> {
   readonly value?: Value;
   readonly context?: Context;
-  /** When timers are due, by name, in ms since the Unix epoch. One that is not named stays, or begins now where it did not run. */
+  /**
+   * When timers are due, by name, in ms since the Unix epoch. A timer that is not named stays, or begins now if it did
+   * not run.
+   */
   readonly timers?: Readonly<Record<string, number>>;
   /** New ids of promises that run, by their old ids: they go on under their idempotency keys. */
   readonly children?: Readonly<Record<string, string>>;
@@ -33,36 +39,39 @@ export interface Migrated<Value = StateValue, Context = object, W = unknown> {
   readonly writes?: readonly Write<W>[];
 }
 
-/** Makes an instance of one version one of the next. Pure. What it throws leaves the instance as it was. */
+/**
+ * Turns an instance of one version into an instance of the next. Pure. When the function throws, the instance stays
+ * unchanged.
+ */
 export type Migration<Result> = {
-  // A method's parameter may be narrowed: `(before: InstanceBefore<OldContext>) => …`.
-  migrate(before: InstanceBefore<object>): Result;
+  // A method's parameter may be narrowed: `(before: PreviousInstance<OldContext>) => …`.
+  migrate(before: PreviousInstance<object>): Result;
 }["migrate"];
 
 /** A migration with its types laid aside. */
-export type AnyMigration = Migration<Migrated<StateValue, object, never>>;
+export type AnyMigration = Migration<MigratedInstance<StateValue, object, never>>;
 
-/** What leads to the newest version, from a version whose number the compiler does not know. */
-export type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateValue, object, W>>>>;
+/** Migrations to the newest version, when the compiler does not know its number. */
+export type AnyMigrations<W> = Readonly<Record<number, Migration<MigratedInstance<StateValue, object, W>>>>;
 
-/** Versions that the compiler can count, and the one before each. */
+/** Versions that the compiler can count. */
 export type CountableVersion =
   1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
-/** At the place of each countable version the one before it. */
-export type VersionBefore<Before extends readonly number[] = []> = Before["length"] extends 20
+/** A tuple that gives, at the index of each countable version, the version before. */
+export type PreviousVersion<Before extends readonly number[] = []> = Before["length"] extends 20
   ? readonly [0, ...Before]
-  : VersionBefore<[...Before, Before["length"]]>;
+  : PreviousVersion<[...Before, Before["length"]]>;
 
 /**
- * By the version that each leads away from, to the one after it. The last one answers a value and a context of the chart,
- * and is typed by it where the version is written as a number up to 20.
+ * Migrations by the version that each migration starts from; each leads to the next version. The last migration returns
+ * a value and a context of the present chart, and TypeScript checks them when the version is a literal up to 20.
  */
 export type Migrations<M extends AnyStateMachine, W, V extends number> = V extends CountableVersion
   ? {
       readonly [K in CountableVersion]?: Migration<
-        K extends VersionBefore[V]
-          ? Migrated<StateValueFrom<M>, ContextFrom<M>, W>
-          : Migrated<StateValue, object, W>
+        K extends PreviousVersion[V]
+          ? MigratedInstance<StateValueFrom<M>, ContextFrom<M>, W>
+          : MigratedInstance<StateValue, object, W>
       >;
     }
   : AnyMigrations<W>;
@@ -71,7 +80,9 @@ export type Migrations<M extends AnyStateMachine, W, V extends number> = V exten
 export class MigrationFailed extends Error {
   override readonly name = "MigrationFailed";
   readonly instance: string;
-  /** Where the fault is: `migrate.1`, or a path in what it answered, such as `value.paying.card`. */
+  /**
+   * Where the fault is: the key of the migration (`migrate.1`), or a path in its result, such as `value.paying.card`.
+   */
   readonly path: string;
 
   constructor({ instance, from, to, cause }: MigrationStep, path: string, reason: string) {
@@ -82,16 +93,19 @@ export class MigrationFailed extends Error {
   }
 }
 
-/** Which instance goes from which version of its chart to which, as `name@version`. */
+/** A migration of an instance: its id, and both versions as `name@version`. */
 export interface MigrationStep {
   readonly instance: string;
   readonly from: string;
   readonly to: string;
-  /** The error that ended it, if there was one. */
+  /** The error that stopped the migration, if an error did. */
   readonly cause?: unknown;
 }
 
-/** One sentence per fault of `migrate`: each version leads to the next, and the last to the present one. */
+/**
+ * Faults of `migrate`, a sentence for each: a version must lead to the next, and the last migration to the present
+ * version.
+ */
 export function migrationProblems(migrate: Readonly<Record<string, unknown>>, version: number): string[] {
   return Object.entries(migrate).flatMap(([key, migration]) => {
     const from = Number(key);

@@ -1,10 +1,10 @@
-/** How a host limits an effect, or a promise: by one key, or by two of which the second lies within the first. */
+/** Limits that a host sets on an effect or a promise: by one key, or by two keys, the second within the first. */
 import type { Limit } from "../../storage/storage.ts";
 
 /**
- * At most `atMost` effects and promises of one key run at a time, over all processes; the others wait in the order in which
- * they were asked for. A second limit lies within the first, as `[{ key: account, atMost: 8 }, { key: webhook, atMost: 4 }]`.
- * A function is asked at each step, and must be pure.
+ * Limits the effects and promises of a key to `atMost` running at a time, over all processes; the others wait in the
+ * order of asking. A second limit lies within the first, as
+ * `[{ key: account, atMost: 8 }, { key: webhook, atMost: 4 }]`. A function is asked at each step, and must be pure.
  */
 export type OwnLimit<Params> = Limit | readonly Limit[] | ((params: Params) => Limit | readonly Limit[]);
 

@@ -1,4 +1,4 @@
-/** What doing a task means: an effect runs its handler, a timer and a message become a step of their instance. */
+/** Performs a task: an effect runs its handler; a timer or a message becomes a step of its instance. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { BORN, childDone, childFailed } from "./chart.ts";
@@ -6,10 +6,10 @@ import { deliverMessage } from "./deliver-message.ts";
 import { endTask, endTaskOrThrow, throwRefusal, type Refusal, type TaskRun } from "./end-task.ts";
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
-import type { Hold } from "./hold.ts";
+import type { TaskLease } from "./task-lease.ts";
 import { invocationFromText } from "./invocation-task.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
-import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
+import { UnknownWorkflow, type WorkflowRegistry } from "./workflow-registry.ts";
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
 import { fromJson } from "./values.ts";
@@ -18,8 +18,11 @@ import type { AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
 
-/** Brings a task to its end. Throws when it is to be tried again, and `TaskMoved` when it is of another version of its chart. */
-export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+/**
+ * Brings a task to its end. Throws when the task must be tried again, and `TaskMovedError` when it belongs to another
+ * version of its chart.
+ */
+export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
   try {
     await withinTask(task, () => performed(around, task, hold));
   } catch (error) {
@@ -30,7 +33,7 @@ export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold
   }
 }
 
-function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
   switch (task.kind) {
     case "effect":
       return runEffect(around, task, hold);
@@ -45,7 +48,7 @@ function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promis
 
 type Handle<W> = EffectHandler<unknown, EventObject, W>;
 
-async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
   const { steps, workflows } = around;
   // What it brings back could not be committed, and it would be done again and again.
   await steps.checkKnown(task);
@@ -64,9 +67,12 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): 
   throwRefusal(refused);
 }
 
-/** What an ended instance has asked for is done by the version after, unless known by its place in the old chart only. */
+/**
+ * Effects of an ended instance are carried out by the next version, unless the effect is known only by its place in the
+ * old chart.
+ */
 function workflowOf(
-  workflows: RegisteredWorkflows,
+  workflows: WorkflowRegistry,
   { workflow: key, name }: ClaimedTask,
 ): AnyWorkflow | undefined {
   const successor = workflows.successorOf(key);
@@ -93,7 +99,7 @@ async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectR
   return endTaskOrThrow(around, task, { arms });
 }
 
-async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
   const { steps, workflows } = around;
   await steps.checkKnown(task);
   const invocation = invocationFromText(task.payload);
@@ -102,7 +108,7 @@ async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hol
   if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
   const end = await Promise.race([
     runPromise(actor.create, invocation, runOf(task, hold)),
-    // One that does not listen to its signal would keep its place for an end that no chart waits for.
+    // A promise that ignores its signal would keep its place for an end that no chart waits for.
     hold.untilDisarmed(),
   ]);
   if (end === undefined || hold.isDisarmed) return;
@@ -124,7 +130,7 @@ async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void
   return endTaskOrThrow(around, task, { arms: [message] });
 }
 
-function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hold: Hold): EffectRun {
+function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hold: TaskLease): EffectRun {
   return {
     key,
     instance,

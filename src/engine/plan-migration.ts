@@ -1,27 +1,29 @@
-/** From an instance of an older version of its chart to the one commit that makes it one of the present version. Pure. */
+/** Plans the commit that turns an instance of an older version of its chart into one of the present version. Pure. */
 import type { StateValue } from "xstate";
-import type { PendingRecords, PendingTask, TaskAmendment, Write } from "../../storage/storage.ts";
+import type { PendingRecords, PendingTask, TaskMigration, Write } from "../../storage/storage.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
-import { BORN, CannotArrive, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
+import { BORN, ArrivalError, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
 import { invocationName } from "./invocation-task.ts";
 import {
   MigrationFailed,
   type AnyMigration,
-  type InstanceBefore,
-  type Migrated,
+  type PreviousInstance,
+  type MigratedInstance,
   type MigrationStep,
 } from "./migrations.ts";
 import type { PlannedArrival, StepCommit, StepPlan } from "./plan-step.ts";
-import type { KnownInstance } from "./recent-instances.ts";
+import type { KnownInstance } from "./instance-cache.ts";
 import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** So many timers, effects and invocations are read for a migration: a chart has a few. Messages only change their owner. */
+/**
+ * The most timers, effects and invocations read for a migration: a chart has a few. Messages only change their owner.
+ */
 export const MAX_MOVED = 10_000;
 
 /** An instance with everything that waits for it, and the version it goes on under. */
-export interface MigratingInstance {
+interface MigratingInstance {
   readonly instance: KnownInstance;
   readonly workflow: AnyWorkflow;
   readonly snapshot: ChartSnapshot;
@@ -43,10 +45,10 @@ export function planMigration(migrating: MigratingInstance, plan: StepPlan): Ste
 }
 
 /**
- * The new names of effects that an ended instance has asked for: the instance stays what it is, and its effects are done by
- * the version after. Throws `MigrationFailed` where that has none of such a name.
+ * The new names of effects that an ended instance has asked for: the instance stays what it is, and its effects are
+ * done by the version after. Throws `MigrationFailed` when the new version has no effect of such a name.
  */
-export function renamedEffects(migrating: MigratingInstance, plan: StepPlan): TaskAmendment[] {
+export function renamedEffects(migrating: MigratingInstance, plan: StepPlan): TaskMigration[] {
   const { instance, workflow } = migrating;
   const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
   try {
@@ -59,14 +61,14 @@ export function renamedEffects(migrating: MigratingInstance, plan: StepPlan): Ta
 function asMigrationFailed(thrown: unknown, step: MigrationStep): MigrationFailed {
   const error = withoutTraps(thrown);
   if (error instanceof MigrationFailed) return error;
-  if (error instanceof CannotArrive || error instanceof UnstorableValue) {
+  if (error instanceof ArrivalError || error instanceof UnstorableValue) {
     return new MigrationFailed({ ...step, cause: error }, error.path, error.message);
   }
   return new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${thrownText(error)}`);
 }
 
-/** What the functions of all versions between have made of an instance. */
-type Result = Required<Omit<Migrated, "writes">> & {
+/** The result of all migrations so far. */
+type Result = Required<Omit<MigratedInstance, "writes">> & {
   readonly writes: readonly Write<never>[];
   /** The timers that the last of the functions has named. */
   readonly named: readonly string[];
@@ -105,7 +107,7 @@ class Moving {
     return { workflow, instance, before: this.#before, step, writes, amends, unwatches: pending.watches };
   }
 
-  renamedEffects(): TaskAmendment[] {
+  renamedEffects(): TaskMigration[] {
     return this.#amendedEffects(this.#result().effects);
   }
 
@@ -139,13 +141,13 @@ class Moving {
     return result;
   }
 
-  #seen(version: number, { value, context, timers, children, effects }: Result): InstanceBefore {
+  #seen(version: number, { value, context, timers, children, effects }: Result): PreviousInstance {
     const links = Object.entries(this.#renamed(children)).map(([id, { src }]) => [id, src]);
     return {
       id: this.#moving.instance.id,
       version,
       value,
-      context: context as InstanceBefore["context"],
+      context: context as PreviousInstance["context"],
       timers,
       children: Object.fromEntries(links) as Record<string, string>,
       effects: this.#names("effect").map((name) => effects[name] ?? name),
@@ -153,11 +155,11 @@ class Moving {
     };
   }
 
-  /** What a function leaves out stays. Renamed twice, a thing has the later name. */
+  /** Fields that a migration leaves out stay. A part renamed twice gets the later name. */
   #migrated(version: number, migrate: AnyMigration, before: Result): Result {
     const failed = (field: string, reason: string, cause?: unknown): MigrationFailed =>
       this.#failed(`migrate.${version}${field}`, reason, cause);
-    let after: Migrated<StateValue, object, never>;
+    let after: MigratedInstance<StateValue, object, never>;
     try {
       after = migrate(this.#seen(version, before));
     } catch (error) {
@@ -215,15 +217,15 @@ class Moving {
     });
   }
 
-  #amendedTimers(timers: Result["timers"]): TaskAmendment[] {
+  #amendedTimers(timers: Result["timers"]): TaskMigration[] {
     return this.#ofKind("timer").flatMap(({ id: task, name, payload, dueAt: before }) => {
       const dueAt = timers[name] ?? before;
       return dueAt === before ? [] : [{ task, name, payload, dueAt }];
     });
   }
 
-  /** Promises that go on under another id, or another name of their logic. */
-  #amendedPromises(renamed: Result["children"], kept: Readonly<Record<string, ChildLink>>): TaskAmendment[] {
+  /** Promises that continue under a new id, or a new name of their logic. */
+  #amendedPromises(renamed: Result["children"], kept: Readonly<Record<string, ChildLink>>): TaskMigration[] {
     return Object.entries(this.#before.children ?? {}).flatMap(([old, { src, run }]) => {
       const id = renamed[old] ?? old;
       const link = kept[id];
@@ -239,7 +241,7 @@ class Moving {
     });
   }
 
-  #amendedEffects(renamed: Result["effects"]): TaskAmendment[] {
+  #amendedEffects(renamed: Result["effects"]): TaskMigration[] {
     const { effects, bodies, machine, key } = this.#moving.workflow;
     return this.#ofKind("effect").flatMap(({ id: task, name: old, payload, dueAt }) => {
       const name = renamed[old];

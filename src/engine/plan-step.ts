@@ -1,11 +1,11 @@
-/** From one chart step to the one commit that makes it, and everything that follows from it, durable. Pure. */
+/** Plans one commit from one chart step: the new snapshot and all its consequences. Pure. */
 import type { EventObject } from "xstate";
 import type {
   CommitParts,
   HistoryRecord,
   InstanceRecord,
   StepRecord,
-  TaskAmendment,
+  TaskMigration,
   TaskRecord,
   WatchRecord,
   Write,
@@ -20,20 +20,20 @@ import {
   type StartedChild,
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
-import { consequencesOf, inTurn, missingFrom, type Consequences } from "./consequences.ts";
+import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
 import { messageTask } from "./messages.ts";
-import type { KnownInstance } from "./recent-instances.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { KnownInstance } from "./instance-cache.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent } from "./step-cause.ts";
-import type { StepMoment } from "./stamps.ts";
-import { taskOfStep, type StepFacts } from "./step-facts.ts";
-import type { TakenIds } from "./taken-ids.ts";
+import type { StepTime } from "./stamps.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
+import type { TakenIdCache } from "./taken-id-cache.ts";
 import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
-/** The parts of a commit that one step fills. */
+/** The parts of a step's commit. */
 export interface StepCommit {
   readonly after: ChartSnapshot;
   readonly life: string;
@@ -43,47 +43,49 @@ export interface StepCommit {
   /** The rows of the steps before the last, where it stands for several. */
   readonly earlier: readonly HistoryRecord[];
   readonly history: HistoryRecord;
-  readonly follows: Consequences;
-  /** What becomes of tasks that wait for the instance already, when it begins or moves to another version. */
+  readonly follows: StepResult;
+  /** Changes to tasks that wait for the instance already, when it begins or moves to a new version. */
   readonly moves?: Pick<CommitParts, "adopts" | "amends">;
 }
 
 /** An instance to be started; `parent` when another one starts it. */
-export interface PlannedStart extends StartRequest {
+interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
-  /** Of a child: the step of its parent. */
+  /** The step of the parent, for a child. */
   readonly cause?: string;
 }
 
 /** An event at an instance as it stands. */
-export interface ArrivedEvent {
+interface ArrivedEvent {
   readonly workflow: AnyWorkflow;
   readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
 }
 
-/** An instance that comes from another version of its chart. */
+/** An instance on its way to a new version of its chart. */
 export interface PlannedArrival {
   readonly workflow: AnyWorkflow;
   readonly instance: KnownInstance;
   readonly before: ChartSnapshot;
   readonly step: ChartStep;
   readonly writes: readonly Write<never>[];
-  readonly amends: readonly TaskAmendment[];
+  readonly amends: readonly TaskMigration[];
   /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: readonly WatchRecord[];
 }
 
-/** An event that waits behind another one of its instance, and what its step is made by, as the history tells it. */
+/**
+ * An event queued behind another event of the same instance, and the cause that the history will record for its step.
+ */
 export interface WaitingEvent {
   readonly event: EventObject;
   readonly cause: string;
 }
 
-/** A step that is not stored yet: what the next one of a run begins from. */
+/** A step that is not stored yet, from which the next step of a run begins. */
 interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows"> {
-  readonly facts: StepFacts;
+  readonly facts: StepContext;
   readonly born: readonly StepCommit[];
 }
 
@@ -92,21 +94,21 @@ const NONE: readonly never[] = [];
 /** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
 const MAX_BORN = 256;
 
-/** What all steps of one commit are planned with. */
+/** Plans all steps of one commit. */
 export class StepPlan {
-  readonly #newMoment: () => StepMoment;
-  /** That of the step which is planned. */
-  #moment: StepMoment;
-  readonly #workflows: RegisteredWorkflows;
+  readonly #newMoment: () => StepTime;
+  /** The moment of the planned step. */
+  #moment: StepTime;
+  readonly #workflows: WorkflowRegistry;
   /** The ids of children that others have. */
-  readonly #taken: Pick<TakenIds, "of"> | null;
-  /** How many more children may begin in this commit. */
+  readonly #taken: Pick<TakenIdCache, "of"> | null;
+  /** The number of children that may still begin in this commit. */
   #room = MAX_BORN;
 
   constructor(
-    newMoment: () => StepMoment,
-    workflows: RegisteredWorkflows,
-    taken: Pick<TakenIds, "of"> | null = null,
+    newMoment: () => StepTime,
+    workflows: WorkflowRegistry,
+    taken: Pick<TakenIdCache, "of"> | null = null,
   ) {
     this.#newMoment = newMoment;
     this.#moment = newMoment();
@@ -119,7 +121,7 @@ export class StepPlan {
     return this.#moment.at;
   }
 
-  /** By the ids of its children, the runs of this instance that others have. */
+  /** Run numbers to skip, by child id: ids of children that other instances already use. */
   takenBy(instance: string): ChartSnapshot["runs"] {
     return this.#taken?.of(instance);
   }
@@ -149,7 +151,10 @@ export class StepPlan {
     });
   }
 
-  /** The same with the steps of events that wait behind it, as one: of those `taken`, which make steps without an error. */
+  /**
+   * The step together with the steps of waiting events, as one commit: `taken` is the number of waiting events that
+   * made a step without an error.
+   */
   run(
     arrived: ArrivedEvent,
     waiting: readonly WaitingEvent[],
@@ -173,7 +178,8 @@ export class StepPlan {
         const next = this.#made({ workflow, instance: standing, snapshot: after, event }, true);
         if (next !== null) made = behindOther(made, next, cause);
       } catch {
-        // What it has changed is lost with it. Alone it throws again, and is to blame then.
+        // The failed step may have changed the snapshot, so this run is planned again without the event. The event is
+        // then handled alone: it throws again, and its own message is to blame.
         const snapshot = snapshotFromText(kept);
         return this.run({ ...arrived, snapshot }, waiting.slice(0, taken));
       }
@@ -181,7 +187,7 @@ export class StepPlan {
     return { parts: this.#whole(made, instance.stamp), taken: waiting.length };
   }
 
-  /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
+  /** The step that brings an instance into a new version of its chart, and the steps of the children it starts. */
   arrive(moved: PlannedArrival): StepCommit[] {
     const { workflow, instance, before, step, writes, amends } = moved;
     const { key } = workflow;
@@ -214,7 +220,7 @@ export class StepPlan {
 
   #made({ workflow, instance, snapshot: before, event: sent }: ArrivedEvent, isOwn = false): Made | null {
     const runs = this.takenBy(instance.id);
-    // The history tells them, too, so that the same step comes of it.
+    // The history stores `$runs` too, so that replaying the event gives the same step.
     const given = runs === undefined ? sent : { ...sent, $runs: runs };
     const { event, step } = isOwn
       ? { event: given, step: workflow.chart.step(before, given, true) }
@@ -226,8 +232,9 @@ export class StepPlan {
   }
 
   /**
-   * A child that throws ends with its error where its parent has an `onError` for it, as in XState. Any other error leaves the
-   * instance as it was. The event is told as the history has it: folded again, the same step comes of it.
+   * A child that throws ends with its error when its parent has an `onError` for the child, as in XState. Any other
+   * error leaves the instance unchanged. The returned event is the event of the history: replaying the event gives the
+   * same step.
    */
   #stepOrFailure(
     { chart }: AnyWorkflow,
@@ -249,13 +256,13 @@ export class StepPlan {
   /** The step behind this version of an instance. */
   #following(
     { id, version, life }: Pick<KnownInstance, "id" | "version" | "life">,
-    made: Pick<StepFacts, "workflow" | "before" | "step" | "event">,
-  ): StepFacts {
+    made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
+  ): StepContext {
     return { id, version: version + 1, life, ...this.#moment, ...made, workflows: this.#workflows };
   }
 
   /** A step with the first steps of the children it starts, as far as the commit has room for them. */
-  #withChildren(facts: StepFacts, follows: Consequences): Made {
+  #withChildren(facts: StepContext, follows: StepResult): Made {
     const { id, version, stamp, at, step, event } = facts;
     const value = JSON.stringify(step.after.value);
     const text = event === null ? "" : eventToText(event);
@@ -275,7 +282,7 @@ export class StepPlan {
     return { facts, after, earlier: NONE, history, follows: { ...follows, arms }, born };
   }
 
-  /** The step behind the one of this stamp, or the first one, as it is stored; then those of children. */
+  /** The step after the step with this stamp, or the first step, as stored; then the steps of its children. */
   #whole(
     { facts, after: left, earlier, history, follows, born }: Made,
     behind: string | null,
@@ -300,7 +307,7 @@ export class StepPlan {
 
   /** The first steps of children, and what tells their parent of those that could not begin. */
   #born(
-    facts: StepFacts,
+    facts: StepContext,
     children: readonly StartedChild[],
   ): { readonly born: StepCommit[]; readonly failed: TaskRecord[] } {
     const { id: instance, workflow, stamp, life } = facts;
@@ -334,7 +341,7 @@ function behindOther(first: Made, second: Made, cause: string): Made {
   };
 }
 
-/** In the steps of a run, lists of children that have become empty are not looked for. */
+/** Within a run, empty lists of children are not searched for. */
 function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {
   const isEmpty = ([name, part]: readonly [string, unknown]): boolean =>
     (name === "children" || name === "runs") && Object.keys(part as object).length === 0;

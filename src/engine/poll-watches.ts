@@ -1,31 +1,31 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
 import { elapsed } from "../runtime.ts";
-import { KindPolling, type PollingSurroundings } from "./kind-polling.ts";
+import { WatchKindLoop, type WatchLoopParts } from "./watch-kind-loop.ts";
 import { watchedKinds } from "./stored-names.ts";
 import { Pause } from "./pause.ts";
-import { Turns } from "./turns.ts";
-import type { KindWatching, Watcher } from "./watcher.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
+import type { WatchStatus, Watcher } from "./watcher.ts";
 
-/** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
+/** The pause between looks for watches of which this process holds no shard: the process may be handed a shard. */
 const GLANCE_MS = 900;
-/** The same while nothing is watched anywhere. It is the only cost of an idle polling. */
+/** The pause while nothing is watched anywhere. This glance is the only cost of an idle polling. */
 const IDLE_GLANCE_MS = 3_600;
 
 /** The polling of every kind, from `run` to `stop` and again. */
-export class WatchPolling {
+export class WatchLoop {
   readonly #watchers: Readonly<Record<string, Watcher>>;
-  readonly #around: PollingSurroundings;
+  readonly #around: WatchLoopParts;
   readonly #pause: Pause;
   #stopping = new AbortController();
   /** Empty while it does not run. */
-  #kinds: ReadonlyMap<string, KindPolling> = new Map();
+  #kinds: ReadonlyMap<string, WatchKindLoop> = new Map();
   #loops: Promise<unknown> = Promise.resolve();
   /** Kinds of which a watch was armed here since the last glance has begun. */
   readonly #armed = new Set<string>();
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedQueue();
   #isIdle = false;
 
-  constructor(watchers: Readonly<Record<string, Watcher>>, around: PollingSurroundings) {
+  constructor(watchers: Readonly<Record<string, Watcher>>, around: WatchLoopParts) {
     this.#watchers = watchers;
     this.#around = around;
     this.#pause = new Pause(around.clock);
@@ -40,7 +40,7 @@ export class WatchPolling {
       watchers.map(([kind, watcher]) => {
         // A signal of its own: Node warns of a leak where many listen to one.
         const around = { ...this.#around, signal: AbortSignal.any([stopping]) };
-        return [kind, new KindPolling(kind, watcher, around)];
+        return [kind, new WatchKindLoop(kind, watcher, around)];
       }),
     );
     const loops = [...this.#kinds.values()].map((kind) => kind.run());
@@ -73,15 +73,15 @@ export class WatchPolling {
     this.#kinds.get(kind)?.follow(true);
   }
 
-  /** Something is being done here, perhaps begun elsewhere: what is to be watched for it may be there as well. */
+  /** Wakes the polling: work is being done here, perhaps begun by another process, and may have new watches. */
   stir(): void {
     if (!this.#isIdle) return;
     this.#isIdle = false;
     this.#pause.end();
   }
 
-  /** How each kind is followed by this process; empty while it does not run. */
-  standing(): Readonly<Record<string, KindWatching>> {
+  /** The standing of each watch kind in this process; empty while the engine does not run. */
+  standing(): Readonly<Record<string, WatchStatus>> {
     return Object.fromEntries([...this.#kinds].map(([kind, polling]) => [kind, polling.standing()]));
   }
 
@@ -96,7 +96,7 @@ export class WatchPolling {
     }
   }
 
-  /** Asks what is watched, and lets each kind know. False when nothing is that is polled here. */
+  /** Asks for the watched kinds, and tells each kind. False when no polled kind is watched. */
   #glance(): Promise<boolean> {
     return this.#turns.take("glance", async () => {
       this.#armed.clear();

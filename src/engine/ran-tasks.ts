@@ -1,11 +1,14 @@
-/** How tasks went that did not simply succeed: one row for those that failed before, crashed or took long, as they end. */
+/**
+ * Records task results that are not a plain success: one row for each task that failed before, crashed or took long,
+ * written when the task ends.
+ */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 
 const TABLE = "paystateRanTasks";
 
-/** One row for each task worth telling of. */
+/** The table of task results that deserve a row. */
 export const ranTasks = engineOwnTable(TABLE, {
   // `id` is that of the task, `@`, and `beganAt`: an id that is free again and was taken again cannot be in the way.
   columns: {
@@ -21,12 +24,12 @@ export const ranTasks = engineOwnTable(TABLE, {
 
 type RanTaskRow = NonNullable<(typeof ranTasks)["row"]>;
 
-/** What adds a row to a commit. */
+/** The write of a task result. */
 export type RanTaskWrite = Insert<{ paystateRanTasks: RanTaskRow }>;
 
-/** How a task went that has ended. */
+/** The result of an ended task. */
 export interface RanTask extends Omit<RanTaskRow, "id"> {
-  /** `instance:stamp:index` of the step that armed it, with an addition where it came of another task. */
+  /** `instance:stamp:index` of the arming step, with a suffix when a task armed this task. */
   readonly task: string;
 }
 
@@ -72,7 +75,7 @@ async function lastErrorOf({ storage, task }: Ran): Promise<string | null> {
   }
 }
 
-/** Those that the steps of an instance have armed, as they were armed. */
+/** Results of tasks that an instance's steps have armed, as they were armed. */
 export async function ranTasksOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTask[]> {
   return (await rowsOf(storage, instance)).map(({ id, ...row }) => ({
     ...row,
@@ -80,7 +83,7 @@ export async function ranTasksOf(storage: Pick<EngineStorage, "find">, instance:
   }));
 }
 
-/** What goes with an instance that is removed. */
+/** Writes that remove the task results of a removed instance. */
 export async function ranTaskRemovals(
   storage: Pick<EngineStorage, "find">,
   instance: string,

@@ -1,5 +1,5 @@
 /** Logs once what no process does: dead letters, and instances and overdue tasks of workflows that this process does not have. */
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { unknownInstances } from "./reading/troubles.ts";
 
 // More dead letters than these have one common cause; a longer log would not make it clearer.
@@ -9,16 +9,16 @@ const OVERDUE_MS = 60_000;
 
 /** After a restart everything is logged once more, because it is still true. */
 export class TroubleReport {
-  readonly #process: EngineProcess;
+  readonly #process: EngineContext;
   /** The workflows that this process has, as `name@version`. */
   readonly #known: () => readonly string[];
   #deadLetters: ReadonlySet<string> = new Set();
   #unknownWorkflows: ReadonlySet<string> = new Set();
-  /** By workflow: when its instances were first seen here. */
+  /** By unknown workflow: when its instances were first seen here. */
   #strangers: ReadonlyMap<string, number> = new Map();
   readonly #reportedStrangers = new Set<string>();
 
-  constructor(process: EngineProcess, known: () => readonly string[]) {
+  constructor(process: EngineContext, known: () => readonly string[]) {
     this.#process = process;
     this.#known = known;
   }
@@ -43,14 +43,16 @@ export class TroubleReport {
     this.#deadLetters = new Set(dead.map(({ id }) => id));
   }
 
-  /** Nothing may be due of them: they wait for an event that this process could not hand them. */
+  /**
+   * An instance of an unknown workflow may have no due task: it waits for an event that this process cannot deliver.
+   */
   async #reportStrangers(now: number): Promise<void> {
     const { storage, log } = this.#process;
     const open = await unknownInstances(storage, this.#known());
     const before = this.#strangers;
     this.#strangers = new Map([...open.keys()].map((workflow) => [workflow, before.get(workflow) ?? now]));
     for (const [workflow, instances] of open) {
-      // They may be ended, or moved on, by the process that this one takes the place of.
+      // These instances may be ended, or migrated, by the process that this process replaces.
       if (now - (this.#strangers.get(workflow) ?? now) <= OVERDUE_MS) continue;
       if (this.#reportedStrangers.has(workflow) || this.#unknownWorkflows.has(workflow)) continue;
       this.#reportedStrangers.add(workflow);

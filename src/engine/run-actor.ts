@@ -4,23 +4,23 @@ import type { ClaimedTask, EngineStorage } from "../../storage/storage.ts";
 import type { ActionBody, PromiseCreator } from "./chart-interpreter.ts";
 import { withinRun } from "./current-run.ts";
 import { contextOf, type LentContext } from "./lent-contexts.ts";
-import type { Invocation } from "./invocation-task.ts";
+import type { InvocationTask } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
 
-/** Instances share no actor system: a body finds no other actor in its own. */
+/** Instances share no actor system: a body finds no actor in its system. */
 const system = { get: () => undefined };
 
-export type PromiseEnd =
+type PromiseEnd =
   { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
 
 /** Runs a promise to its end. Never rejects. */
 export async function runPromise(
   create: PromiseCreator,
-  { id, input }: Invocation,
+  { id, input }: InvocationTask,
   run: EffectRun,
 ): Promise<PromiseEnd> {
-  // Code that asks an actor for its identity gets one that stays the same after a crash.
+  // Code that asks an actor for its identity gets an identity that survives a crash.
   const self = { id, sessionId: run.key, system };
   const scope = {
     input,

@@ -16,12 +16,12 @@ export function followTasks(): void {
   running ??= new AsyncLocalStorage();
 }
 
-/** Calls `act` so that `runningTask` answers with the task inside it. */
+/** Calls `act` in a context in which `runningTask()` returns the task. */
 export function withinTask<T>(task: RunningTask, act: () => T): T {
   return running === null ? act() : running.run(task, act);
 }
 
-/** The task that calls this; null outside of tasks, and where none are followed. */
+/** The task that makes this call; null outside tasks, and when tasks are not followed. */
 export function runningTask(): RunningTask | null {
   return running?.getStore() ?? null;
 }

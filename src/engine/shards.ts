@@ -1,4 +1,4 @@
-/** Shards: the parts into which the watches of one kind are divided, so that several processes can share them. */
+/** Shards: the watches of a kind are divided into shards, so that several processes can share them. */
 import { createHash } from "node:crypto";
 
 /** More processes than this cannot share one kind. */

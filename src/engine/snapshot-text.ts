@@ -1,4 +1,4 @@
-/** A chart's snapshot as it is stored: JSON text, in which only what JSON would lose is written in another way. */
+/** A chart's snapshot as it is stored: JSON text; only values that JSON would lose are written differently. */
 import type { ChartSnapshot, UnbornChild } from "./chart.ts";
 import { fieldsFromJson, fieldsToJson, fromJson, toJson } from "./values.ts";
 
@@ -23,7 +23,7 @@ function unbornFromJson(child: UnbornChild): UnbornChild {
   return { ...child, input: fromJson(child.input) };
 }
 
-/** A stored text is none that `snapshotToText` has written: the database was damaged, or edited by hand. */
+/** A stored text that `snapshotToText` cannot have written: the database was damaged, or edited by hand. */
 export class DamagedSnapshot extends Error {
   override readonly name = "DamagedSnapshot";
 }

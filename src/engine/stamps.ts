@@ -1,14 +1,17 @@
-/** Stamps: each commit that makes steps makes one, and its steps have it in their ids of tasks, in their history and in the instance. */
+/**
+ * Stamps: a commit that makes steps draws one stamp; the ids of tasks, the history rows and the instance of its steps
+ * contain the stamp.
+ */
 import type { Clock, Random } from "../runtime.ts";
 
-/** When a commit was decided, and what tells its steps from all others. */
-export interface StepMoment {
+/** The time at which a commit was decided, and the stamp that identifies its steps. */
+export interface StepTime {
   /** In milliseconds since the Unix epoch. */
   readonly at: number;
   readonly stamp: string;
 }
 
-/** Of digits and the letters a to v. Enough for the milliseconds of a thousand years. */
+/** The digits 0 to 9 and the letters a to v. Enough for the milliseconds of a thousand years. */
 const RADIX = 32;
 const TIME_DIGITS = 9;
 /** Two numbers of 25 bits: no two processes draw the same for one instance in one millisecond. */
@@ -16,11 +19,14 @@ const CHANCE_BYTES = 8;
 const CHANCE_DIGITS = 5;
 const SPARE_BITS = 7;
 
-/** What stands for a step in the ids of its tasks: its stamp, or the version that it led to where it was made before stamps. */
+/**
+ * The part of a task id that names the step: the step's stamp, or the version after the step for steps older than
+ * stamps.
+ */
 export const STEP_PATTERN = String.raw`(?:[0-9a-v]{19}|\d{1,16})`;
 
 /** The present moment, with a stamp of its own. Stamps are ordered as texts by the time at which they were made. */
-export function newMoment(clock: Clock, random: Random): StepMoment {
+export function newMoment(clock: Clock, random: Random): StepTime {
   const at = clock.now();
   const chance = new DataView(Uint8Array.from(random.bytes(CHANCE_BYTES)).buffer);
   const digits = (offset: number): string =>

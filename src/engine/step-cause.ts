@@ -1,44 +1,44 @@
-/** What made a step: kept as a short text beside its history row, and read back for people. */
+/** Causes of steps: stored as short texts beside the history rows, and read back for people. */
 import type { HistoryRecord, TaskRecord } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 
-/** Where a task came from: the step that armed it. Null for a task whose id does not tell. */
-export interface TaskOrigin {
+/** The origin of a task: the step that armed it. Null for a task whose id does not tell. */
+export interface TaskCause {
   readonly instance: string;
-  /** The stamp of that step, as its history has it; of a step from before stamps the version that it led to. */
+  /** The stamp of the step, as in its history; the version after the step for steps older than stamps. */
   readonly step: string;
 }
 
-/** What made a step. */
+/** The cause of a step. */
 export type StepCause =
   /** A task that a step armed: an effect by its outcome, a timer, a promise by its end, a message from the step's instance. */
   | {
       readonly kind: TaskRecord["kind"];
       readonly task: string;
-      readonly from: TaskOrigin | null;
+      readonly from: TaskCause | null;
       /** Effects only: the name of the effect. */
       readonly name?: string;
       /** Timers only: it fired before its time, for the clock was set back meanwhile and its delay had passed. */
       readonly isMoved?: true;
     }
-  /** What a watcher of this kind found. */
+  /** A finding of a watcher of this kind. */
   | { readonly kind: "watch"; readonly watch: string }
   /** The step of a parent, in whose commit its child machine began. */
-  | { readonly kind: "parent"; readonly from: TaskOrigin };
+  | { readonly kind: "parent"; readonly from: TaskCause };
 
 /** The part of a task that its cause is made of. */
-export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
+type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
 
-/** What the steps of one commit are made by: a task, or a watcher of this kind. */
+/** The common cause of the steps of one commit: a task, or a watcher of this kind. */
 export type CommitCause = CausingTask | { readonly watch: string };
 
-/** The number of the step of this instance that is meant, where it is among these rows of its history; else null. */
-export function stepNumber({ instance, step }: TaskOrigin, history: readonly HistoryStep[]): number | null {
+/** The number of the named step of this instance, if the step is among these history rows; else null. */
+export function stepNumber({ instance, step }: TaskCause, history: readonly HistoryStep[]): number | null {
   if (BEFORE_STAMPS.test(step)) return Number(step);
   return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
 }
 
-/** Whether this step has armed the task, or another task that it came of. */
+/** Whether this step armed the task, or the origin of the task. */
 export function isOfStep(task: string, { instance, version, stamp }: HistoryStep): boolean {
   return task.startsWith(`${instance}:${stamp}:`) || task.startsWith(`${instance}:${version}:`);
 }
@@ -74,7 +74,7 @@ const OF_OWN_TASK = /^(effect|timer|invocation|message)@([^ ]+)(?: (.*))?$/s;
 const OF_TASK = /^(effect|timer|invocation|message) (.*)$/s;
 const OF_WATCH = /^watch (.*)$/s;
 const OF_PARENT = new RegExp(`^parent (.*):(${STEP_PATTERN})$`, "s");
-/** An id of a task: instance, stamp and place in the step that armed it, perhaps with what came of it. */
+/** An id of a task: instance, stamp and place in the arming step, perhaps with a suffix for a later task. */
 const TASK_ID = new RegExp(String.raw`^(.*):(${STEP_PATTERN}):\d+(?::sent(?::\d+)?|:back)*$`, "s");
 
 /** The cause that a text tells of a step of this instance; null where it tells none. */
@@ -96,7 +96,7 @@ function ofTask(kind: string, task: string, name?: string): StepCause {
   return { kind: kind as TaskRecord["kind"], task, from, ...named };
 }
 
-function originOf(task: string): TaskOrigin | null {
+function originOf(task: string): TaskCause | null {
   const [, instance, step] = TASK_ID.exec(task) ?? [];
   return instance === undefined || step === undefined ? null : { instance, step };
 }

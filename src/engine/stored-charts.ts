@@ -1,15 +1,18 @@
-/** Which chart stands behind each version that has run on a storage: one that was edited meanwhile is refused, in words. */
+/**
+ * Compares charts with the versions stored by earlier runs: a chart edited under an unchanged version is refused, with
+ * an explanation.
+ */
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { InstanceRecord, Write } from "../../storage/storage.ts";
-import type { EngineProcess } from "./engine-process.ts";
-import { ChangedChart, type RegisteredWorkflows } from "./registered-workflows.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { ChangedChart, type WorkflowRegistry } from "./workflow-registry.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 import { chartDifferences } from "./xstate/chart-differences.ts";
 
 const TABLE = "paystateCharts";
 
-/** One row for each workflow and version, written when it is first registered on the storage. */
+/** A row for each workflow and version, written at its first registration on the storage. */
 export const storedCharts = engineOwnTable(TABLE, {
   // `id` is `name@version`; `chart` is what `chartText` says, and `hash` is the hash of it.
   columns: { id: "text", version: "integer", hash: "text", chart: "text" },
@@ -25,11 +28,11 @@ const PAGE = 200;
 export class ChartCheck {
   /** Whether it has been done: from then on nothing has to be waited for. */
   isDone = false;
-  readonly #process: Pick<EngineProcess, "storage" | "log">;
-  readonly #workflows: RegisteredWorkflows;
+  readonly #process: Pick<EngineContext, "storage" | "log">;
+  readonly #workflows: WorkflowRegistry;
   #doing: Promise<void> | null = null;
 
-  constructor(process: Pick<EngineProcess, "storage" | "log">, workflows: RegisteredWorkflows) {
+  constructor(process: Pick<EngineContext, "storage" | "log">, workflows: WorkflowRegistry) {
     this.#process = process;
     this.#workflows = workflows;
   }

@@ -1,12 +1,12 @@
-/** What there is of instances and watches, by name: from one name to the next by one read each. */
+/** Lists the workflows of instances and the kinds of watches by name, with one read for each name. */
 import type { EngineStorage } from "../../storage/storage.ts";
 
-/** The workflows of which there is any instance, as `name@version`, ascending. */
+/** The workflows that have instances, as `name@version`, ascending. */
 export function instanceWorkflows(storage: Pick<EngineStorage, "list">): Promise<readonly string[]> {
   return eachName(async (after) => (await storage.list({ order: "workflow", after, limit: 1 }))[0]?.workflow);
 }
 
-/** The kinds of which there is any watch, ascending. */
+/** The kinds of all watches, ascending. */
 export function watchedKinds(storage: Pick<EngineStorage, "watches">): Promise<readonly string[]> {
   return eachName(async (afterKind) => (await storage.watches({ afterKind, limit: 1 }))[0]?.kind);
 }

@@ -16,7 +16,7 @@ export async function deadLetters(
   return (await storage.tasks({ order: "dead", limit })).map(troubled);
 }
 
-/** Tasks that have failed `least` times or more, those first that fail for longest. */
+/** Tasks with `least` or more failures, longest failing first. */
 export async function failingTasks(
   storage: Pick<EngineStorage, "tasks">,
   least: number,
@@ -51,9 +51,9 @@ export interface TaskCommands {
    */
   retry(task: string): Promise<boolean>;
   /**
-   * Removes a dead letter, or a failing message that waits for its next try and holds up the messages behind it: the task is
-   * never done. An instance that waits for its end waits until another event comes, or until it is stopped. False, and
-   * nothing has changed, when it is neither.
+   * Removes a dead letter, or a failing message that waits for its next try and holds up the messages behind it: the
+   * task is never done. An instance that waits for the task's end waits until another event comes, or until it is
+   * stopped. False, and nothing has changed, when it is neither.
    */
   drop(task: string): Promise<boolean>;
 }

@@ -2,12 +2,12 @@
 import type { TaskRecord } from "../../storage/storage.ts";
 import { BORN, type StartedChild, type UnbornChild } from "./chart.ts";
 import { childInstance } from "./child-instances.ts";
-import { together, type Consequences } from "./consequences.ts";
+import { together, type StepResult } from "./step-result.ts";
 import { delayedToText, messageKey } from "./messages.ts";
-import { taskOfStep, type StepFacts } from "./step-facts.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
 
-/** What is left of the step before: children that are still to begin, and what was sent to them. */
-export function unborn({ id, before, step }: StepFacts): Consequences {
+/** The rest of a step with too many children: children that still have to begin, and messages sent to them. */
+export function unborn({ id, before, step }: StepContext): StepResult {
   const left = (before?.unborn ?? []).map(({ told = [], ...child }) => {
     // Another instance may have had the id of the run that was planned.
     const run = step.after.children?.[child.id]?.run ?? child.run;
@@ -41,7 +41,7 @@ export function heldFor(
 }
 
 /** Begins the children that one commit has no room for. */
-export function birthTask(facts: StepFacts): TaskRecord {
+export function birthTask(facts: StepContext): TaskRecord {
   return {
     kind: "timer",
     name: BORN,

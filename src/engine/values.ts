@@ -9,7 +9,7 @@ import { thrownText } from "../thrown.ts";
 /** A value that cannot be stored, with the path that leads to it, such as `context.connection`. */
 export class UnstorableValue extends TypeError {
   override readonly name = "UnstorableValue";
-  /** Where the value stands. */
+  /** The path of the value. */
   readonly path: string;
   /** The chart, the instance and the state whose step it is of, where these are known. */
   readonly step: string | undefined;
@@ -22,7 +22,7 @@ export class UnstorableValue extends TypeError {
     this.#reason = reason;
   }
 
-  /** The same in this step, unless the step is known already. */
+  /** The error with this step, unless the step is known already. */
   in(step: string): UnstorableValue {
     return this.step === undefined ? new UnstorableValue(this.path, this.#reason, step) : this;
   }
@@ -75,7 +75,7 @@ export function toJson(value: unknown, name: string): unknown {
   }
 }
 
-/** What was thrown, where it can be stored; else an error that says what it was. */
+/** Returns a thrown value that can be stored; otherwise an error with its text. */
 export function storableThrown(thrown: unknown): unknown {
   try {
     toJson(thrown, "error");
@@ -91,7 +91,7 @@ export function fromJson(json: unknown): unknown {
 }
 
 /**
- * An object with each of its fields kept by `toJson`, so that one odd value leaves the others plain.
+ * Encodes an object field by field with `toJson`, so that fields with plain values stay plain.
  * @throws UnstorableValue naming the path, which begins with `name`.
  */
 export function fieldsToJson(fields: object, name: string): unknown {
@@ -114,7 +114,8 @@ export function fieldsFromJson(json: unknown): unknown {
 }
 
 /**
- * An event as JSON text. Fields that are undefined are left out: a chart that reads one finds undefined all the same.
+ * An event as JSON text. Fields that are undefined are left out: a chart that reads such a field finds undefined
+ * anyway.
  * @throws UnstorableValue naming the field and the path within it.
  */
 export function eventToText(event: object): string {
@@ -165,7 +166,7 @@ function isPlainObject(value: object, depth: number): boolean {
   return true;
 }
 
-/** Keys that JSON loses, that it would read back as something else, or that mark what devalue has written. */
+/** Whether keys get lost in JSON, change on reading, or look like devalue's marker. */
 function hasOddKeys(value: object): boolean {
   return (
     Object.getOwnPropertySymbols(value).length > 0 ||

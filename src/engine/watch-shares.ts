@@ -1,19 +1,20 @@
-/** The shards of one kind of watches that this process polls: a fair share of them, under named leases. */
-import type { EngineProcess } from "./engine-process.ts";
+/** Fair shares of watch shards: a process polls its share of a kind's shards, under named leases. */
+import type { EngineContext } from "./engine-context.ts";
 import { ALL_SHARDS, shardOf } from "./shards.ts";
 
-type SharingProcess = Pick<EngineProcess, "storage" | "holder" | "leaseMs">;
+type SharingProcess = Pick<EngineContext, "storage" | "holder" | "leaseMs">;
 
 /**
- * Who polls a kind holds one of its seats, by which the others know how many there are. Each holder of a seat has a share of
- * the shards: what it holds beyond that it gives up at its next renewal, and what is free up to that it takes.
+ * A process that polls a kind holds a seat of the kind, so that every process can count the others. Each holder of a
+ * seat is due a share of the shards: at its next renewal it gives up shards beyond its share, and takes free shards up
+ * to its share.
  */
 export class WatchShare {
   readonly #kind: string;
   readonly #process: SharingProcess;
   /** The shards that this process holds, as of the last renewal. */
   shards: readonly number[] = [];
-  /** False where others have yet to give up what this process is to have. */
+  /** False while other processes still hold shards of this process's share. */
   isWhole = false;
   #isSeated = false;
 
@@ -22,7 +23,7 @@ export class WatchShare {
     this.#process = process;
   }
 
-  /** Renews what is held, gives up what is too much, and takes what is free. Nothing is written in most cases. */
+  /** Renews held leases, gives up surplus shards, and takes free shards. Most renewals write nothing. */
   async renew(now: number): Promise<void> {
     const { storage, holder, leaseMs } = this.#process;
     const names = [
@@ -33,13 +34,13 @@ export class WatchShare {
     const of = (name: string): string | undefined => seen.find((lease) => lease.name === name)?.holder;
     const held = ALL_SHARDS.filter((shard) => of(this.#name(shard)) === holder);
     const seats = ALL_SHARDS.map((place) => ({ place, holder: of(this.#seat(place)) }));
-    // Beginning at a place that is another for most holders.
+    // Most holders begin the search at different places.
     const free = rotated(seats, shardOf(holder)).find((each) => each.holder === undefined);
     const seat = seats.find((each) => each.holder === holder) ?? free;
     const sharers = seats.flatMap((each) => each.holder ?? (each === seat ? holder : []));
     const { from, count } = shareOf(sharers, seat === undefined ? -1 : sharers.indexOf(holder));
     const kept = held.slice(0, count);
-    // Each begins at another place, so that two who come at once do not reach for the same.
+    // Each process begins at a different shard, so that two new processes do not reach for the same shards.
     const open = rotated(ALL_SHARDS, from).filter((shard) => of(this.#name(shard)) === undefined);
     const wanted = [...kept, ...open.slice(0, count - kept.length)];
     const given = held.slice(count).map((shard) => this.#name(shard));
@@ -76,10 +77,10 @@ export class WatchShare {
   }
 }
 
-/** Holds nothing: a request of this name takes nothing, and tells who holds what. */
+/** A holder that takes no lease: requests with this name only read the holders. */
 const LOOKING = "";
 
-/** How many shards the sharer at this place has, and where its part begins. */
+/** The number of shards of the sharer at this place, and the first of these shards. */
 function shareOf(
   sharers: readonly string[],
   place: number,

@@ -1,15 +1,17 @@
-/** What a host gives the engine so that something outside is polled on behalf of instances. */
+/** Watchers: the host's code that polls the outside world on behalf of instances. */
 import type { EventObject } from "xstate";
 import type { WatchRecord } from "../../storage/storage.ts";
 
-/** What a look found out for one instance. Levels, never deltas: hearing it twice must change nothing. */
+/**
+ * The finding of a look about one instance. Report levels, never differences: a repeated event must change nothing.
+ */
 export interface WatchEvent {
   readonly instance: string;
   readonly event: EventObject;
 }
 
-/** One look at a batch of watches, as the engine hands it to a watcher. */
-export interface Look {
+/** A look at a batch of watches, as the engine hands it to a watcher. */
+export interface PollContext {
   /**
    * Aborts after 750 ms, and when the engine stops: ask nothing more, tell the answers that are on their way, and
    * return. Finish at least one question in each look, or a slow answer keeps the look from ever getting on.
@@ -32,22 +34,22 @@ export interface Look {
 export interface Watcher {
   /** A watch is looked at so often, in milliseconds; later where there are more watches than looks can take. */
   readonly intervalMs: number;
-  /** Watches in one look, 1 to 10,000: what one question to the outside can hold. Default 256. */
+  /** Watches in one look, 1 to 10,000: as many as one question to the outside can hold. Default 256. */
   readonly batchSize?: number;
   /**
-   * One look at up to `batchSize` watches; up to four looks of a kind run at once. Resolves with what is left to be told.
-   * Throwing means that nothing was found out about what was not told, and neither does a look that has not ended
-   * after a minute: it is given up.
+   * Looks at up to `batchSize` watches; up to four looks of a kind run at once. Resolves with events that are not told
+   * yet. An error means that nothing was found out about the untold watches. A look that has not ended after a minute
+   * is given up, with the same meaning.
    */
-  readonly poll: (watches: readonly WatchRecord[], look: Look) => Promise<readonly WatchEvent[]>;
+  readonly poll: (watches: readonly WatchRecord[], look: PollContext) => Promise<readonly WatchEvent[]>;
 }
 
-/** How one kind of watches is followed by this process. */
-export interface KindWatching {
-  /** Watches of this kind in the shards that this process polls. */
+/** The state of one kind of watches in this process. */
+export interface WatchStatus {
+  /** The number of watches in the shards that this process polls. */
   readonly watched: number;
   /** Milliseconds since the watch that has waited longest was looked at successfully, or was first seen; 0 without watches. */
   readonly oldestMs: number;
-  /** By how much `oldestMs` exceeds the kind's `intervalMs`; 0 while it does not. */
+  /** The excess of `oldestMs` over the kind's `intervalMs`; 0 while within the interval. */
   readonly lateMs: number;
 }

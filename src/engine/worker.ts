@@ -3,65 +3,65 @@ import { commitOne } from "../../storage/decided.ts";
 import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
 import { elapsed, isTurnOver, nextTurn } from "../runtime.ts";
-import type { EngineProcess } from "./engine-process.ts";
-import { AfterOutage } from "./after-outage.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { OutageGuard } from "./outage-guard.ts";
 import { Pause } from "./pause.ts";
-import { Places, type PlaceLimits, type Reservation } from "./places.ts";
-import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import { QueueSemaphore, type QueueLimits, type Reservation } from "./queue-semaphore.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { TroubleReport } from "./report-troubles.ts";
-import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
-import { Upkeep } from "./upkeep.ts";
+import { HeldTaskList, type HeldTaskParts } from "./held-task-list.ts";
+import { UpkeepLoop } from "./upkeep-loop.ts";
 
-/** How a worker divides its time; every field has a default in `createEngine`. */
-export interface WorkerLimits extends PlaceLimits {
+/** Limits of a worker; every field has a default in `createEngine`. */
+interface WorkerLimits extends QueueLimits {
   /** The longest time between two looks at the storage; also how late work of another process may be seen. */
   readonly pollMs: number;
   readonly maxCrashes: number;
 }
 
-export interface WorkerSurroundings extends EngineProcess {
-  readonly workflows: Pick<RegisteredWorkflows, "claims" | "taken" | "takenAmong">;
+interface WorkerParts extends EngineContext {
+  readonly workflows: Pick<WorkflowRegistry, "claims" | "taken" | "takenAmong">;
   readonly limits: WorkerLimits;
-  readonly perform: InHandSurroundings["perform"];
+  readonly perform: HeldTaskParts["perform"];
 }
 
 // A task becomes a dead letter only after several leases have ended: a minute more until it is logged does no harm.
 const REPORT_EVERY_MS = 60_000;
 
 /** The hands of this process: a commit can lease the tasks that it makes due to the process that commits it. */
-export type Hands = Pick<Worker, "holder" | "leaseMs" | "reserve" | "fill" | "giveUp" | "dueAt">;
+export type LeasingWorker = Pick<Worker, "holder" | "leaseMs" | "reserve" | "fill" | "giveUp" | "dueAt">;
 
 export class Worker {
   readonly holder: string;
   readonly leaseMs: number;
-  readonly #around: WorkerSurroundings;
-  readonly #inHand: TasksInHand;
-  readonly #places: Places;
+  readonly #around: WorkerParts;
+  readonly #inHand: HeldTaskList;
+  readonly #places: QueueSemaphore;
   /** Ended by everything that may have made something due. */
   readonly #pause: Pause;
-  readonly #outage: AfterOutage;
+  readonly #outage: OutageGuard;
   readonly #troubles: TroubleReport;
   readonly #quietWaiters: (() => void)[] = [];
   /** Null while it does not run. */
   #stopping: AbortController | null = null;
   #working: Promise<unknown> = Promise.resolve();
   #stopped: Promise<void> = Promise.resolve();
-  /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
+  /** The due time of the earliest known task; `unknown` after an event that may have changed the time. */
   #nextDue: number | "unknown" = "unknown";
-  /** How often in a row something was due and was not there when it was claimed. */
+  /** The number of claims in a row that found no task although a task was due. */
   #missed = 0;
   /** Whether `#nextDue` leaves out tasks for which there was no place. */
   #isFull = false;
 
-  constructor(around: WorkerSurroundings) {
+  constructor(around: WorkerParts) {
     const { clock, holder, leaseMs, limits, workflows } = around;
     this.#around = around;
     this.holder = holder;
     this.leaseMs = leaseMs;
-    this.#inHand = new TasksInHand({ ...around, onEnded: (task, isDone) => this.#ended(task, isDone) });
-    this.#places = new Places(limits, this.#inHand);
+    this.#inHand = new HeldTaskList({ ...around, onEnded: (task, isDone) => this.#ended(task, isDone) });
+    this.#places = new QueueSemaphore(limits, this.#inHand);
     this.#pause = new Pause(clock);
-    this.#outage = new AfterOutage(leaseMs);
+    this.#outage = new OutageGuard(leaseMs);
     this.#troubles = new TroubleReport(around, () => workflows.claims);
   }
 
@@ -71,7 +71,7 @@ export class Worker {
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
     this.#inHand.keepLeases();
-    const upkeep = new Upkeep(this.#around, () => this.#rush()).run(signal);
+    const upkeep = new UpkeepLoop(this.#around, () => this.#rush()).run(signal);
     this.#working = Promise.all([this.#work(signal), this.#reportTroubles(signal), upkeep]);
   }
 
@@ -106,7 +106,10 @@ export class Worker {
     this.#inHand.disarm(commit);
   }
 
-  /** Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its own to one. */
+  /**
+   * Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its place
+   * to a due task.
+   */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
     return this.#places.reserve(takeable, ending);
@@ -141,8 +144,8 @@ export class Worker {
   }
 
   #ended({ limits, crashes }: ClaimedTask, isDone: boolean): void {
-    // A task that is done leaves a place and nothing else; one given back, or room in its keys, makes others due, and
-    // behind a suspect the next one waits.
+    // A finished task only leaves a place; a task given back, or room in its keys, makes other tasks due, and behind a
+    // suspect the next suspect waits.
     if (!isDone || limits.length > 0 || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
     const mayBeDue = this.#nextDue === "unknown" || this.#nextDue <= this.#around.clock.now();
     if (mayBeDue || this.#quietWaiters.length > 0) this.wake();
@@ -172,8 +175,8 @@ export class Worker {
   }
 
   /**
-   * How long nothing may be claimed yet after an outage. Only a commit tells that it is over: a standby that is not promoted
-   * yet answers reads.
+   * The pause before the next claim during an outage of the storage; 0 without an outage. Only a commit proves that
+   * the outage is over: a standby that is not promoted yet answers reads.
    */
   async #outageMs(): Promise<number> {
     const { storage, clock } = this.#around;
@@ -209,7 +212,7 @@ export class Worker {
     return tasks.length;
   }
 
-  /** How long nothing will be due, as far as this process knows. */
+  /** The time until the next task is due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, workflows, limits } = this.#around;
     const { free } = this.#places;

@@ -1,4 +1,4 @@
-/** How a chart and its version are called where they are stored: `name@version`. */
+/** Names charts with their version in the storage: `name@version`. */
 
 export function workflowKey(name: string, version: number): string {
   return `${name}@${version}`;

@@ -12,7 +12,7 @@ import type { Write } from "../../storage/storage.ts";
 import type { AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
-  ChartInterpreter,
+  ChartSourceReader,
   ChartParts,
   ChartSource,
   PromiseCreator,
@@ -23,18 +23,21 @@ import { migrationProblems, type AnyMigration, type Migrations } from "./migrati
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/interpreter.ts";
 
-/** What an effect handler gets besides its params. */
+/** Facts about a run that an effect handler gets besides its params. */
 export interface EffectRun {
-  /** The same for every run of this effect, also after a crash: hand it as idempotency key to a service that must not act twice. */
+  /**
+   * An idempotency key: equal for every run of this effect, also after a crash. Pass the key to a service that must not
+   * act twice.
+   */
   readonly key: string;
   readonly instance: string;
   /** Aborts when the lease is lost or the engine stops; work that goes on after that is done a second time. */
   readonly signal: AbortSignal;
-  /** When it was due, in milliseconds; it was begun then or later. */
+  /** The due time of the effect, in milliseconds; the effect begins at this time or later. */
   readonly dueAt: number;
-  /** How often in a row a process vanished with this effect in hand; a failure, or an hour, begins a new row. */
+  /** Processes in a row that vanished with this effect in hand; a failure, or an hour, begins a new row. */
   readonly crashes: number;
-  /** How often this effect threw. */
+  /** The number of times that this effect threw. */
   readonly failures: number;
 }
 
@@ -45,7 +48,7 @@ export interface StartRequest {
   readonly input: unknown;
 }
 
-/** What follows from an effect; it is committed together with the end of its task, or not at all. */
+/** The outcome of an effect; it is committed together with the end of its task, or not at all. */
 export interface EffectOutcome<Event, W> {
   readonly event?: Event;
   readonly starts?: readonly StartRequest[];
@@ -69,18 +72,18 @@ export interface CommittingStep<Params, W> {
   readonly instance: string;
   /** The params of the effect, once for each time that the step asks for it. */
   readonly asked: readonly Params[];
-  /** What the step writes: what `project` has made of it. */
+  /** Writes of the step, made by `project`. */
   readonly writes: readonly Write<W>[];
-  /** What the caller of the step writes in the same commit. */
+  /** Writes of the step's caller in the same commit. */
   readonly companions: readonly Write<W>[];
 }
 
-/** What a commit holds besides, so that an effect is done with it. */
+/** The part of a commit that carries out an effect within the commit of its step. */
 export interface DoneWithStep<W> {
-  /** In place of the writes of the step. */
+  /** Writes that replace the writes of the step. */
   readonly writes: readonly Write<W>[];
   readonly starts: readonly StartRequest[];
-  /** False where something is left to do: then the task of the effect is armed, too. */
+  /** False when the effect is not finished: then its task is armed too. */
   readonly isWhole: boolean;
 }
 
@@ -90,10 +93,10 @@ export interface Effect<Params, Event, W> {
   /** At most so many run at a time. */
   readonly limit?: OwnLimit<Params>;
   /**
-   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. It reads, and says
-   * what the commit holds besides; where what it has read has to hold in the commit, it adds an expectation. When a write or
-   * a start of it is refused it is asked again, three times in all. After that, and where it says null or throws, `run` does
-   * the effect as its task: the step itself never waits for it.
+   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. The
+   * function reads, and returns further parts of the commit; where what it has read has to hold in the commit, it adds
+   * an expectation. When a write or a start of it is refused it is asked again, three times in all. After that, and
+   * where it says null or throws, `run` does the effect as its task: the step itself never waits for it.
    */
   readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
 }
@@ -110,7 +113,7 @@ export type ActionOf<M extends AnyStateMachine> =
 /** Actions that the engine itself carries out: messages to other instances. */
 export type EngineAction = "start" | "tell";
 
-/** One handler per effect of the chart, params and events typed from the machine. */
+/** Handlers for all effects of the chart, with params and events typed from the machine. */
 export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
@@ -119,7 +122,7 @@ export type EffectsOf<M extends AnyStateMachine, W> = {
     | "setup";
 };
 
-/** One committed step as `project` sees it. */
+/** A committed step, as `project` sees it. */
 export interface ProjectedStep<Context, Event> {
   readonly id: string;
   /** Null for the first step of an instance. */
@@ -130,22 +133,24 @@ export interface ProjectedStep<Context, Event> {
   readonly effects: readonly PlannedEffect[];
 }
 
-/** What `workflow(chart)` is given. */
+/** Options of `workflow(chart)`. */
 export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number = number> {
   /** A whole number, raised whenever the chart changes in a way that stored instances would notice. */
   readonly version: V;
   /**
-   * How instances of older versions go on under this one: by version, a function that leads from it to the next. An
-   * instance is migrated by the first process that has something to do with it, in a commit of its own. Timers and promises
-   * of states that it is in before and after stay; those of other states end and begin.
+   * How instances of older versions continue under this version: by version, a function that turns an instance into one
+   * of the next version. The first process that works on an instance migrates it, in a commit of its own. Timers and
+   * promises of states that are active before and after the migration continue; timers and promises of left states end,
+   * and those of entered states begin.
    */
   readonly migrate?: Migrations<M, W, V>;
   /**
-   * A handler for each named action. Left out, the actions run the bodies that `setup({ actions })` gives them. Given, it
-   * names every action, so that none is forgotten: a body may stand there for the types alone.
+   * A handler for each named action. Without `effects`, actions run the bodies given to `setup({ actions })`. With
+   * `effects`, every action must be named, so that no action is forgotten: a body in `setup` may exist for the types
+   * alone.
    */
   readonly effects?: EffectsOf<M, W>;
-  /** How actors are run: retries and limits of promises, migrations of child machines. */
+  /** Rules for running actors: retries and limits of promises, migrations of child machines. */
   readonly actors?: ActorsOf<M>;
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
   readonly watches?: Readonly<Record<string, (context: ContextFrom<M>) => string>>;
@@ -189,7 +194,7 @@ export interface AnyWorkflow {
   readonly hash: string;
   /** The names that its tasks are stored under: the key, the keys of migrated versions, the name for waiting messages, the keys of child machines. */
   readonly claims: readonly string[];
-  /** By version: what leads to the next one, null where a child machine is kept as it is. */
+  /** By version: the migration to the next version; null when a child machine is kept unchanged. */
   readonly migrations: ReadonlyMap<number, AnyMigration | null>;
   readonly chart: Chart;
   readonly effects: ReadonlyMap<string, AnyEffect>;
@@ -267,18 +272,18 @@ interface WorkflowParts {
 
 /** Registers a chart of another library, or of another XState, with the bodies and actors in it. Throws as `workflow` does. */
 export function workflowOf<Source extends ChartSource>(
-  interpreter: ChartInterpreter<Source>,
+  interpreter: ChartSourceReader<Source>,
   source: Source,
   { version }: Pick<WorkflowParts, "version">,
 ): AnyWorkflow {
   return register(source, { ...BARE, name: source.id, version }, { interpreter, within: [] });
 }
 
-/** A chart that brings all its parts along. */
+/** A chart without options: no migrations, effects, actors or watches. */
 const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {} };
 
 interface Reading<Source extends ChartSource> {
-  readonly interpreter: ChartInterpreter<Source>;
+  readonly interpreter: ChartSourceReader<Source>;
   /** The charts around this one, outermost first: a chart that holds itself would never end. */
   readonly within: readonly Source[];
 }
@@ -303,7 +308,7 @@ function register<Source extends ChartSource>(
       actors.set(src, { kind: "promise", create: actor.create, retries, limit });
       continue;
     }
-    // A child has the version of its parent, so it is migrated from each version that its parent is.
+    // A child has its parent's version, so a child is migrated from every version that its parent is migrated from.
     const kept = Object.fromEntries(Object.keys(migrate).map((from) => [from, null]));
     const child = { ...BARE, name: `${name}/${src}`, version, migrate: { ...kept, ...ofChild } };
     const inside = { interpreter, within: [...within, source] };

@@ -5,7 +5,10 @@ import { describeEndpoints } from "./openapi/document.ts";
 import { withServer } from "./openapi/open-api-document.ts";
 import type { Json } from "./openapi/schemas.ts";
 
-/** Most processes are never asked for it, and those that are serve one base: the last one is kept. */
+/**
+ * Builds the API reference on demand, and keeps the document of the last base: most processes are never asked, or serve
+ * only one base.
+ */
 export class ApiReference implements Reference {
   readonly #endpoints: readonly Endpoint[];
   #described: Json | null = null;

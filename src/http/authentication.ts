@@ -1,18 +1,18 @@
-/** Who asks: a key of ours or the host's own way, and a limit on how often one address may fail at it. */
+/** Authenticates requests, by API keys or in the host's own way, and limits failed attempts of one address. */
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
-import type { KnownCredentials } from "./known-credentials.ts";
+import type { CredentialCache } from "./credential-cache.ts";
 
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
-export type Authenticate = (request: Request, address: string | null) => Promise<Caller | null>;
+export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;
 
-/** How callers are found, and how failures at it are limited. */
-export interface AuthenticationParts {
-  readonly authenticate: Authenticate;
+/** Dependencies of authentication. */
+interface AuthenticationParts {
+  readonly authenticate: CallerLookup;
   readonly failures: ClientLimit;
-  /** What was good a while ago; null where the host authenticates by means of its own. */
-  readonly known: KnownCredentials | null;
+  /** Recently valid credentials; null when the host authenticates in its own way. */
+  readonly known: CredentialCache | null;
 }
 
 /** Finds out who asks. */
@@ -24,10 +24,10 @@ export class Authentication {
   }
 
   /**
-   * The caller, or `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only keys
-   * that were good before are looked up, so that made-up ones cost nothing. Behind a proxy or a NAT many clients share an
-   * address, and a key in use is never refused for what its neighbours did. An unknown address (null) is not limited. A
-   * failure's standing is written to `headers`.
+   * The caller, or `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only
+   * keys that were valid before are looked up, so that made-up keys cost nothing. Behind a proxy or a NAT many clients
+   * share an address, and a key in use is never refused for what its neighbours did. An unknown address (null) is not
+   * limited. A failure's standing is written to `headers`.
    */
   async callerOf(request: Request, address: string | null, headers: Headers): Promise<Caller> {
     const { failures, known } = this.#parts;

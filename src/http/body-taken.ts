@@ -1,7 +1,7 @@
 /** The error for a body that was read before the handler saw the request: a mistake in the host's code, which the log explains. */
 
 /** Becomes a 500 with a line on the log: the caller has sent a good request, and can do nothing about it. */
-export class BodyTaken extends Error {
+class BodyTaken extends Error {
   override readonly name = "BodyTaken";
 }
 

@@ -30,7 +30,7 @@ export class ClientLimit {
   }
 }
 
-/** What one client can easily call its own: an IPv4 address, or the 64-bit network of an IPv6 address. */
+/** The addresses that one client can easily obtain: an IPv4 address, or the 64-bit network of an IPv6 address. */
 function network(address: string): string {
   if (!ipaddr.isValid(address)) return address.slice(0, 64);
   const ip = ipaddr.process(address);

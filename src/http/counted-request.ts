@@ -1,31 +1,32 @@
-/** One request and the limit that it counts against: once, refused or not, and as a replay where it is one. */
+/** Counts a request against its limit once, even when refused; a replay counts against the limit of replays. */
 import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
-import type { AccountWindows } from "./account-windows.ts";
+import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
+import type { AccountWindowList } from "./account-window-list.ts";
 import type { KeyedEndpoint } from "./contract/endpoint.ts";
 import { isDurable, type WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";
 import { writeRateLimit } from "./rate-limit-headers.ts";
 import type { Hit } from "./rate-window.ts";
 
-/** What a request is, as far as limits go. */
-export interface LimitedRequest {
+/** The facts of a request that limits depend on. */
+interface LimitedRequest {
   readonly service: PaymentService;
-  readonly windows: AccountWindows;
+  readonly windows: AccountWindowList;
   /** Undefined for a path or method that does not exist, which counts as a read. */
   readonly endpoint: KeyedEndpoint | undefined;
   readonly caller: Caller;
-  /** Where the standing is written. */
+  /** The headers of the answer, which show the limit. */
   readonly headers: Headers;
-  /** Whether it may turn out to be a replay: a POST with an Idempotency-Key. */
+  /** Whether the request may be a replay: a POST with an Idempotency-Key. */
   readonly mayBeReplay: boolean;
 }
 
 /**
- * A request is counted at the door, unless it may be a replay, which is answered also when the window is full: that one is
- * counted when the service has found no stored answer. What all processes count together is counted by the service.
+ * Counts a request on arrival, unless it may be a replay, which is answered even when the window is full: a possible
+ * replay is counted when the service has found no stored answer. The service itself counts limits shared by all
+ * processes.
  */
 export class CountedRequest {
   readonly #request: LimitedRequest;
@@ -52,7 +53,7 @@ export class CountedRequest {
     const standing = windows.standing(limit, caller);
     writeRateLimit(headers, standing);
     if (standing.remaining > 0) return;
-    // Only a replay can be answered, so it counts as one before it is looked up.
+    // Only a replay can be answered here, so the request counts as a replay before its look-up.
     windows.hitReplay(standing, caller);
     this.#wasReplayCounted = true;
   }
@@ -65,11 +66,11 @@ export class CountedRequest {
   };
 
   /** Told by the service how the account stands with a limit that all processes count together. */
-  readonly onLimit = (standing: LimitStanding): void => writeRateLimit(this.#request.headers, standing);
+  readonly onLimit = (standing: LimitStatus): void => writeRateLimit(this.#request.headers, standing);
 
   /**
-   * Counts a request that was refused before the service could see it, and answers what it is refused with: a full window
-   * comes before a bad body, and after a missing scope.
+   * Counts a request that was refused before the service could see it, and returns the error to answer with: a full
+   * window comes before a bad body, and after a missing scope.
    */
   async refused(refusal: unknown): Promise<unknown> {
     // Replays have their own window, which the request was counted in.
@@ -84,7 +85,7 @@ export class CountedRequest {
     const { service, windows, caller, headers } = this.#request;
     const limit = this.#limit;
     const standing = isDurable(limit)
-      ? await service.limitStanding(caller, limit)
+      ? await service.limitStatus(caller, limit)
       : (this.#hit?.giveBack() ?? windows.standing(limit, caller));
     writeRateLimit(headers, standing);
     if (!this.#wasReplayCounted) windows.hitReplay(standing, caller);

@@ -3,35 +3,35 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono, type Context } from "hono";
 import { z } from "zod";
 import type { PaymentService } from "../service/payment-service.ts";
-import { RecentHealth } from "../service/recent-health.ts";
+import { HealthCache } from "../service/health-cache.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import { systemClock, type Clock, type Logger, type Random } from "../runtime.ts";
-import { AccountWindows } from "./account-windows.ts";
-import { Authentication, type Authenticate } from "./authentication.ts";
+import { AccountWindowList } from "./account-window-list.ts";
+import { Authentication, type CallerLookup } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
-import { PER_CLIENT, WINDOWS, type PerTier } from "./contract/limits.ts";
+import { PER_CLIENT, WINDOWS, type TierLimits } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
 import { LIVE_PATH, liveAnswer, READY_PATH, readyAnswer } from "./health-probes.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
-import { KnownCredentials } from "./known-credentials.ts";
+import { CredentialCache } from "./credential-cache.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 import { ApiReference } from "./api-reference.ts";
 import { RateWindow } from "./rate-window.ts";
-import { Responder } from "./responder.ts";
-import { sitesOf, type Site } from "./sites.ts";
+import { HttpRequestHandler } from "./http-request-handler.ts";
+import { sitesOf, type Route } from "./routes.ts";
 
-/** What `createHttpHandler` is given. Only the service has no default. */
+/** Options of `createHttpHandler`. Only the service has no default. */
 export interface HttpHandlerOptions {
   readonly service: PaymentService;
-  /** Where the endpoints stand, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */
+  /** The path of the endpoints, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */
   readonly basePath?: string;
   /**
-   * The host's own authentication instead of API keys; null refuses with `INVALID_API_KEY`. What it throws is answered
-   * with `INTERNAL_ERROR` and logged. If it has to see the body, it reads that of `request.clone()`. Default: the
-   * service's API keys in `Authorization: Bearer`.
+   * The host's own authentication instead of API keys; null refuses with `INVALID_API_KEY`. An error of the function is
+   * answered with `INTERNAL_ERROR` and logged. To read the body, use `request.clone()`. Default: the service's API keys
+   * in `Authorization: Bearer`.
    */
   readonly authenticate?: (request: Request) => Promise<Caller | null>;
   /**
@@ -41,23 +41,23 @@ export interface HttpHandlerOptions {
    */
   readonly limits?: {
     /** Everything that only looks, unknown paths included. Default 120/600/3,000. */
-    readonly reads?: PerTier;
+    readonly reads?: TierLimits;
     /** Quotes and their refreshes. Default 60/300/1,200. */
-    readonly quotes?: PerTier;
+    readonly quotes?: TierLimits;
     /** Transactions, and changing or deleting webhooks. Default 30/150/600. */
-    readonly creates?: PerTier;
+    readonly creates?: TierLimits;
     /** Tests of webhooks. Default 10/50/200. */
-    readonly webhookTests?: PerTier;
+    readonly webhookTests?: TierLimits;
     /** Beyond it only keys that this process has seen to be good are looked up. Default 60. */
     readonly failedAuthentications?: number;
-    /** Of /v1/openapi.json and /v1/docs, which need no key. Default 60. */
+    /** Limit on reads of /v1/openapi.json and /v1/docs, which need no key. Default 60. */
     readonly documents?: number;
   };
   /**
-   * The client's IP address behind a trusted proxy, null when unknown: what limits per address count, and what the allowed
-   * addresses of a key are compared with. A client writes into `X-Forwarded-For` what it likes: take what your own proxy
-   * has added, which is the last. Anything but a string or null, and what it throws, is answered with `INTERNAL_ERROR`
-   * and logged. Default: the socket's; none for `fetch`.
+   * The client's IP address behind a trusted proxy, null when unknown: what limits per address count, and what the
+   * allowed addresses of a key are compared with. Clients can write anything into `X-Forwarded-For`: take what your own
+   * proxy has added, which is the last. Anything but a string or null, and what it throws, is answered with
+   * `INTERNAL_ERROR` and logged. Default: the socket's; none for `fetch`.
    */
   readonly clientAddress?: (request: Request) => string | null;
   /**
@@ -87,8 +87,8 @@ export interface HttpHandler {
   fetch(this: void, request: Request): Promise<Response>;
   /**
    * For `node:http` and frameworks on it, before or after a body parser: a body that was read already is taken from
-   * `rawBody` or `body`. Parsed before it came here, it is fingerprinted as the JSON it parses to. One that was read and
-   * left nowhere is answered with `INTERNAL_ERROR`, and the log says what to do.
+   * `rawBody` or `body`. A parsed body is fingerprinted by its JSON. A body that was read and left nowhere is answered
+   * with `INTERNAL_ERROR`, and the log says what to do.
    */
   node(this: void, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
@@ -180,7 +180,11 @@ export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
   };
 }
 
-function answer(responder: Responder, site: Site | null, { req, env }: AppContext): Promise<Response> {
+function answer(
+  responder: HttpRequestHandler,
+  site: Route | null,
+  { req, env }: AppContext,
+): Promise<Response> {
   return responder.respond({
     request: req.raw,
     path: req.path,
@@ -190,20 +194,26 @@ function answer(responder: Responder, site: Site | null, { req, env }: AppContex
   });
 }
 
-function responderOf({ service, basePath, clientAddress, limits, ...checked }: CheckedOptions): Responder {
+function responderOf({
+  service,
+  basePath,
+  clientAddress,
+  limits,
+  ...checked
+}: CheckedOptions): HttpRequestHandler {
   const { clock, random, logger: log } = checked;
   const { authenticate: ofHost } = checked;
-  const ofKeys: Authenticate = ({ headers }, address) =>
+  const ofKeys: CallerLookup = ({ headers }, address) =>
     service.authenticate(headers.get("authorization"), address);
-  const windows = new AccountWindows(limits, clock);
+  const windows = new AccountWindowList(limits, clock);
   const failures = new RateWindow({ scope: "authentication", clock });
   const authentication = new Authentication({
     authenticate: ofHost === undefined ? ofKeys : (request) => ofHost(request),
     failures: new ClientLimit(failures, limits.failedAuthentications),
     // A host's own credentials may stand anywhere in a request.
-    known: ofHost === undefined ? new KnownCredentials() : null,
+    known: ofHost === undefined ? new CredentialCache() : null,
   });
-  return new Responder({
+  return new HttpRequestHandler({
     service,
     authentication,
     windows,
@@ -218,7 +228,7 @@ function responderOf({ service, basePath, clientAddress, limits, ...checked }: C
 }
 
 function mountHealth(app: App, { service, basePath, clock }: CheckedOptions): void {
-  const health = new RecentHealth(service, clock);
+  const health = new HealthCache(service, clock);
   // Hono answers HEAD wherever GET is answered.
   app.get(`${basePath}${LIVE_PATH}`, liveAnswer);
   app.get(`${basePath}${READY_PATH}`, () => readyAnswer(health));

@@ -1,6 +1,6 @@
 /** The inspector alone, for an engine without payments: its pages behind `fetch` and `node:http`. */
 import { z } from "zod";
-import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
+import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
@@ -11,11 +11,11 @@ import type { HttpHandler } from "./create-http-handler.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 
-/** How an inspector is opened, whatever it shows. */
-export interface InspectorAccess {
+/** Access options of an inspector, for either source. */
+export interface InspectorAccessOptions {
   /**
-   * Who may look. Default: programs and people on this machine, which is for development: anyone who can open a connection
-   * from here sees every instance. What it throws refuses.
+   * Decides who may look. Default: programs and people on this machine, which is for development: anyone who can open a
+   * connection from this machine sees every instance. An error refuses.
    */
   readonly authorize?: Authorize;
   /** The engine's clock, for what is counted down to. Default: the machine's own. */
@@ -25,8 +25,8 @@ export interface InspectorAccess {
 }
 
 /** An inspector of a running engine. */
-export interface InspectedEngineOptions extends InspectorAccess {
-  /** What `createEngine` has returned. */
+export interface InspectedEngineOptions extends InspectorAccessOptions {
+  /** The result of `createEngine`. */
   readonly engine: Pick<Engine<never>, "inspected">;
   /**
    * Whether who may look may also act: send an event, have a task tried again or dropped, stop an instance. Each act is
@@ -35,15 +35,15 @@ export interface InspectedEngineOptions extends InspectorAccess {
   readonly acts?: boolean;
 }
 
-/** An inspector of what is stored, beside the processes that work on it. */
-export interface InspectedStorageOptions extends InspectorAccess {
+/** Options of an inspector of a storage, beside the processes that work on the storage. */
+export interface InspectedStorageOptions extends InspectorAccessOptions {
   /** The storage of the engine. It is only read. */
   readonly storage: InspectedStorage;
   /** The workflows whose charts are drawn; what is stored of others is shown without a drawing. */
   readonly workflows: readonly AnyWorkflow[];
 }
 
-/** What `createInspector` is given: a running engine, or a storage with the charts of what is in it. */
+/** Options of `createInspector`: a running engine, or a storage with the charts of what is in it. */
 export type InspectorOptions = InspectedEngineOptions | InspectedStorageOptions;
 
 const optionsSchema = z
@@ -85,8 +85,9 @@ const optionsSchema = z
   });
 
 /**
- * Builds a handler for everything under `/_inspector`, wherever it is mounted: pages that show any registered chart and
- * any stored instance, live. They are read-only, unless viewers of an engine are let act. Throws `InvalidOptions` listing every problem.
+ * Builds a handler for everything under `/_inspector`, wherever it is mounted: live pages of every registered chart and
+ * every stored instance. Pages are read-only, unless viewers of an engine may act. Throws `InvalidOptions` listing
+ * every problem.
  *
  * @example
  * ```ts
@@ -104,7 +105,7 @@ const optionsSchema = z
 export function createInspector(options: InspectorOptions): HttpHandler {
   const checked = checkOptions("createInspector", optionsSchema, options);
   const { engine, storage, workflows = [], authorize = null, acts = false, clock, logger: log } = checked;
-  const stored = (): Inspected | null =>
+  const stored = (): InspectedEngine | null =>
     storage === undefined ? null : { storage, workflows, isProduction: () => false };
   const inspected = engine?.inspected ?? stored();
   if (inspected === null) throw new TypeError("expected { engine }, or { storage, workflows }");

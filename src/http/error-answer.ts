@@ -8,15 +8,15 @@ import type { Logger } from "../runtime.ts";
 import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
 import type { WholeAnswer } from "./whole-answer.ts";
 
-/** What the log says about a request that failed on our side. */
-export interface RequestLabel {
+/** Labels of a request in the log, for failures on our side. */
+interface RequestLabel {
   readonly requestId: string;
   readonly method: string;
   /** Without the query. */
   readonly path: string;
 }
 
-/** An answer that was begun: the headers written so far, and what the log calls its request. */
+/** A begun answer: the headers written so far, and the request's label in the log. */
 export interface BegunAnswer {
   readonly label: RequestLabel;
   readonly headers: Headers;

@@ -1,12 +1,12 @@
-/** What load balancers and orchestrators ask without a key: does the process live, can it take payments. */
-import type { RecentHealth } from "../service/recent-health.ts";
+/** Health probes for load balancers and orchestrators, without a key: is the process alive, can it take payments. */
+import type { HealthCache } from "../service/health-cache.ts";
 
 /** 200 as long as this process answers at all. One that does not should be restarted. */
 export const LIVE_PATH = "/health/live";
 
 /**
- * 503 while the storage is silent or the chain is another one, so that requests go elsewhere; 200 while payments are taken,
- * if late, or the chain is silent: cancels and reads go on.
+ * 503 while the storage is silent or the chain is a wrong one, so that requests go elsewhere; 200 while payments are
+ * taken, if late, or the chain is silent: cancels and reads go on.
  */
 export const READY_PATH = "/health/ready";
 
@@ -16,7 +16,7 @@ export function liveAnswer(): Response {
 }
 
 /** The answer at `READY_PATH`. It has the word alone: the rest of health is the operator's. */
-export async function readyAnswer(health: RecentHealth): Promise<Response> {
+export async function readyAnswer(health: HealthCache): Promise<Response> {
   const { status } = await health.read();
   return answer(status === "down" ? 503 : 200, status);
 }

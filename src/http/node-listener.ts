@@ -6,17 +6,17 @@ import { PaymentError } from "../errors.ts";
 import { bodyTakenFromNode } from "./body-taken.ts";
 import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
-/** What is known about a request besides the request itself. */
+/** Facts about a request besides the request itself. */
 export interface Connection {
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;
-  /** Such as "1.1", null when there is no socket. */
+  /** The HTTP version, such as "1.1"; null without a socket. */
   readonly httpVersion: string | null;
   /** The part of the path that a framework cut off before us, such as "/payments" under Express's `app.use`. */
   readonly mountedAt: string;
   /** Gives the body when it was read before us; null when it is still to be read. Throws `VALIDATION_ERROR`, `BodyTaken`. */
   readonly readBefore: (() => Uint8Array) | null;
-  /** Lets an answer go: the response to return, which stands for it where it is on its way already. */
+  /** Sends an answer; returns the response, or a stand-in when the answer is already on its way. */
   readonly send: (answer: WholeAnswer) => Response;
 }
 
@@ -53,7 +53,7 @@ export function nodeListener(
   });
 }
 
-/** What body parsers and frameworks leave on a request. */
+/** Fields that body parsers and frameworks leave on a request. */
 interface Parsed {
   readonly rawBody?: unknown;
   readonly body?: unknown;
@@ -82,7 +82,7 @@ function sendTo(outgoing: HttpBindings["outgoing"], { status, headers, text }: W
   return ALREADY_SENT;
 }
 
-/** What is left of a body that was read: bytes, or what a parser has made of them, which may be null. */
+/** The rest of a body that was read: bytes, or a parser's result, which may be null. */
 function leftOf(incoming: IncomingMessage, left: unknown): Uint8Array {
   return left === undefined ? nothingOf(incoming) : bytesOf(left);
 }
@@ -94,7 +94,7 @@ function nothingOf({ headers }: IncomingMessage): Uint8Array {
   return new Uint8Array();
 }
 
-/** The bytes of a raw body; of a parsed one its JSON, which says the same in perhaps other bytes. */
+/** The bytes of a raw body; for a parsed body its JSON, which may differ in bytes but not in meaning. */
 function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body;
   if (typeof body === "string") return Buffer.from(body);

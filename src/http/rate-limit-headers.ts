@@ -1,11 +1,11 @@
-/** What an account has left, in the headers of the IETF's RateLimit draft 11. */
+/** Writes the remaining limit of an account into the headers of the IETF's RateLimit draft 11. */
 import type { ErrorDetails } from "../errors.ts";
-import type { LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { LimitStatus } from "../payments/accounts/count-hit.ts";
 
-/** Writes `RateLimit-Policy: "reads";q=120;w=60` and `RateLimit: "reads";r=119;t=60`, over what stood there. */
+/** Writes `RateLimit-Policy: "reads";q=120;w=60` and `RateLimit: "reads";r=119;t=60`, over existing values. */
 export function writeRateLimit(
   headers: Headers,
-  { scope, limit, windowSeconds, remaining, resetSeconds }: LimitStanding,
+  { scope, limit, windowSeconds, remaining, resetSeconds }: LimitStatus,
 ): void {
   headers.set("ratelimit-policy", `"${scope}";q=${limit};w=${windowSeconds}`);
   headers.set("ratelimit", `"${scope}";r=${remaining};t=${resetSeconds}`);
@@ -17,6 +17,6 @@ export function standingWhenRefused({
   limit,
   windowSeconds,
   retryAfter,
-}: ErrorDetails["RATE_LIMIT_EXCEEDED"]): LimitStanding {
+}: ErrorDetails["RATE_LIMIT_EXCEEDED"]): LimitStatus {
   return { scope, limit, windowSeconds, remaining: 0, resetSeconds: retryAfter };
 }

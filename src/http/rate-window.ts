@@ -1,18 +1,18 @@
 /** Sliding windows in this process's memory, exact for its own requests. */
-import type { LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 
-/** One counted request. */
+/** A counted request. */
 export interface Hit {
-  /** False when the window was full; then nothing was counted, so that waiting `resetSeconds` is enough. */
+  /** False when the window was full; the request was not counted, so waiting `resetSeconds` is enough. */
   readonly accepted: boolean;
-  readonly standing: LimitStanding;
+  readonly standing: LimitStatus;
   /** Takes the hit back and returns the standing without it: a replayed answer costs nothing. */
-  giveBack(): LimitStanding;
+  giveBack(): LimitStatus;
 }
 
-/** What the windows of one scope have in common. */
-export interface WindowOptions {
+/** Options common to the windows of one scope. */
+interface WindowOptions {
   readonly scope: string;
   readonly clock: Clock;
   /** 60 by default: most limits in memory are per minute. */
@@ -22,17 +22,17 @@ export interface WindowOptions {
 }
 
 const MINUTE_SECONDS = 60;
-// Most hold a few numbers, none more than its limit.
+// Most windows hold a few numbers, and never more than the limit.
 const MAX_KEYS = 10_000;
 
-/** The windows of one scope, one for each key. */
+/** Sliding windows of one scope, one window for each key. */
 export class RateWindow {
   readonly #scope: string;
   readonly #clock: Clock;
   readonly #windowSeconds: number;
   readonly #maxKeys: number;
   // A Map keeps the order of insertion, and every use inserts again: the first key is the longest unused.
-  /** By key, when each request came. */
+  /** Times of the requests, by key. */
   readonly #windows = new Map<string, number[]>();
 
   constructor({ scope, clock, windowSeconds = MINUTE_SECONDS, maxKeys = MAX_KEYS }: WindowOptions) {
@@ -47,8 +47,8 @@ export class RateWindow {
     return this.#windows.size === 0;
   }
 
-  /** How `key` stands, without counting anything. */
-  standing(key: string, limit: number): LimitStanding {
+  /** The standing of `key`, without counting a request. */
+  standing(key: string, limit: number): LimitStatus {
     const times = this.#windows.get(key) ?? [];
     this.#dropOld(times);
     return this.#standing(times, limit);
@@ -83,7 +83,7 @@ export class RateWindow {
     return times;
   }
 
-  #standing(times: readonly number[], limit: number): LimitStanding {
+  #standing(times: readonly number[], limit: number): LimitStatus {
     const now = this.#clock.now();
     const oldest = times[0] ?? now;
     return {

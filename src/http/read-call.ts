@@ -2,24 +2,24 @@
 import type { PaymentService } from "../service/payment-service.ts";
 import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { LimitStanding } from "../payments/accounts/count-hit.ts";
-import type { AccountWindows } from "./account-windows.ts";
+import type { LimitStatus } from "../payments/accounts/count-hit.ts";
+import type { AccountWindowList } from "./account-window-list.ts";
 import type { CountedRequest } from "./counted-request.ts";
 import type { Call } from "./contract/endpoint.ts";
-import type { Contents } from "./read-contents.ts";
+import type { RequestContent } from "./read-contents.ts";
 
-/** What a call is made of. */
-export interface CallParts {
+/** The parts of a call. */
+interface CallParts {
   readonly service: PaymentService;
-  readonly windows: AccountWindows;
+  readonly windows: AccountWindowList;
   readonly caller: Caller;
   readonly path: Readonly<Record<string, string>>;
   readonly request: Request;
-  readonly contents: Contents;
+  readonly contents: RequestContent;
   readonly counted: CountedRequest;
 }
 
-/** One call. */
+/** A call of an endpoint. */
 export class ReadCall implements Call {
   readonly service: PaymentService;
   readonly caller: Caller;
@@ -28,7 +28,7 @@ export class ReadCall implements Call {
   readonly query: Readonly<Record<string, unknown>>;
   readonly options: RequestOptions;
   readonly #request: Request;
-  readonly #windows: AccountWindows;
+  readonly #windows: AccountWindowList;
 
   constructor({ service, windows, caller, path, request, contents, counted }: CallParts) {
     this.service = service;
@@ -45,7 +45,7 @@ export class ReadCall implements Call {
     return this.#request.signal;
   }
 
-  standings(): readonly LimitStanding[] {
+  standings(): readonly LimitStatus[] {
     return this.#windows.standings(this.caller);
   }
 }

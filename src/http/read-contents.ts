@@ -1,4 +1,4 @@
-/** What a request brings besides its key: the body, the query, and what its headers say about repeating it. */
+/** Reads the contents of a request: body, query, and the headers about repetition. */
 import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import { sha256Hex } from "../payments/ids.ts";
 import { bodyUse, type KeyedEndpoint } from "./contract/endpoint.ts";
@@ -6,8 +6,8 @@ import type { Connection } from "./node-listener.ts";
 import { checkLength, parseJson, readBody, requireJson } from "./read-json-body.ts";
 import { readQuery } from "./read-query.ts";
 
-/** What was read of a request. */
-export interface Contents {
+/** The contents of a request. */
+export interface RequestContent {
   /** Undefined where no body is parsed. */
   readonly body: unknown;
   readonly query: Readonly<Record<string, unknown>>;
@@ -15,14 +15,14 @@ export interface Contents {
 }
 
 /** A request that nothing is read of. */
-export const NOTHING_READ: Contents = { body: undefined, query: {}, options: {} };
+export const NOTHING_READ: RequestContent = { body: undefined, query: {}, options: {} };
 
 /** Reads as much as the endpoint takes. Throws `VALIDATION_ERROR`, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`. */
 export async function readContents(
   request: Request,
   endpoint: KeyedEndpoint,
   { readBefore }: Connection,
-): Promise<Contents> {
+): Promise<RequestContent> {
   const query = endpoint.query === undefined ? {} : readQuery(request.url, endpoint.query);
   const use = bodyUse(endpoint);
   if (use === "unread") return { ...NOTHING_READ, query };

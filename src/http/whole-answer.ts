@@ -1,6 +1,6 @@
-/** An answer whose body is one text, while it is still open how it leaves. */
+/** An answer whose body is a single text, before the way of sending is chosen. */
 
-/** What is answered; null is an answer without a body. */
+/** Status, headers and text of an answer; a null text is an answer without a body. */
 export interface WholeAnswer {
   readonly status: number;
   readonly headers: Headers;

@@ -1,6 +1,6 @@
-/** Acts of viewers: a page that says what will happen, and the request that carries it out. */
-import { ActRefused, type Acting, type GivenAct } from "../engine/inspected.ts";
-import type { InspectedPayments } from "../payments/inspected-payments.ts";
+/** Acts of viewers: a page announces the act, and a request carries the act out. */
+import { ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
+import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
 import { parseUrl } from "../parse-url.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { confirmPage, outcomePage } from "./pages/act-pages.ts";
@@ -9,7 +9,7 @@ import { readForm, type FormRequest } from "./read-form.ts";
 
 const READ_ONLY = "This inspector only shows. Give inspector: { acts: true } to let its viewers act.";
 
-/** Whether a page of this very site has made the request. A browser says so; a program has to send Origin. */
+/** Whether a page of this same site has made the request. A browser says so; a program has to send Origin. */
 export function isOfThisSite({ headers, url }: Request): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") return false;
@@ -17,19 +17,19 @@ export function isOfThisSite({ headers, url }: Request): boolean {
   return origin !== null && parseUrl(origin)?.host === new URL(url).host;
 }
 
-/** What acts are carried out with. */
-export interface ActsParts {
+/** Dependencies of acts. */
+interface InspectorActsParts {
   /** Null where viewers only look. */
-  readonly acting: Acting | null;
+  readonly acting: ViewerActs | null;
   /** Absent for an engine without payments. */
-  readonly payments?: Pick<InspectedPayments, "reads"> | undefined;
+  readonly payments?: Pick<InspectedPaymentParts, "reads"> | undefined;
 }
 
-export class Acts {
-  readonly #acting: Acting | null;
-  readonly #payments: ActsParts["payments"];
+export class InspectorActs {
+  readonly #acting: ViewerActs | null;
+  readonly #payments: InspectorActsParts["payments"];
 
-  constructor({ acting, payments }: ActsParts) {
+  constructor({ acting, payments }: InspectorActsParts) {
     this.#acting = acting;
     this.#payments = payments;
   }
@@ -59,7 +59,7 @@ export class Acts {
     }
   }
 
-  /** Where what is acted about is shown: an instance, or a webhook. */
+  /** The page of the acted instance or webhook. */
   async #pageOf(links: Links, id: string): Promise<string> {
     const webhook = (await this.#payments?.reads.webhook(id)) ?? null;
     return webhook === null ? links.instance(id) : links.file("webhook", { id });

@@ -1,16 +1,19 @@
-/** Who may look: programs and people on this machine while it is a development, else whom the host admits. */
-import type { Inspected } from "../engine/inspected.ts";
+/**
+ * Decides who may use the inspector: programs and people on this machine during development, else viewers whom the host
+ * admits.
+ */
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
 import { parseUrl } from "../parse-url.ts";
 
 /** Decides about one request. What it throws refuses. */
 export type Authorize = (request: Request) => boolean | Promise<boolean>;
 
 /** A request with what is known of where it comes from. */
-export interface Viewer {
+export interface ViewerRequest {
   readonly request: Request;
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;
-  /** Such as "1.1", null when there is no socket. */
+  /** The HTTP version, such as "1.1"; null without a socket. */
   readonly httpVersion: string | null;
 }
 
@@ -21,21 +24,24 @@ const LOOPBACK_PEER = /^(?:127\.|::1$|::ffff:127\.)/;
 const PROXIED =
   /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-amzn-trace-id|cf-.*|cdn-loop|fastly-client-ip|fly-client-ip)$/;
 
-/** Whether a page of another site has made the request, as browsers say. */
+/** Whether a page of a foreign site has made the request, as browsers report. */
 export function isOfAnotherSite({ headers }: Request): boolean {
   const site = headers.get("sec-fetch-site");
   return site !== null && site !== "same-origin" && site !== "none";
 }
 
-/** Whether it names this machine. A name of a stranger's that leads here is how a page elsewhere would read this one. */
+/**
+ * Whether the URL names this machine. A foreign page could read this one through a foreign host name that leads here.
+ */
 export function isUnderOwnName({ url }: Request): boolean {
   return LOOPBACK_HOST.test(new URL(url).hostname);
 }
 
 /** Whether the request comes from this machine, and shows no sign of a proxy. */
-export function isFromHere({ request, peer, httpVersion }: Viewer): boolean {
+export function isFromHere({ request, peer, httpVersion }: ViewerRequest): boolean {
   const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
-  // No browser speaks it any more, and nginx does to what stands behind it, with a Host of its own and no other header.
+  // No browser speaks HTTP/1.0 any more, but nginx does to the server behind it, with its own Host and no further
+  // header.
   const isOfOldProxy = httpVersion === "1.0";
   const isProxied = [...request.headers.keys()].some((name) => PROXIED.test(name));
   return !isElsewhere && !isOfOldProxy && !isProxied && !isShownElsewhere(request);
@@ -51,8 +57,8 @@ function isShownElsewhere({ headers }: Request): boolean {
 
 /** The reason to refuse, as a sentence, or null where the viewer may look. */
 export async function refusalOf(
-  viewer: Viewer,
-  inspected: Pick<Inspected, "isProduction">,
+  viewer: ViewerRequest,
+  inspected: Pick<InspectedEngine, "isProduction">,
   authorize: Authorize | null,
 ): Promise<string | null> {
   const { request } = viewer;

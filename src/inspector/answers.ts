@@ -13,7 +13,7 @@ const HEADERS = {
 } as const;
 
 /** Headers besides those of every answer. */
-export type MoreHeaders = Readonly<Record<string, string>>;
+type MoreHeaders = Readonly<Record<string, string>>;
 
 /** An answer of this type. */
 export function typed(
@@ -42,7 +42,7 @@ export function redirect(to: string): Response {
   return new Response(null, { status: 303, headers: { ...HEADERS, location: to } });
 }
 
-/** One sentence. */
+/** An answer of one sentence in plain text. */
 export function plain(status: number, sentence: string, headers: MoreHeaders = {}): Response {
   return new Response(`${sentence}\n`, {
     status,

@@ -1,10 +1,10 @@
-/** What made a step, in words: for the timeline of the pages and of the command. */
-import { stepNumber, type HistoryStep, type StepCause, type TaskOrigin } from "../engine/step-cause.ts";
+/** Describes the cause of a step in words, for the timeline of the pages and of the command. */
+import { stepNumber, type HistoryStep, type StepCause, type TaskCause } from "../engine/step-cause.ts";
 
 /** The words, and the step that they link to at their end, if any. */
-export interface CauseWords {
+interface CauseWords {
   readonly words: string;
-  readonly from: TaskOrigin | null;
+  readonly from: TaskCause | null;
 }
 
 const MOVED = " after its delay, since the clock had been set back";
@@ -34,7 +34,7 @@ export function causeWords(cause: StepCause | null, instance: string): CauseWord
   }
 }
 
-/** The same as one text, with the step that it came from. */
+/** The cause as one text, with its step. */
 export function causeSentence(
   cause: StepCause | null,
   instance: string,
@@ -44,8 +44,11 @@ export function causeSentence(
   return from === null ? words : `${words} ${originWords(from, instance, history)}`;
 }
 
-/** The name of the step that a cause came from: its number where that is known, and its instance where that is another one. */
-export function originWords(from: TaskOrigin, instance: string, history: readonly HistoryStep[]): string {
+/**
+ * The name of the step that a cause came from: the step's number when known, and the instance when it is a different
+ * instance.
+ */
+export function originWords(from: TaskCause, instance: string, history: readonly HistoryStep[]): string {
   const number = stepNumber(from, history);
   if (from.instance === instance) return number === null ? "an earlier step" : `step ${number}`;
   return number === null ? from.instance : `${from.instance}, step ${number}`;

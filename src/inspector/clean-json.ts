@@ -2,25 +2,25 @@
 import { isSecretName } from "../redacting-log.ts";
 
 /** Takes what looks like a secret out of a text. */
-export type Redact = (text: string) => string;
+export type SecretFilter = (text: string) => string;
 
 /** Stands where a secret stood. */
 const GONE = "***";
 /** No chart stores what is deeper; a file from elsewhere may. */
 const MAX_DEPTH = 200;
-/** So many small numbers in a row are bytes of a key, a signature or a signed transaction. */
+/** This many small numbers in a row are taken for the bytes of a key, a signature or a signed transaction. */
 const MIN_BYTES = 32;
 
 /** The value of a JSON text as it may be shown. @throws SyntaxError when the text is no JSON. */
-export function cleanJson(text: string, redact: Redact): unknown {
+export function cleanJson(text: string, redact: SecretFilter): unknown {
   return new Cleaner(redact).clean(JSON.parse(text), 0);
 }
 
 class Cleaner {
-  readonly #redact: Redact;
+  readonly #redact: SecretFilter;
   readonly #told = new Map<string, boolean>();
 
-  constructor(redact: Redact) {
+  constructor(redact: SecretFilter) {
     this.#redact = redact;
   }
 
@@ -40,7 +40,7 @@ class Cleaner {
     return this.clean(isList ? this.#withoutHidden(value) : value, depth + 1);
   }
 
-  /** Whether what stands under this name is a secret, no matter what it looks like. */
+  /** Whether a field of this name holds a secret, regardless of its value. */
   #isTelling(name: string): boolean {
     const known = this.#told.get(name);
     if (known !== undefined) return known;
@@ -50,7 +50,7 @@ class Cleaner {
     return isTold;
   }
 
-  /** In a list of values that name each other by their place, a telling name is followed to its value. */
+  /** In a list whose values refer to each other by place, follows a secret name to its value. */
   #withoutHidden(list: readonly unknown[]): unknown[] {
     const hidden = new Set<number>();
     const hide = (place: unknown): void => {
@@ -78,7 +78,7 @@ class Cleaner {
   }
 }
 
-/** Under this name stands what plain JSON cannot hold, as a list whose entries name each other by their place. */
+/** The field of values that plain JSON cannot hold: a list whose entries refer to each other by place. */
 const LIST = "$values";
 
 /** Bytes as JSON has them: a list of small numbers, or an object with a number under each place. */

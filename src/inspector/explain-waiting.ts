@@ -1,36 +1,39 @@
-/** Why an instance stands where it stands, in a few sentences: what it waits for, since when, and what happens next. */
+/**
+ * Explains in a few sentences why an instance waits: the awaited instance or event, the time since when, and the next
+ * event.
+ */
 import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
 import { eventWords, delayWords } from "./chart/words.ts";
 import { html, type Html } from "./html.ts";
-import { dueMoment, moment, type Redact } from "./show-values.ts";
+import { dueMoment, moment, type SecretFilter } from "./show-values.ts";
 
-/** What is known of an instance. */
-export interface Standing {
+/** The facts about a waiting instance. */
+interface WaitingInstance {
   readonly status: "active" | "done";
-  /** Where it stands, in words. */
+  /** The state, in words. */
   readonly state: string;
-  /** When its last step was. */
+  /** The time of the instance's last step. */
   readonly since: number;
   /** The events from outside that its chart answers now; null where the chart is not registered here. */
   readonly events: readonly string[] | null;
   readonly pending: PendingRecords;
-  /** Why it needs a person, beside its tasks. */
+  /** The reason why the instance needs a person, apart from its tasks. */
   readonly trouble?: string | null;
-  /** Active instances that will tell it when they are done. */
-  readonly others?: readonly WaitedFor[];
+  /** Active instances whose end the instance waits for. */
+  readonly others?: readonly AwaitedInstance[];
 }
 
-/** An instance that another one waits for. */
-export interface WaitedFor {
+/** An instance that the shown instance waits for. */
+export interface AwaitedInstance {
   readonly id: string;
-  /** What it is to the other, such as `child`. */
+  /** The relation to the waiting instance, such as `child`. */
   readonly is: string;
-  /** Where it stands, in words. */
+  /** The state, in words. */
   readonly state: string;
 }
 
 /** The sentences, the most important one first. Never empty. */
-export function explainWaiting({ pending, ...standing }: Standing, redact: Redact): Html[] {
+export function explainWaiting({ pending, ...standing }: WaitingInstance, redact: SecretFilter): Html[] {
   const { tasks, watches } = pending;
   const { trouble = null } = standing;
   const told = [
@@ -76,14 +79,14 @@ const what = ({ kind, name }: PendingTask): string => {
   }
 };
 
-function setAside(task: PendingTask, redact: Redact): Html {
+function setAside(task: PendingTask, redact: SecretFilter): Html {
   const { deadAt, crashes, lastError } = task;
   const error = lastError === null ? null : html`, its last error being “${redact(lastError)}”`;
   return html`It is stuck: ${what(task)} was set aside at ${moment(deadAt ?? 0)} after its process died
   ${times(crashes)}${error}. A person has to have it tried again or dropped.`;
 }
 
-function failing(task: PendingTask, redact: Redact): Html {
+function failing(task: PendingTask, redact: SecretFilter): Html {
   const { failures, lastError, isHeld, dueAt } = task;
   const error = lastError === null ? null : html`, last with “${redact(lastError)}”`;
   const next = isHeld ? html`it is being tried now` : html`the next attempt is at ${dueMoment(dueAt)}`;
@@ -117,12 +120,12 @@ function watched(watches: readonly WatchRecord[]): Html[] {
   });
 }
 
-function waitedFor({ id, is, state }: WaitedFor): Html {
+function waitedFor({ id, is, state }: AwaitedInstance): Html {
   return html`It waits for its ${is} <code>${id}</code>, which is in ${state}.`;
 }
 
 /** An address has money to look after when its order is long over. */
-function goesOn({ id, is, state }: WaitedFor): Html {
+function goesOn({ id, is, state }: AwaitedInstance): Html {
   return html`Its ${is} <code>${id}</code> goes on: it is in ${state}.`;
 }
 
@@ -135,7 +138,7 @@ function timerWords(name: string): string {
   return eventWords(name, (delay) => delayWords(delay, undefined));
 }
 
-function forEvents({ events, since }: Omit<Standing, "pending">, isMore: boolean): Html[] {
+function forEvents({ events, since }: Omit<WaitingInstance, "pending">, isMore: boolean): Html[] {
   if (events === null) {
     const unknown =
       "Its chart is not registered in this process, so the events it would answer are not known.";

@@ -1,13 +1,13 @@
 /** Files to take away: a chart as SVG or JSON, and an instance as a bundle. */
 import { plain, typed } from "./answers.ts";
 import { bundleText } from "./bundle/bundle.ts";
-import { exportBundle, type BundleSources } from "./bundle/export-bundle.ts";
+import { exportBundle, type BundleParts } from "./bundle/export-bundle.ts";
 import { standaloneSvg } from "./chart/draw-svg.ts";
 import { mermaidText } from "./chart/draw-mermaid.ts";
 
 /** The file that was asked for; null where the path is none of a file. */
 export async function exported(
-  sources: BundleSources,
+  sources: BundleParts,
   path: string,
   query: URLSearchParams,
 ): Promise<Response | null> {
@@ -15,13 +15,13 @@ export async function exported(
   return path === "/chart-file" ? chartFile(sources, query) : null;
 }
 
-async function bundle(sources: BundleSources, id: string): Promise<Response> {
+async function bundle(sources: BundleParts, id: string): Promise<Response> {
   const content = await exportBundle(sources, id);
   if (content === null) return plain(404, "No instance has this id.");
   return typed(bundleText(content), "application/json; charset=utf-8", attachment(`${id}.paystate.json`));
 }
 
-async function chartFile({ charts }: BundleSources, query: URLSearchParams): Promise<Response> {
+async function chartFile({ charts }: BundleParts, query: URLSearchParams): Promise<Response> {
   const known = charts.get(query.get("key") ?? "");
   if (known === undefined) return plain(404, "No such chart is registered in this process.");
   const { key, chart } = known;

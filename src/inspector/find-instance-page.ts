@@ -1,13 +1,13 @@
 /** The pages of one instance: as it stands, as it stood, and as an event would change it. */
 import type { EventObject } from "xstate";
-import type { Inspected } from "../engine/inspected.ts";
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
 import { snapshotFromText } from "../engine/snapshot-text.ts";
 import { eventFromText } from "../engine/values.ts";
-import type { InspectedPayments } from "../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
 import type { Clock } from "../runtime.ts";
-import type { SeenLedgerCalls } from "../service/ledger-calls.ts";
+import type { LedgerCallReads } from "../service/ledger-call-history.ts";
 import type { Health } from "../service/read-health.ts";
-import type { Charts, KnownChart } from "./charts.ts";
+import type { ChartRegistry, KnownChart } from "./chart-registry.ts";
 import { findRelated, relationsOf } from "./find-related.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { instancePage } from "./pages/instance-page.ts";
@@ -18,37 +18,37 @@ import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { readDeliveries } from "./payments/read-deliveries.ts";
 import { readMoney } from "./payments/read-money.ts";
-import type { FoundInstance, InstanceReads } from "./read-instances.ts";
+import type { FoundInstance, InstanceReader } from "./read-instances.ts";
 import { isDamaged } from "./readable-storage.ts";
-import { Folding, type Fold } from "./recount/fold-history.ts";
+import { ReplayCache, type ReplayedHistory } from "./recount/replay-history.ts";
 import { imagine } from "./recount/what-if.ts";
-import type { Redact } from "./show-values.ts";
+import type { SecretFilter } from "./show-values.ts";
 
-/** What is inspected: an engine, and of a payment service its payments too. */
-export interface InspectedParts extends Inspected {
-  readonly payments?: InspectedPayments;
+/** The inspected parts: an engine, and the payments of a payment service. */
+export interface InspectedParts extends InspectedEngine {
+  readonly payments?: InspectedPaymentParts;
   /** Absent where no service runs. */
   readonly health?: () => Promise<Health>;
   /** Absent where no service runs. */
-  readonly calls?: SeenLedgerCalls;
+  readonly calls?: LedgerCallReads;
 }
 
-/** What these pages are made of. */
-export interface InstancePagesParts {
+/** Dependencies of the pages of instances. */
+interface InstancePageHandlerParts {
   readonly inspected: InspectedParts;
-  readonly charts: Charts;
-  readonly reads: InstanceReads;
+  readonly charts: ChartRegistry;
+  readonly reads: InstanceReader;
   readonly clock: Clock;
-  readonly redact: Redact;
+  readonly redact: SecretFilter;
 }
 
-export class InstancePages {
-  readonly #parts: InstancePagesParts;
-  readonly #folding: Folding;
+export class InstancePageHandler {
+  readonly #parts: InstancePageHandlerParts;
+  readonly #folding: ReplayCache;
 
-  constructor(parts: InstancePagesParts) {
+  constructor(parts: InstancePageHandlerParts) {
     this.#parts = parts;
-    this.#folding = new Folding(parts.inspected.storage);
+    this.#folding = new ReplayCache(parts.inspected.storage);
   }
 
   async instance(links: Links, query: URLSearchParams): Promise<FoundPage> {
@@ -153,9 +153,12 @@ export class InstancePages {
     return troubles.find(([instance]) => instance === id)?.[1] ?? null;
   }
 
-  /** On an order's own axis all attempts for it, on a delivery's its own; none on those of its payments and addresses. */
+  /**
+   * The delivery attempts on an instance's timeline: an order shows all its attempts, a delivery its own, payments and
+   * addresses show no attempts.
+   */
   async #deliveries(
-    payments: InspectedPayments,
+    payments: InspectedPaymentParts,
     id: string,
     transactionId: string,
   ): Promise<ShownInstance["deliveries"]> {
@@ -165,7 +168,7 @@ export class InstancePages {
     return delivery === null ? [] : readDeliveries(payments, transactionId, { only: id, redact });
   }
 
-  async #foldOf({ instance }: FoundInstance, known: KnownChart | undefined): Promise<Fold | null> {
+  async #foldOf({ instance }: FoundInstance, known: KnownChart | undefined): Promise<ReplayedHistory | null> {
     if (known === undefined || known.workflow === null || known.hash !== instance.hash) return null;
     return this.#folding.of(instance, known.workflow);
   }

@@ -1,6 +1,6 @@
-/** Which page stands at a path: each is a function from what is stored to HTML. */
+/** Routes paths to pages: a page is a function from stored data to HTML. */
 import type { Clock } from "../runtime.ts";
-import type { Charts } from "./charts.ts";
+import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
@@ -8,34 +8,34 @@ import { search } from "./search.ts";
 import { searchPage } from "./pages/search-page.ts";
 import { timersPage } from "./pages/timers-page.ts";
 import { webhookPage, webhooksPage } from "./pages/webhooks-page.ts";
-import { InstancePages, type InspectedParts } from "./find-instance-page.ts";
+import { InstancePageHandler, type InspectedParts } from "./find-instance-page.ts";
 import { chartPage, chartsPage } from "./pages/chart-pages.ts";
 import { healthPage } from "./pages/health-page.ts";
 import { listPage } from "./pages/list-page.ts";
 import type { Links, PageParts } from "./pages/page.ts";
-import { InstanceReads, type ListQuery } from "./read-instances.ts";
-import type { Redact } from "./show-values.ts";
+import { InstanceReader, type ListQuery } from "./read-instances.ts";
+import type { SecretFilter } from "./show-values.ts";
 
-/** What pages are made of. */
-export interface PagesParts {
+/** Dependencies of the pages. */
+interface PageHandlerParts {
   readonly inspected: InspectedParts;
   readonly clock: Clock;
-  readonly charts: Charts;
-  readonly redact: Redact;
+  readonly charts: ChartRegistry;
+  readonly redact: SecretFilter;
 }
 
-export class Pages {
+export class PageHandler {
   readonly #inspected: InspectedParts;
-  readonly #charts: Charts;
-  readonly #reads: InstanceReads;
-  readonly #instances: InstancePages;
-  readonly #redact: Redact;
+  readonly #charts: ChartRegistry;
+  readonly #reads: InstanceReader;
+  readonly #instances: InstancePageHandler;
+  readonly #redact: SecretFilter;
 
-  constructor({ inspected, charts, redact, clock }: PagesParts) {
+  constructor({ inspected, charts, redact, clock }: PageHandlerParts) {
     this.#inspected = inspected;
     this.#charts = charts;
-    this.#reads = new InstanceReads(inspected, charts, () => troublesOf(inspected.payments));
-    this.#instances = new InstancePages({ inspected, charts, reads: this.#reads, redact, clock });
+    this.#reads = new InstanceReader(inspected, charts, () => troublesOf(inspected.payments));
+    this.#instances = new InstancePageHandler({ inspected, charts, reads: this.#reads, redact, clock });
     this.#redact = redact;
   }
 

@@ -1,32 +1,35 @@
-/** The instances around one: its parent, its children, whom its chart has started or told, and those of the same payment. */
+/**
+ * Finds related instances: parent, children, instances that the chart has started or told, and instances of the same
+ * payment.
+ */
 import type { ChartAction, ChartSnapshot } from "../engine/chart.ts";
 import { childInstance } from "../engine/child-instances.ts";
-import type { InspectedStorage } from "../engine/inspected.ts";
-import type { WaitedFor } from "./explain-waiting.ts";
+import type { InspectedStorage } from "../engine/inspected-engine.ts";
+import type { AwaitedInstance } from "./explain-waiting.ts";
 import { stateWords } from "./show-values.ts";
 import { valueOf, type FoundInstance } from "./read-instances.ts";
-import type { Fold } from "./recount/fold-history.ts";
+import type { ReplayedHistory } from "./recount/replay-history.ts";
 
-/** An instance that has to do with another. */
+/** An instance that is related to the shown instance. */
 export interface RelatedInstance {
   readonly id: string;
-  /** What it is to the other, such as `parent`. */
+  /** The relation, such as `parent`. */
   readonly is: string;
   readonly workflow: string;
   readonly value: unknown;
   readonly status: "active" | "done";
 }
 
-/** An id with what it is. */
-export type Relation = readonly [id: string, is: string];
+/** An id and its relation. */
+export type RelatedId = readonly [id: string, is: string];
 
 const MAX_RELATED = 60;
 
-/** Those that exist, each once, the nearest first. */
+/** Loads the related instances that exist, without duplicates, nearest first. */
 export async function findRelated(
   storage: Pick<InspectedStorage, "load">,
   { instance }: FoundInstance,
-  relations: readonly Relation[],
+  relations: readonly RelatedId[],
 ): Promise<RelatedInstance[]> {
   const named = new Map<string, string>();
   for (const [id, is] of relations) if (id !== instance.id && !named.has(id)) named.set(id, is);
@@ -43,18 +46,18 @@ export async function findRelated(
 /** Deliveries tell an order nothing, and its parent waits for it. */
 const NEVER_WAITED_FOR: ReadonlySet<string> = new Set(["parent", "order", "delivery", "told by it"]);
 
-/** Those that tell it something when they are done. */
-export function waitedFor(related: readonly RelatedInstance[]): WaitedFor[] {
+/** Related instances whose end the shown instance waits for. */
+export function waitedFor(related: readonly RelatedInstance[]): AwaitedInstance[] {
   return related
     .filter(({ is, status }) => status === "active" && !NEVER_WAITED_FOR.has(is))
     .map(({ id, is, value }) => ({ id, is, state: stateWords(value) }));
 }
 
-/** The relations that stand in the snapshot and in what the steps asked for. */
-export function relationsOf({ instance }: FoundInstance, fold: Fold | null): Relation[] {
+/** Relations found in the snapshot and in the effects of the steps. */
+export function relationsOf({ instance }: FoundInstance, fold: ReplayedHistory | null): RelatedId[] {
   const { parent, children = {} } = JSON.parse(instance.snapshot) as ChartSnapshot;
-  const above: Relation[] = parent === undefined ? [] : [[parent.instance, "parent"]];
-  const below = Object.entries(children).flatMap(([id, { run }]): Relation[] =>
+  const above: RelatedId[] = parent === undefined ? [] : [[parent.instance, "parent"]];
+  const below = Object.entries(children).flatMap(([id, { run }]): RelatedId[] =>
     run === undefined ? [] : [[childInstance(instance.id, id, run), "child"]],
   );
   const asked = [...(fold?.steps.values() ?? [])].flatMap(({ actions }) =>
@@ -63,7 +66,7 @@ export function relationsOf({ instance }: FoundInstance, fold: Fold | null): Rel
   return [...above, ...below, ...asked];
 }
 
-function askedOf(id: string, action: ChartAction): Relation[] {
+function askedOf(id: string, action: ChartAction): RelatedId[] {
   if (action.kind === "startChild" && action.run !== undefined) {
     return [[childInstance(id, action.id, action.run), "child"]];
   }

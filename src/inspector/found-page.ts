@@ -1,12 +1,12 @@
-/** A page with its status, and the page for what is not there. */
+/** A page with its status, and the page for unknown paths. */
 import { html } from "./html.ts";
 import type { Links, PageParts } from "./pages/page.ts";
 
-/** What stands at a path. */
+/** The page at a path. */
 export interface FoundPage {
   readonly status: number;
   readonly parts: PageParts;
-  /** Where the browser is sent instead. */
+  /** The address of a redirect. */
   readonly to?: string;
 }
 
@@ -15,7 +15,7 @@ export function present(parts: PageParts): FoundPage {
   return { status: 200, parts };
 }
 
-/** One sentence instead of a page. */
+/** A sentence instead of a page. */
 export function absent(links: Links, sentence: string): FoundPage {
   const main = html`<h1>Not found</h1>
     <p class="empty">${sentence} <a href="${links.list()}">All instances</a></p>`;

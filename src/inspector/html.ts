@@ -38,8 +38,8 @@ export function textOf({ text }: Html): string {
   return signs.reduce((left, [sign, name]) => left.replaceAll(name, sign), plain);
 }
 
-/** What may stand in a template: texts and numbers are escaped, lists are joined, null is nothing. */
-export type Part = string | number | Html | null | readonly Part[];
+/** Values in a template: texts and numbers are escaped, lists are joined, null is nothing. */
+type Part = string | number | Html | null | readonly Part[];
 
 /** HTML with every value escaped: `` html`<td>${name}</td>` ``. Attributes are written in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {

@@ -2,44 +2,47 @@
 import { createHash } from "node:crypto";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
-import { Acts, isOfThisSite } from "./act.ts";
+import { InspectorActs, isOfThisSite } from "./act.ts";
 import type { FoundPage } from "./found-page.ts";
-import { refusalOf, type Authorize, type Viewer } from "./admit-viewer.ts";
+import { refusalOf, type Authorize, type ViewerRequest } from "./admit-viewer.ts";
 import { pageAnswer, plain, redirect, typed, unchanged } from "./answers.ts";
-import type { BundleSources } from "./bundle/export-bundle.ts";
-import { Charts, type ChartDrawing } from "./charts.ts";
+import type { BundleParts } from "./bundle/export-bundle.ts";
+import { ChartRegistry, type DrawableChart } from "./chart-registry.ts";
 import { SCRIPT } from "./client/script.ts";
 import type { InspectedParts } from "./find-instance-page.ts";
 import { exported } from "./exports.ts";
-import { Pages } from "./find-page.ts";
-import { PageStreams, type PageAddress } from "./live/page-stream.ts";
+import { PageHandler } from "./find-page.ts";
+import { PageFeed, type PageAddress } from "./live/page-feed.ts";
 import type { MadePage } from "./live/watched-page.ts";
 import { Links, page, type PageParts } from "./pages/page.ts";
 import { readableStorage } from "./readable-storage.ts";
 import { FormRefused, type FormRequest } from "./read-form.ts";
 import { ICON, STYLE } from "./pages/style.ts";
 
-/** Where the inspector stands below a handler. */
+/** The path of the inspector below a handler. */
 export const INSPECTOR_PATH = "/_inspector";
 
-/** What the inspector works with. */
+/** Dependencies of the inspector. */
 export interface InspectorParts {
   readonly inspected: InspectedParts;
   /** Charts of which nothing but their shape is here. */
-  readonly drawings?: readonly ChartDrawing[];
+  readonly drawings?: readonly DrawableChart[];
   /** Null admits this machine alone, and no viewer in production. */
   readonly authorize: Authorize | null;
-  /** Whether those who may look may act, too. */
+  /** Whether admitted viewers may also act. */
   readonly acts: boolean;
-  /** The clock of what is shown: what is counted down to is by it. */
+  /** The clock of the shown instances, by which countdowns run. */
   readonly clock: Clock;
-  /** How often is looked for news; the machine's own clock, where the other one is turned by hand. */
+  /**
+   * The clock that paces the looks for news: the machine's own clock, even where the clock of the instances is turned
+   * by hand.
+   */
   readonly pace: Clock;
   readonly log: Logger;
 }
 
 /** A request with where the inspector is mounted: the path of its list. */
-export interface InspectorRequest extends Viewer, FormRequest {
+interface InspectorRequest extends ViewerRequest, FormRequest {
   readonly base: string;
 }
 
@@ -51,11 +54,11 @@ const FILES: Readonly<Record<string, readonly [type: string, text: string]>> = {
 
 export class Inspector {
   readonly #parts: InspectorParts;
-  readonly #pages: Pages;
-  readonly #acts: Acts;
-  readonly #charts: Charts;
-  readonly #sources: BundleSources;
-  readonly #streams: PageStreams;
+  readonly #pages: PageHandler;
+  readonly #acts: InspectorActs;
+  readonly #charts: ChartRegistry;
+  readonly #sources: BundleParts;
+  readonly #streams: PageFeed;
 
   constructor(parts: InspectorParts) {
     const { acts, clock, pace, log } = parts;
@@ -64,13 +67,13 @@ export class Inspector {
     const inspected = acts && acting !== undefined ? { ...seen, acting } : seen;
     this.#parts = parts;
     inspected.calls?.begin();
-    this.#acts = new Acts({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
+    this.#acts = new InspectorActs({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
     const redact = redactionOf(log);
-    const charts = new Charts(inspected.workflows, parts.drawings);
+    const charts = new ChartRegistry(inspected.workflows, parts.drawings);
     this.#charts = charts;
     this.#sources = { storage: inspected.storage, charts, redact };
-    this.#pages = new Pages({ inspected, clock, charts, redact });
-    this.#streams = new PageStreams({
+    this.#pages = new PageHandler({ inspected, clock, charts, redact });
+    this.#streams = new PageFeed({
       clock,
       pace,
       onCommit: inspected.onCommit ?? (() => () => {}),
@@ -139,7 +142,10 @@ export class Inspector {
     return page(links, parts, { tag: tagOf(parts.main.text), now: clock.now(), hasWebhooks });
   }
 
-  /** A browser names the page that it shows, and by its tag what it has of it; after a break, by that of the last event. */
+  /**
+   * Streams a page to a browser. The browser names the page, and sends the tag of the version that it shows; after a
+   * broken connection, the tag of the last event.
+   */
   #stream({ request, base }: InspectorRequest, query: URLSearchParams): Response {
     const tag = request.headers.get("last-event-id") ?? query.get("tag");
     if (request.method === "HEAD") return typed(null, "text/event-stream");

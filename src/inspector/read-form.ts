@@ -39,7 +39,7 @@ export async function readForm({ request, readBefore }: FormRequest): Promise<UR
   return fieldsOf(Buffer.concat(chunks, length));
 }
 
-/** What is said by a mistake in the host's own program is shown: only its developer can put it right. */
+/** A mistake in the host's own program is shown in full: only its developer can correct it. */
 function leftOf(readBefore: () => Uint8Array): Uint8Array {
   try {
     return readBefore();

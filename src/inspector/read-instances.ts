@@ -1,17 +1,17 @@
-/** The one place where the inspector reads the storage: instances for a list, and all that is known of one of them. */
-import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
+/** The only place where the inspector reads the storage: lists of instances, and every detail of a single instance. */
+import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
 import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled-tasks.ts";
-import type { Charts } from "./charts.ts";
+import type { ChartRegistry } from "./chart-registry.ts";
 import { isDamaged } from "./readable-storage.ts";
 
-/** Which instances are listed. Absent fields do not narrow it. */
+/** Filter of the list of instances. Absent fields do not filter. */
 export interface ListQuery {
   /** `name@version`. */
   readonly workflow?: string;
   readonly status?: "active" | "done";
-  /** True for those alone that need a person. */
+  /** True for instances that need a person only. */
   readonly attention?: true;
   /** The last instance of the page before. */
   readonly before?: Pick<InstanceRecord, "createdAt" | "id">;
@@ -22,42 +22,42 @@ export interface ListedInstance extends Pick<
   InstanceRecord,
   "id" | "workflow" | "status" | "createdAt" | "updatedAt"
 > {
-  /** Its state value as it is stored. */
+  /** The stored state value. */
   readonly value: unknown;
-  /** Why it needs a person, null where it does not. */
+  /** The reason why the instance needs a person; null without a reason. */
   readonly trouble: string | null;
 }
 
 /** A page of the list. */
 export interface InstanceList {
-  /** Those that need a person; on the first page only. */
+  /** Instances that need a person; on the first page only. */
   readonly troubled: readonly ListedInstance[];
   readonly instances: readonly ListedInstance[];
-  /** Where the next page begins, null where there is none. */
+  /** The start of the next page; null on the last page. */
   readonly next: Pick<InstanceRecord, "createdAt" | "id"> | null;
 }
 
-/** All that is stored of one instance. */
+/** The stored data of an instance. */
 export interface FoundInstance {
   readonly instance: InstanceRecord;
   /** Some of its steps, oldest first. */
   readonly history: readonly HistoryRecord[];
   readonly pending: PendingRecords;
-  /** How tasks of it went that have ended, and did not simply succeed. */
+  /** Ended tasks of the instance that did not simply succeed. */
   readonly ran: readonly RanTask[];
 }
 
 /** The next timers, and whether there are more. */
-export interface UpcomingTimers {
+export interface TimerPage {
   readonly timers: readonly PendingTask[];
   readonly isAll: boolean;
 }
 
 /** Finds instances that need a person, each with a sentence. */
-export type FindTroubles = () => Promise<readonly (readonly [id: string, trouble: string])[]>;
+type FindTroubles = () => Promise<readonly (readonly [id: string, trouble: string])[]>;
 
 /** Tasks that cannot be done, and when the first of each workflow is due. */
-export interface QueueStanding {
+export interface QueueStatus {
   readonly deadLetters: readonly TroubledTask[];
   readonly failing: readonly TroubledTask[];
   readonly earliest: readonly Pick<PendingTask, "workflow" | "visibleAt">[];
@@ -73,13 +73,13 @@ const MAX_PENDING = 100;
 const MAX_TROUBLED = 50;
 const MAX_TIMERS = 200;
 
-export class InstanceReads {
+export class InstanceReader {
   readonly #storage: InspectedStorage;
-  readonly #charts: Charts;
+  readonly #charts: ChartRegistry;
   readonly #others: FindTroubles;
 
   /** `others` finds troubles that are no task's. */
-  constructor({ storage }: Pick<Inspected, "storage">, charts: Charts, others: FindTroubles) {
+  constructor({ storage }: Pick<InspectedEngine, "storage">, charts: ChartRegistry, others: FindTroubles) {
     this.#storage = storage;
     this.#charts = charts;
     this.#others = others;
@@ -126,7 +126,7 @@ export class InstanceReads {
     return { instance, history, pending, ran };
   }
 
-  async timers(): Promise<UpcomingTimers> {
+  async timers(): Promise<TimerPage> {
     const workflows = (await this.#storage.tasks({ order: "workflow" })).map(({ workflow }) => workflow);
     const found = await Promise.all(
       workflows.map((workflow) => this.#storage.tasks({ order: "due", workflow, limit: MAX_TIMERS })),
@@ -139,7 +139,7 @@ export class InstanceReads {
     return { timers: timers.slice(0, MAX_TIMERS), isAll: isAll && timers.length <= MAX_TIMERS };
   }
 
-  async queue(): Promise<QueueStanding> {
+  async queue(): Promise<QueueStatus> {
     const [dead, failing, earliest] = await Promise.all([
       deadLetters(this.#storage, MAX_TROUBLED),
       failingTasks(this.#storage, 1, MAX_TROUBLED),
@@ -148,7 +148,7 @@ export class InstanceReads {
     return { deadLetters: dead, failing, earliest };
   }
 
-  /** By instance, what is wrong with its worst task. */
+  /** The trouble of each instance's worst task. */
   async #troubles(): Promise<Map<string, string>> {
     const { deadLetters: dead, failing } = await this.queue();
     const troubles = new Map<string, string>(await this.#others());

@@ -1,14 +1,14 @@
 /** Finds instances by any id, signature, address or reference that a person may have at hand. */
-import type { InspectedPayments } from "../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
 import { knownAddress, parseAddress, type Address } from "../address.ts";
 import type { InspectedParts } from "./find-instance-page.ts";
-import type { Relation } from "./find-related.ts";
+import type { RelatedId } from "./find-related.ts";
 
 const MAX_HITS = 50;
 const MAX_ACCOUNTS = 1_000;
 
-/** What was found, each with the reason. Ids of instances, the likeliest first. */
-export async function search({ storage, payments }: InspectedParts, text: string): Promise<Relation[]> {
+/** Searches instances; returns each id with the reason. The likeliest instance comes first. */
+export async function search({ storage, payments }: InspectedParts, text: string): Promise<RelatedId[]> {
   const own = (await storage.load(text)) === null ? [] : [[text, "its id"] as const];
   const others = payments === undefined ? [] : await searchPayments(payments, text);
   const hits = new Map([...others, ...own]);
@@ -18,7 +18,7 @@ export async function search({ storage, payments }: InspectedParts, text: string
   return found.flat();
 }
 
-async function searchPayments(payments: InspectedPayments, text: string): Promise<Relation[]> {
+async function searchPayments(payments: InspectedPaymentParts, text: string): Promise<RelatedId[]> {
   const { reads } = payments;
   const [attempts, [deposit], quote, notice, delivery] = await Promise.all([
     reads.attempts([text]),
@@ -41,19 +41,19 @@ async function searchPayments(payments: InspectedPayments, text: string): Promis
 
 /** References and recipients are found account by account. */
 async function searchAccounts(
-  { reads }: InspectedPayments,
+  { reads }: InspectedPaymentParts,
   reference: string,
   recipient: Address | null,
-): Promise<Relation[]> {
+): Promise<RelatedId[]> {
   const page = { below: null, limit: MAX_HITS };
   const accounts = await reads.accountsAfter("", MAX_ACCOUNTS);
   const found = await Promise.all(
-    accounts.map(async ({ id }): Promise<Relation[]> => {
+    accounts.map(async ({ id }): Promise<RelatedId[]> => {
       const named = await reads.transactionsOf(id, { reference }, page);
       const paid = recipient === null ? [] : await reads.transactionsOf(id, { recipient }, page);
       return [
-        ...named.map((each): Relation => [each.id, "its reference"]),
-        ...paid.map((each): Relation => [each.id, "a recipient of it"]),
+        ...named.map((each): RelatedId => [each.id, "its reference"]),
+        ...paid.map((each): RelatedId => [each.id, "a recipient of it"]),
       ];
     }),
   );

@@ -1,8 +1,8 @@
 /** Stored values as a page shows them: times, state values, and JSON without secrets. */
-import { cleanJson, type Redact } from "./clean-json.ts";
+import { cleanJson, type SecretFilter } from "./clean-json.ts";
 import { html, type Html } from "./html.ts";
 
-export type { Redact } from "./clean-json.ts";
+export type { SecretFilter } from "./clean-json.ts";
 
 /** A moment that has been, in UTC. The page's script adds how long ago it was. */
 export function moment(at: number): Html {
@@ -47,7 +47,7 @@ export function stateWords(value: unknown): string {
 const MAX_SHOWN = 64 * 1024;
 
 /** Stored JSON text on several lines. A value under a telling name and what looks like a secret are left out. */
-export function shownJson(text: string, redact: Redact): string {
+export function shownJson(text: string, redact: SecretFilter): string {
   if (text.length > MAX_SHOWN) return `${text.length} characters, too many to be shown here`;
   try {
     return JSON.stringify(cleanJson(text, redact), null, 2);
@@ -56,7 +56,7 @@ export function shownJson(text: string, redact: Redact): string {
   }
 }
 
-/** Names a row of a list, so that a page which changes keeps what is the same. Holds no sign that means anything in HTML. */
+/** Names a row of a list, so that a changing page keeps equal rows. Holds no sign that means anything in HTML. */
 export function rowKey(kind: string, id: string | number): string {
   return `${kind}-${encodeURIComponent(String(id).replaceAll(/[\uD800-\uDFFF]/g, "?"))}`;
 }

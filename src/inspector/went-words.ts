@@ -1,10 +1,10 @@
-/** How a task went that has ended, in words: for the timeline of the pages and of the command. */
+/** Describes in words how an ended task went, for the timeline of the pages and of the command. */
 import type { RanTask } from "../engine/ran-tasks.ts";
 import { durationWords } from "./chart/words.ts";
-import type { Redact } from "./show-values.ts";
+import type { SecretFilter } from "./show-values.ts";
 
-/** How a task went that has ended: all but those that succeeded at once. */
-export function wentWords({ tookMs, failures, crashes, error }: RanTask, redact: Redact): string {
+/** Describes an ended task, unless the task succeeded at once. */
+export function wentWords({ tookMs, failures, crashes, error }: RanTask, redact: SecretFilter): string {
   const attempts = failures + crashes + 1;
   return [
     attempts === 1 ? "ended" : `ended at attempt ${attempts}`,

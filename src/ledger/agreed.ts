@@ -1,9 +1,9 @@
 /** The door from answers to evidence. The layer rules name the files that may import it. */
-import type { Agreed } from "./belief.ts";
+import type { Evidence } from "./belief.ts";
 
 /**
- * Marks what enough endpoints have said. Only a ledger may know that: call it in one of your own, for what its nodes told
- * alike, and nowhere else.
+ * Marks what enough endpoints have said. Only a ledger may know that: call it only in a ledger of your own, about equal
+ * answers of its nodes.
  *
  * @example
  * ```ts
@@ -14,7 +14,7 @@ import type { Agreed } from "./belief.ts";
  * console.log(await rentMinimum(0)); // 890880n
  * ```
  */
-export function agreed<T>(value: T): Agreed<T> {
+export function agreed<T>(value: T): Evidence<T> {
   const marked: unknown = value;
-  return marked as Agreed<T>;
+  return marked as Evidence<T>;
 }

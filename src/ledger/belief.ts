@@ -1,19 +1,19 @@
 /**
- * What the compiler knows of an answer of the chain: whether one node said it, or as many as must agree. The marks exist
- * in types alone; a marked value is used like a bare one, and a bare one never becomes a marked one by itself.
+ * Marks answers of the chain for the compiler: said by one node, or by as many as must agree. Marks exist in types
+ * alone: a marked value is used like an unmarked value, and an unmarked value never gets a mark by itself.
  */
 import type { Address } from "../address.ts";
 
 /** Names the mark; no value has such a property. */
 declare const believed: unique symbol;
 
-/** What at least one endpoint said. */
-export interface SaidByOne {
+/** The mark of an answer from at least one endpoint. */
+export interface HintBrand {
   readonly [believed]: "one" | "enough";
 }
 
-/** What enough endpoints said. */
-export interface SaidByEnough extends SaidByOne {
+/** The mark of an answer from enough endpoints. */
+export interface EvidenceBrand extends HintBrand {
   readonly [believed]: "enough";
 }
 
@@ -34,7 +34,7 @@ export interface SaidByEnough extends SaidByOne {
  * console.log(typeof atOneNode); // function
  * ```
  */
-export type Heard<T> = Marked<T, SaidByOne>;
+export type Hint<T> = Marked<T, HintBrand>;
 
 /**
  * Evidence: what as many endpoints vouch for as must agree. Where a single endpoint is configured, its word is all there
@@ -49,12 +49,12 @@ export type Heard<T> = Marked<T, SaidByOne>;
  * console.log(typeof twice); // function
  * ```
  */
-export type Agreed<T> = Marked<T, SaidByEnough>;
+export type Evidence<T> = Marked<T, EvidenceBrand>;
 
 type Leaf = string | number | bigint | boolean | Uint8Array;
 
 /** A type with a mark on each of its parts, but for null and undefined, which conclude nothing. */
-type Marked<T, Mark> = T extends null | undefined | SaidByOne
+type Marked<T, Mark> = T extends null | undefined | HintBrand
   ? T
   : T extends Leaf
     ? T & Mark
@@ -75,4 +75,4 @@ type MarkedPart<T, Mark> = T extends string
 
 /** Evidence of any type. */
 export type SomeEvidence =
-  SaidByEnough | readonly [SomeEvidence | null, ...(SomeEvidence | null)[]] | readonly SaidByEnough[];
+  EvidenceBrand | readonly [SomeEvidence | null, ...(SomeEvidence | null)[]] | readonly EvidenceBrand[];

@@ -1,14 +1,14 @@
-/** Remembers what endpoints tell differently, until they tell it alike again. */
+/** Remembers disagreements between endpoints until the endpoints agree again. */
 import type { EndpointDispute } from "./ledger.ts";
 import type { Clock } from "../runtime.ts";
 
-// One dispute for each kind of fact, so that a node that lies about everything does not fill the memory.
+// The most disputes: one for each kind of fact, so that a node that lies about everything does not fill the memory.
 const MAX_DISPUTES = 100;
 // A question that is asked no more, such as that for a deposit that was taken back, is never answered alike.
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
 
 /** The disputes of one ledger. */
-export class Disputes {
+export class DisputeList {
   readonly #clock: Clock;
   readonly #bySubject = new Map<string, { readonly dispute: EndpointDispute; seenAt: number }>();
 

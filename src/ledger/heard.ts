@@ -1,5 +1,5 @@
 /** Marks an answer of one node as a hint. */
-import type { Heard } from "./belief.ts";
+import type { Hint } from "./belief.ts";
 
 /**
  * Marks what one endpoint has said. Call it in a ledger of your own, for a method that may answer a hint.
@@ -13,7 +13,7 @@ import type { Heard } from "./belief.ts";
  * console.log((await position()).slot); // 7
  * ```
  */
-export function heard<T>(value: T): Heard<T> {
+export function heard<T>(value: T): Hint<T> {
   const marked: unknown = value;
-  return marked as Heard<T>;
+  return marked as Hint<T>;
 }

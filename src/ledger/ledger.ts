@@ -3,23 +3,23 @@
  *
  * Rules of every method: a batch answers in the order it was asked; `null` means *absent, as far as this node knows*;
  * a failure to ask throws `LedgerUnavailable`; unknown is never reported as failed; no method signs anything. Each answer
- * is a hint or evidence, as its type says (`Heard`, `Agreed`).
+ * is a hint or evidence, as its type says (`Hint`, `Evidence`).
  */
 import type { Address } from "../address.ts";
-import type { Agreed, Heard } from "./belief.ts";
+import type { Evidence, Hint } from "./belief.ts";
 import type { Commitment, Reading } from "./reading.ts";
 import type { RoutingLedger } from "./routing.ts";
 
 export type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
-/** What one owner holds of one mint, summed over all of its token accounts. */
+/** The balance of one owner in one mint, summed over all token accounts of the owner. */
 export interface Holding {
   readonly mint: Address;
   /** Raw units, exactly as the chain counts them. */
   readonly amount: bigint;
   readonly decimals: number;
   readonly program: "token" | "token-2022";
-  /** The symbol written on the mint itself (Token-2022 metadata), null where there is none that can be read. */
+  /** The symbol in the mint's metadata (Token-2022); null without readable metadata. */
   readonly symbol: string | null;
 }
 
@@ -29,22 +29,25 @@ export interface Balances extends Reading {
   readonly holdings: readonly Holding[];
 }
 
-/** What stands at an address. `wallet`: owned by the System program without data, so money sent there can be moved. */
+/**
+ * The kind of an account at an address. `wallet`: owned by the System program without data, so money sent there can be
+ * moved.
+ */
 export type AccountKind = "absent" | "wallet" | "token_account" | "mint" | "program" | "other";
 
-/** What a mint says of itself. */
-export interface MintFacts {
+/** Mint metadata: decimals, authorities, extensions. */
+export interface MintMetadata {
   readonly program: "token" | "token-2022";
   readonly decimals: number;
 }
 
 /**
- * In which state an owner's associated token account (Token program) is. `handed_over`: another owner has it by now.
+ * The state of an owner's associated token account (Token program). `handed_over`: another owner has it by now.
  * `frozen`: the issuer of the mint has frozen it, so that nothing moves in or out.
  */
 export type TokenAccountState = "absent" | "usable" | "frozen" | "handed_over";
 
-/** One leg of a payment: this much, to this owner (never to a token account). */
+/** A leg of a payment: this much, to this owner (never to a token account). */
 export interface Transfer {
   readonly recipient: Address;
   /** Base units, 1 … 2^64 − 1. */
@@ -59,11 +62,11 @@ export interface DeclaredPayment {
   readonly transfers: readonly Transfer[];
 }
 
-/** What a payment costs in lamports on top of its amount; estimates for a quote are worst case. */
+/** The cost of a payment in lamports, besides its amount; estimates for a quote are worst case. */
 export interface PaymentCost {
-  readonly networkFee: Agreed<bigint>;
+  readonly networkFee: Evidence<bigint>;
   /** Rent for token accounts that the payment has to create. */
-  readonly rent: Agreed<bigint>;
+  readonly rent: Evidence<bigint>;
 }
 
 /** An unsigned transaction, ready for the sender's wallet. */
@@ -89,38 +92,44 @@ export const SIGNATURE_FAULTS = [
   "unknown_lookup_table",
 ] as const;
 
-/** One of them. */
+/** The reason why a signed transaction is refused. */
 export type SignatureFault = (typeof SIGNATURE_FAULTS)[number];
 
-/** When a transaction over a blockhash can land. */
+/** The window in which a transaction over a blockhash can land. */
 export interface LandingWindow {
-  /** No block of an earlier slot can hold it: a node whose ledger begins later cannot tell that it never landed. */
+  /**
+   * No block before this slot can contain the transaction: a node whose ledger begins later cannot tell that the
+   * transaction never landed.
+   */
   readonly firstSlot: number;
-  /** The block after this height is the last one that takes it. For bytes of others the true height is unknown, and this one is not lower. */
+  /**
+   * The block after this height is the last block that accepts the transaction. For foreign bytes the true height is
+   * unknown, and this value is at least as high.
+   */
   readonly lastValidBlockHeight: number;
 }
 
 /** Caller-signed bytes that were proved to be exactly the declared payment. */
 export interface VerifiedPayment extends LandingWindow {
-  /** The bytes as received; these and no re-serialisation are broadcast. */
+  /** The bytes as received, broadcast without re-serialisation. */
   readonly bytes: Uint8Array;
   /** First signature, base58: the transaction's identity. */
   readonly signature: string;
-  /** SHA-256 of the message, hex: what the chain itself dedupes by. */
+  /** SHA-256 of the message, hex: the chain's own key for duplicates. */
   readonly messageHash: string;
   readonly blockhash: string;
 }
 
-/** What simulation says would happen. */
+/** A failure predicted by simulation. */
 export type SimulationFault =
   | {
       readonly kind: "insufficient_balance";
-      /** What runs short: the payment itself, the network fee, or rent of an account to be created. */
+      /** The missing amount: the payment itself, the network fee, or rent of an account to be created. */
       readonly component: "amount" | "fee" | "rent";
       /** The mint that runs short, null for SOL. */
       readonly mint: Address | null;
       readonly required: bigint;
-      readonly available: Heard<bigint>;
+      readonly available: Hint<bigint>;
     }
   | {
       readonly kind: "recipient_below_rent";
@@ -136,7 +145,7 @@ export type SimulationFault =
   | { readonly kind: "already_processed" }
   | { readonly kind: "blockhash_expired" };
 
-/** What is known of a signature at this moment. A status below `finalized` may vanish on a fork. */
+/** The present status of a signature. A status below `finalized` may vanish on a fork. */
 export interface SignatureStatus {
   readonly commitment: Commitment;
   readonly slot: number;
@@ -144,7 +153,7 @@ export interface SignatureStatus {
   readonly error: string | null;
 }
 
-/** What a landed, finalized transaction was charged and when. */
+/** Fee and time of a landed, finalized transaction. */
 export interface Receipt {
   readonly slot: number;
   /** Unix seconds; null while the node does not know it. */
@@ -154,11 +163,11 @@ export interface Receipt {
   readonly error: string | null;
 }
 
-/** One set of signed bytes whose fate is asked for, as it was when it was taken. */
+/** A set of signed bytes whose fate is asked for, with the facts at the time of its acceptance. */
 export interface Attempt extends LandingWindow {
   /** First signature, base58. */
   readonly signature: string;
-  /** The signed bytes: another landing of their message is listed for the accounts that it writes. Empty where unknown. */
+  /** The signed bytes: by their accounts, another landing of the same message is found. Empty where unknown. */
   readonly bytes: Uint8Array;
   /** SHA-256 of the message, hex: the same message may land under another signature. */
   readonly messageHash: string;
@@ -168,15 +177,15 @@ export interface Attempt extends LandingWindow {
 }
 
 /**
- * `landed`: finalized, with or without an error, as enough endpoints say (`WitnessCount`). `dead`: enough endpoints give
- * all the evidence that it can never land any more. `unprovable`: past its last height and without a trace, but evidence
- * is missing or contradicts itself, such as that of an endpoint whose ledger does not reach back that far. `seen`: each of
- * enough endpoints that answer shows it in a block, so it need not be sent again now; that block may still vanish. `open`:
- * it may still land, or too few endpoints answer.
+ * `landed`: finalized, with or without an error, as enough endpoints report (`WitnessCount`). `dead`: enough endpoints
+ * prove that the transaction can never land. `unprovable`: past the last valid height and without a trace, but evidence
+ * is missing or contradictory, for example from an endpoint whose ledger begins too late. `seen`: all answering
+ * endpoints, and enough of them, show the transaction in a block, so no resend is needed now; the block may still
+ * vanish. `open`: the transaction may still land, or too few endpoints answer.
  */
-export type Fate = "open" | "seen" | "landed" | "dead" | "unprovable";
+export type AttemptFate = "open" | "seen" | "landed" | "dead" | "unprovable";
 
-/** How an attempt landed, finalized. */
+/** A finalized landing of an attempt. */
 export interface Landing extends Receipt {
   /** The attempt's own signature, unless its sender signed the same message again. */
   readonly signature: string;
@@ -185,37 +194,37 @@ export interface Landing extends Receipt {
 /**
  * Why a signature that an operator named does not settle an attempt. `unknown`: no endpoint shows it finalized.
  * `another_message`: it is another transaction. `contradicted`: an endpoint that has the history of that time does not
- * know it, or two tell different outcomes of it. `failed_alone`: fewer endpoints than must agree show that it failed, and none
- * of them is an archive: an operator names a landing, and not its outcome.
+ * know it, or two tell different outcomes of it. `failed_alone`: too few endpoints show a failure, and none of them is
+ * an archive: an operator names a landing, and not its outcome.
  */
 export type LandingRefusal = "unknown" | "another_message" | "contradicted" | "failed_alone";
 
-/** How many endpoints must agree before something final is believed, and how many can be asked now. */
+/** The number of endpoints that must agree before a final fact is believed, and the number that can be asked now. */
 export interface WitnessCount {
   readonly needed: number;
-  /** Those that answer and are not far behind the best of them. */
+  /** Endpoints that answer and are not far behind the best. */
   readonly answering: number;
 }
 
-/** What one endpoint tells of itself, for a person who looks for a fault. */
-export interface EndpointStanding {
+/** The status of an endpoint, for a person who looks for a fault. */
+export interface EndpointStatus {
   /** Safe to log, as in `Reading`. */
   readonly endpoint: string;
   /** The chain it serves, null where it did not tell. */
   readonly genesisHash: string | null;
-  /** Its newest confirmed slot, null where it did not tell. */
+  /** The newest confirmed slot; null when the endpoint did not tell. */
   readonly slot: number | null;
-  /** When that block was made, Unix milliseconds; null where it did not tell. */
+  /** The time of that block, Unix milliseconds; null for an endpoint that did not tell the time. */
   readonly blockTime: number | null;
   /** The ledger's clock when that was read, Unix milliseconds. */
   readonly readAt: number;
-  /** Why it gave no usable answer, null where it did. */
+  /** The reason why the endpoint gave no usable answer; null after a usable answer. */
   readonly trouble: EndpointTrouble | null;
 }
 
 /** A fact that endpoints tell differently. */
 export interface EndpointDispute {
-  /** What the fact is about, such as "the rent of an account". */
+  /** The subject of the fact, such as "the rent of an account". */
   readonly subject: string;
   /** Unix milliseconds of the first time that they differed. */
   readonly since: number;
@@ -223,11 +232,11 @@ export interface EndpointDispute {
   readonly endpoints: readonly string[];
 }
 
-/** How an operator restricts whom the ledger believes, for a time. */
-export interface Restriction {
+/** A temporary restriction by an operator on the endpoints that the ledger believes. */
+export interface WitnessRules {
   /**
-   * So many endpoints are enough for evidence, and never more than are configured; null for the ledger's own number. What
-   * gives something up for good (`fates`) keeps the ledger's own number.
+   * The number of endpoints that are enough for evidence, at most the configured number; null for the ledger's own
+   * number. Questions that give something up for good (`fates`) keep the ledger's own number.
    */
   readonly witnesses: number | null;
   /**
@@ -252,28 +261,28 @@ export interface Ledger extends RoutingLedger {
    * Identifies the chain; a database belongs to exactly one. Throws `LedgerUnavailable` when endpoints disagree. An
    * endpoint that could not be asked then is not believed later before it has told the same chain.
    */
-  genesisHash(): Promise<Agreed<string>>;
+  genesisHash(): Promise<Evidence<string>>;
   /** The newest finalized slot, and which endpoint answered: a chain that stands still shows here. */
-  position(): Promise<Heard<Reading>>;
+  position(): Promise<Hint<Reading>>;
   /**
-   * What `owner` holds, at commitment confirmed. `among`: of the Token program's mints these alone, which is quick also
-   * where an address holds thousands of others. All of them when left out.
+   * The balances of `owner`, at commitment confirmed. `among`: only these mints of the Token program, which is quick
+   * even when an address holds thousands of mints. Default: all mints.
    */
-  balances(owner: Address, among?: readonly Address[]): Promise<Heard<Balances>>;
-  /** What stands at each address, at commitment confirmed. */
-  accountKinds(addresses: readonly Address[]): Promise<Agreed<readonly AccountKind[]>>;
+  balances(owner: Address, among?: readonly Address[]): Promise<Hint<Balances>>;
+  /** The kind of account at each address, at commitment confirmed. */
+  accountKinds(addresses: readonly Address[]): Promise<Evidence<readonly AccountKind[]>>;
   /** The mint at each address, at commitment confirmed; null where there is no initialised mint of a token program. */
-  mints(addresses: readonly Address[]): Promise<Heard<readonly (MintFacts | null)[]>>;
+  mints(addresses: readonly Address[]): Promise<Hint<readonly (MintMetadata | null)[]>>;
   /** The state of the associated token account of each owner and mint, at commitment confirmed. */
   tokenAccountStates(
     accounts: readonly { readonly owner: Address; readonly mint: Address }[],
-  ): Promise<Heard<readonly TokenAccountState[]>>;
+  ): Promise<Hint<readonly TokenAccountState[]>>;
   /** True when the address is a point on the curve, so that a private key for it can exist. Pure. */
   isOnCurve(address: Address): boolean;
   /**
-   * What a payment of `recipients` (null: one unknown one, priced as the worst case) would cost its sender, at prices of
-   * the chain that are at most a minute old. May throw `RangeError` for more recipients than one transaction can ever
-   * hold.
+   * The cost of a payment of `recipients` (null: one unknown recipient, priced as the worst case) for its sender, at
+   * prices of the chain that are at most a minute old. May throw `RangeError` for more recipients than one transaction
+   * can ever hold.
    */
   paymentCost(mint: Address | null, recipients: readonly Address[] | null): Promise<PaymentCost>;
   /**
@@ -290,17 +299,17 @@ export interface Ledger extends RoutingLedger {
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
-  ): Promise<{ verified: Agreed<VerifiedPayment> } | { refused: SignatureFault }>;
+  ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
    * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where no endpoint knows the
    * blockhash (any more). Throws `LedgerUnavailable` while endpoints are more than two minutes apart.
    */
-  landingWindow(blockhash: string): Promise<Agreed<LandingWindow> | null>;
+  landingWindow(blockhash: string): Promise<Evidence<LandingWindow> | null>;
   /** Runs verified bytes without sending them; null when they would succeed. */
   simulatePayment(
-    verified: Agreed<VerifiedPayment>,
+    verified: Evidence<VerifiedPayment>,
     payment: DeclaredPayment,
-  ): Promise<Agreed<SimulationFault> | null>;
+  ): Promise<Evidence<SimulationFault> | null>;
   /**
    * Hands bytes to every endpoint that has not asked to be left alone, at once. Resolves when the first took them or said
    * that it already has them ("already processed" is success); the others go on. Throws `LedgerUnavailable` when none
@@ -308,71 +317,72 @@ export interface Ledger extends RoutingLedger {
    */
   broadcast(bytes: Uint8Array): Promise<void>;
   /**
-   * What one endpoint knows of each signature, history included. `null` is its ignorance and proves nothing; a status
-   * below `finalized` may be gone at the next look.
+   * The status of each signature at one endpoint, history included. `null` only means that the endpoint does not know
+   * the signature; a status below `finalized` may be gone at the next look.
    */
-  statuses(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>>;
+  statuses(signatures: readonly string[]): Promise<Hint<readonly (SignatureStatus | null)[]>>;
   /**
    * The receipt of each finalized transaction, as enough endpoints tell it alike; null where fewer have it (yet). Throws
    * `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  receipts(signatures: readonly string[]): Promise<Agreed<readonly (Receipt | null)[]>>;
+  receipts(signatures: readonly string[]): Promise<Evidence<readonly (Receipt | null)[]>>;
   /**
-   * Which of these signatures enough endpoints show in a block, confirmed or finalized, without an error. Such a block may
+   * The signatures that enough endpoints show in a block, confirmed or finalized, without an error. Such a block may
    * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  confirmed(signatures: readonly string[]): Promise<Agreed<readonly boolean[]>>;
+  confirmed(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
   /**
-   * The error with which enough endpoints say that a signature is finalized, as JSON text; null where fewer say so, where one
-   * says otherwise, and where it succeeded. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
+   * The error with which enough endpoints say that a signature is finalized, as JSON text; null when fewer endpoints
+   * say so, when one contradicts, and for a success. Throws `LedgerUnavailable` while fewer endpoints answer than must
+   * agree.
    */
-  landedErrors(signatures: readonly string[]): Promise<Agreed<readonly (string | null)[]>>;
-  /** The only method that may say `dead`. Asks every endpoint; one that cannot be asked leaves an attempt `open`. */
-  fates(attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>>;
+  landedErrors(signatures: readonly string[]): Promise<Evidence<readonly (string | null)[]>>;
+  /** The only method that may say `dead`. Asks every endpoint; a silent endpoint leaves an attempt `open`. */
+  fates(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptFate[]>>;
   /**
    * How each attempt landed, as soon as enough endpoints say that it is finalized in one block with one outcome; null
    * before, and where one endpoint alone has seen it. The only method whose word ends a payment as made or as failed on the
    * chain. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
-  landings(attempts: readonly Attempt[]): Promise<Agreed<readonly (Landing | null)[]>>;
+  landings(attempts: readonly Attempt[]): Promise<Evidence<readonly (Landing | null)[]>>;
   /**
-   * The same for one attempt whose landing an operator vouches for by naming its signature: there the word of one
-   * endpoint that shows the very message, finalized, is enough, unless another one contradicts it. That it failed takes
-   * as many as must agree, or an archive: else one endpoint could have a payment made again that has landed.
+   * Like `landings`, for one attempt whose landing an operator vouches for with a signature: one endpoint that shows
+   * exactly this message, finalized, is enough, unless another endpoint contradicts. A failure needs the usual number
+   * of agreeing endpoints, or an archive: otherwise one endpoint could make a landed payment be paid again.
    */
   namedLanding(
     attempt: Attempt,
     signature: string,
-  ): Promise<Agreed<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>>;
-  /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
-  witnesses(): Promise<Agreed<WitnessCount>>;
+  ): Promise<Evidence<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>>;
+  /** The number of endpoints that can agree. Never rejects because endpoints are silent. */
+  witnesses(): Promise<Evidence<WitnessCount>>;
   /**
-   * What each endpoint tells of itself, in the order configured: also one that serves another chain. For diagnosis:
-   * nothing is concluded from it. Never rejects because endpoints are silent.
+   * The status of each endpoint, in the order configured, including endpoints of a wrong chain. For diagnosis only; no
+   * decision uses the answer. Never rejects because endpoints are silent.
    */
-  endpoints(): Promise<Heard<readonly EndpointStanding[]>>;
+  endpoints(): Promise<Hint<readonly EndpointStatus[]>>;
   /**
    * Tells the time of the chain in Unix milliseconds: the time on which enough endpoints with advancing slots have agreed within
    * the last hour. Null while the time is unknown. Asks no node.
    */
-  time(): Promise<Agreed<number> | null>;
-  /** Lists what endpoints tell differently at the moment: nothing that depends on it goes on until they agree. */
-  disputes(): Promise<Agreed<readonly EndpointDispute[]>>;
+  time(): Promise<Evidence<number> | null>;
+  /** Lists present disagreements between endpoints: decisions that depend on a disputed fact wait for agreement. */
+  disputes(): Promise<Evidence<readonly EndpointDispute[]>>;
   /**
-   * The reads as an operator has restricted them; see `Restriction`. Asks nothing by itself. Rejects with `RangeError` unless
+   * The reads as an operator has restricted them; see `WitnessRules`. Asks nothing by itself. Rejects with `RangeError` unless
    * `witnesses` is null or a whole number from 1, and where no endpoint is left.
    */
-  restricted(restriction: Restriction): Promise<LedgerReads>;
+  restricted(restriction: WitnessRules): Promise<LedgerReads>;
   /** Releases sockets and timers. */
   close(): Promise<void>;
 }
 
 /**
- * How an endpoint failed. `unreachable`: no connection, or it broke. `timeout`: no whole answer in time. `http`: a status
- * other than 2xx. `rpc`: an error in the node's own protocol. `busy`: our own calls fill its rate limit. `resting`: it
- * asked to be left alone, and was. `behind`: it does not know yet what the question is about. `garbled`: an answer of the
- * wrong shape or size. `other_chain`: it serves another chain than the rest. `differs`: it answered, and another endpoint
- * answered something else.
+ * The kind of an endpoint's failure. `unreachable`: no connection, or it broke. `timeout`: no whole answer in time.
+ * `http`: a status other than 2xx. `rpc`: an error in the node's own protocol. `busy`: our own calls fill its rate
+ * limit. `resting`: the endpoint asked to be left alone, and was. `behind`: the endpoint does not know the subject of
+ * the question yet. `garbled`: an answer of the wrong shape or size. `other_chain`: the endpoint serves a different
+ * chain. `differs`: the endpoint's answer contradicts another endpoint.
  */
 export type TroubleKind =
   | "unreachable"
@@ -386,14 +396,17 @@ export type TroubleKind =
   | "other_chain"
   | "differs";
 
-/** Why one endpoint gave no usable answer. Safe to log: neither its URL nor its own words, which may quote the URL. */
+/**
+ * The reason why one endpoint gave no usable answer. Safe to log: neither its URL nor its own words, which may quote
+ * the URL.
+ */
 export interface EndpointTrouble {
   /** The endpoint's name, as in `Reading`. */
   readonly endpoint: string;
   readonly kind: TroubleKind;
   /** The HTTP status or the protocol's error code, null where there is none. */
   readonly code: number | null;
-  /** The same in a few words. */
+  /** A message of a few words. */
   readonly message: string;
 }
 
@@ -424,7 +437,7 @@ export class LedgerUnavailable extends Error {
  * Enough endpoints answered, and they tell different things: nothing is known until they agree, or an operator takes an
  * endpoint out of service.
  */
-export class EndpointsDiffer extends LedgerUnavailable {
+export class EndpointsDifferError extends LedgerUnavailable {
   constructor(subject: string, endpoints: readonly string[]) {
     const message = "tells something else than another endpoint";
     const troubles = endpoints.map((endpoint): EndpointTrouble => ({

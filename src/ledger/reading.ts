@@ -1,12 +1,12 @@
-/** What every reading of a chain says about itself. */
+/** Properties that every reading of a chain has. */
 
-/** How deeply a block is buried. Only `finalized` can never be undone. */
+/** The depth at which a block is buried. Only `finalized` can never be undone. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /** The commitments at which endpoints are compared; at processed each is in a block of its own. */
 export type FirmCommitment = Exclude<Commitment, "processed">;
 
-/** Where and when a read was made: the slot its answer is true at, and the endpoint that gave it. */
+/** Time and source of a read: the slot its answer is true at, and the endpoint that gave it. */
 export interface Reading {
   readonly slot: number;
   readonly endpoint: string;

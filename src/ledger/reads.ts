@@ -1,41 +1,45 @@
-/** The table of every read of the chain: whether one node's word is enough, who is asked, and what the answer decides. */
-import type { SaidByEnough, SaidByOne } from "./belief.ts";
+/**
+ * The table of every read of the chain: the strength of the answer, the asked endpoints, and the decision that depends
+ * on it.
+ */
+import type { EvidenceBrand, HintBrand } from "./belief.ts";
 import type { LedgerReads } from "./ledger.ts";
 
 /**
- * What the answer is. `hint`: one endpoint's word; it may start a look, order a queue or fill a page that says so.
- * `evidence`: it alone moves money, ends or confirms a status, credits a deposit, closes a window or prices a quote.
+ * The strength of an answer. `hint`: from one endpoint; a hint may start a look, order a queue or fill a page that says
+ * so. `evidence`: only evidence moves money, ends or confirms a status, credits a deposit, closes a window or prices a
+ * quote.
  */
-export type Belief = "hint" | "evidence";
+type Belief = "hint" | "evidence";
 
 /**
- * Whose word the answer is. `one`: the first endpoint that answers. `enough`: as many as must agree tell it alike, or
- * vouch for it. `all`: as many as must agree answer, and each that answers counts: all tell it alike, or the most cautious
- * word is taken. `any`: what any endpoint that answers tells counts.
+ * The sources of an answer. `one`: the first endpoint that answers. `enough`: as many endpoints as must agree give the
+ * same answer, or confirm it. `all`: at least as many endpoints as must agree answer, and every answer counts: all must
+ * be equal, or the most cautious answer is taken. `any`: an entry in any endpoint's answer counts.
  */
-export type Witnesses = "one" | "enough" | "all" | "any";
+type Witnesses = "one" | "enough" | "all" | "any";
 
-/** One read. */
+/** A rule about a read. */
 export interface ReadRule {
   readonly belief: Belief;
   readonly witnesses: Witnesses;
-  /** What the answer decides, as a noun phrase. */
+  /** The decision that depends on the answer, as a noun phrase. */
   readonly decides: string;
 }
 
 /**
- * What the type of an answer says of it. An answer that is put together of several reads is evidence where one of its
- * parts is, and each part says for itself what it is. A method that answers nothing decides nothing.
+ * The strength of an answer, derived from its type. An answer combined from several reads is evidence if one of its
+ * parts is evidence, and each part has its own mark. A method without an answer decides nothing.
  */
-export type BeliefOf<Answer> = [NonNullable<Answer>] extends [void]
+type BeliefOf<Answer> = [NonNullable<Answer>] extends [void]
   ? "hint"
   : NonNullable<Answer> extends readonly (infer Part)[]
     ? BeliefOf<Part>
-    : [NonNullable<Answer>] extends [SaidByOne]
+    : [NonNullable<Answer>] extends [HintBrand]
       ? MarkOf<NonNullable<Answer>>
-      : MarkOf<Extract<PartsOf<NonNullable<Answer>>, SaidByOne>>;
+      : MarkOf<Extract<PartsOf<NonNullable<Answer>>, HintBrand>>;
 
-type MarkOf<Part> = [Part] extends [never] ? never : [Part] extends [SaidByEnough] ? "evidence" : "hint";
+type MarkOf<Part> = [Part] extends [never] ? never : [Part] extends [EvidenceBrand] ? "evidence" : "hint";
 type PartsOf<Answer> = Answer extends unknown ? Answer[keyof Answer] : never;
 
 /** The rules that fit the methods: a line that says something else than the type of the method does not compile. */

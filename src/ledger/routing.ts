@@ -4,16 +4,16 @@
  * `LedgerUnavailable`, and unknown is never reported as failed.
  */
 import type { Address } from "../address.ts";
-import type { Agreed, Heard } from "./belief.ts";
+import type { Evidence, Hint } from "./belief.ts";
 import type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
-/** What one address can call its own: its lamports, and of each mint asked for, its raw units. */
+/** The balances of an address: lamports, and raw units of each mint asked for. */
 export interface Funds {
-  /** 0 where a plain transfer could not move them: an account with data, or of another program. */
+  /** 0 when a plain transfer could not move the lamports: an account with data, or of a program other than System. */
   readonly lamports: bigint;
   /**
-   * In the order of the mints asked for. 0 where there is no account, and where it was handed over to another owner; what
-   * is in a frozen account counts, though it cannot move.
+   * In the order of the mints asked for. 0 for an absent account, and for an account given to a new owner; a frozen
+   * balance counts, although it cannot move.
    */
   readonly tokens: readonly bigint[];
 }
@@ -21,36 +21,36 @@ export interface Funds {
 /** Funds that several endpoints were asked for. */
 export interface ClaimedFunds extends Funds {
   /**
-   * The most that any endpoint tells of each amount: the lamports, then the tokens in their order. Left out where no
-   * endpoint tells more than the amounts. Else the absence of that money is not proved, and no window may close because of
-   * it.
+   * The highest amount that any endpoint reports: lamports first, then the tokens in their order. Absent when no
+   * endpoint reports more than `lamports` and `tokens`. If present, the extra money may exist, and no deposit window
+   * may close.
    */
   readonly claimed?: readonly bigint[];
 }
 
-/** What many addresses held in one block. */
+/** Balances of many addresses in one block. */
 export interface FundsReading extends Reading {
-  /** Unix seconds of that very block. */
+  /** Unix seconds of the block. */
   readonly blockTime: number;
   readonly funds: readonly ClaimedFunds[];
 }
 
-/** One account, and what is looked for in it. */
+/** An account, and the asset to look for in the account. */
 export interface AssetAccount {
   readonly address: Address;
   /** Null for lamports. */
   readonly mint: Address | null;
 }
 
-/** Under which token program a mint is: the first one, or Token-2022. */
+/** The token program of a mint: the original one, or Token-2022. */
 export type TokenProgram = "token" | "token-2022";
 
 /**
- * One thing that a transaction does, in the order of its instructions.
+ * A move of a transaction, in the order of its instructions.
  *
- * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can read:
- * a wrapped-SOL token account at an address derived of both. Lamports that others send there, before or after, hinder
- * nothing. Nobody but `base` can change or close it.
+ * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can
+ * read: a wrapped-SOL token account at an address derived of both. Lamports sent to the address by strangers, before or
+ * after, do no harm. Nobody but `base` can change or close it.
  *
  * `mark` makes a marker at the rent of a token account, so of two transactions with the same mark at most one succeeds.
  * `replace` makes the marker of `seed`, names the marker of `plan` in it as its delegate, and makes the marker of `plan`:
@@ -68,9 +68,9 @@ export type Move =
   | {
       readonly does: "replace";
       readonly base: Address;
-      /** Of the marker that stands for what is replaced. */
+      /** The seed of the replaced marker. */
       readonly seed: string;
-      /** The seed of the marker that stands for what replaces it; another one than `seed`. */
+      /** The seed of the replacing plan's marker; differs from `seed`. */
       readonly plan: string;
       /** Pays the rent of both markers. */
       readonly payer: Address;
@@ -83,7 +83,7 @@ export type Move =
       readonly mint: Address | null;
       readonly decimals: number;
       readonly from: Address;
-      /** A token account of `from` that is not its associated one. */
+      /** A token account of `from` other than the associated one. */
       readonly fromAccount?: Address;
       readonly program?: TokenProgram;
       readonly to: Address;
@@ -91,7 +91,7 @@ export type Move =
       readonly amount: bigint;
       /** Null when no account needs to be created: for SOL always. */
       readonly accountPayer: Address | null;
-      /** A key that the programs ignore: it makes a message unlike any other (Solana Pay's reference). */
+      /** A key that programs ignore, which makes the message unique (Solana Pay's reference). */
       readonly reference?: Address;
     }
   | {
@@ -99,15 +99,15 @@ export type Move =
       readonly mint: Address;
       readonly owner: Address;
       readonly to: Address;
-      /** A token account of `owner` that is not its associated one. */
+      /** A token account of `owner` other than the associated one. */
       readonly account?: Address;
       readonly program?: TokenProgram;
     };
 
 /** A move of one kind. */
-export type MoveThat<Does extends Move["does"]> = Extract<Move, { readonly does: Does }>;
+export type MoveOf<Does extends Move["does"]> = Extract<Move, { readonly does: Does }>;
 
-/** A transaction as a list of moves, all or none of which happen. */
+/** A transaction as a list of moves, which all happen, or none. */
 export interface TransactionPlan {
   readonly feePayer: Address;
   readonly moves: readonly Move[];
@@ -117,16 +117,16 @@ export interface TransactionPlan {
 export interface UnsignedTransaction {
   /** The message's bytes: a v0 message. */
   readonly message: Uint8Array;
-  /** Whose signatures it needs, in the order of the wire format, the fee payer first. */
+  /** Required signers, in the order of the wire format, the fee payer first. */
   readonly signers: readonly Address[];
   readonly blockhash: string;
   readonly lastValidBlockHeight: number;
   /** No block of an earlier slot can hold it. */
   readonly firstSlot: number;
   /** Lamports the network will charge the fee payer. */
-  readonly networkFee: Agreed<bigint>;
+  readonly networkFee: Evidence<bigint>;
   /** Lamports that each marker is made with; 0 where the plan makes none. */
-  readonly markerRent: Agreed<bigint>;
+  readonly markerRent: Evidence<bigint>;
 }
 
 /**
@@ -137,8 +137,8 @@ export interface UnsignedTransaction {
  *   recipients whose accounts an owner itself was to pay for, and the error does not tell which.
  * - `marked`: a marker that `moves[move]`, a mark or a replacement, was to make exists already.
  * - `unplanned`: the plan that `moves[move]` follows was not made.
- * - `source`: what an owner has is not what the plan takes it to have: too little to pay, less than the rent minimum left,
- *   a frozen or missing account, one to be closed that is not empty, or a marker to be taken away that is not there.
+ * - `source`: the owner's balance is not as the plan assumes: too little to pay, less than the rent minimum left, a
+ *   frozen or missing account, one to be closed that is not empty, or a marker to be taken away that is not there.
  * - `fee_payer`: the fee payer, or another who pays for a marker or for others' accounts, cannot pay the fee, the rent, or
  *   the lamports that it gives.
  * - `blockhash`: not alive, or not known yet.
@@ -155,13 +155,14 @@ export interface TransactionFault {
 }
 
 /**
- * What stands at a marker's address, finalized. `unmade`: no marker, lamports or not. An object: it was made; `delegate` is
- * the marker of the plan that replaced it, null where none did; `lamports` is all that closing it returns. `disputed`: the
- * endpoints that answered differ, or answered what no chain can hold: then nothing may be concluded.
+ * The finalized state of a marker. `unmade`: no marker, with or without lamports. An object: the marker was made;
+ * `delegate` is the marker of the plan that replaced it, null without a replacement; `lamports` is the amount that
+ * closing returns. `disputed`: the answering endpoints differ, or report an impossible account: no conclusion is
+ * allowed.
  */
 export type Marker = "unmade" | "disputed" | { readonly delegate: Address | null; readonly lamports: bigint };
 
-/** What several endpoints answered of markers. The slot and the block time are the lowest of their answers. */
+/** Markers as several endpoints report them. The slot and the block time are the lowest of their answers. */
 export interface MarkersReading extends Reading {
   /** A finalized height that as many endpoints as must agree have reached, and that what they tell is not older than. */
   readonly blockHeight: number;
@@ -173,7 +174,7 @@ export interface MarkersReading extends Reading {
 }
 
 /** The block heights of all endpoints that answered. */
-export interface Heights {
+export interface BlockHeights {
   readonly lowest: number;
   /** Reached by as many endpoints as must agree. */
   readonly agreed: number;
@@ -188,7 +189,7 @@ export interface OutgoingTransaction {
   readonly error: string | null;
 }
 
-/** What an address has signed, as far as the nodes list it. */
+/** The signatures of an address, as far as nodes list them. */
 export interface SignedHistory {
   /** Newest first. */
   readonly transactions: readonly OutgoingTransaction[];
@@ -197,18 +198,21 @@ export interface SignedHistory {
 }
 
 /** A stretch of time, in Unix milliseconds. */
-export interface Period {
+export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
 
-/** What an address has signed, and what follows from there being no more. */
+/** The signatures of an address, and whether the list is complete. */
 export interface WitnessedHistory extends SignedHistory {
-  /** Whether enough endpoints have the whole history of the period: then what none of them lists did not happen in it. */
+  /**
+   * Whether enough endpoints have the complete history of the period: if so, a transaction that no endpoint lists did
+   * not happen in the period.
+   */
   readonly isProven: boolean;
 }
 
-/** A token account beside an owner's associated one, and what is in it. */
+/** A token account of an owner that is not the associated one, and its balance. */
 export interface StrayAccount {
   readonly address: Address;
   readonly mint: Address;
@@ -216,55 +220,57 @@ export interface StrayAccount {
   readonly amount: bigint;
 }
 
-/** The token accounts beside the associated ones. */
+/** Token accounts other than the associated ones. */
 export interface StrayReading extends Reading {
   readonly accounts: readonly StrayAccount[];
   /** The accounts of which an endpoint tells more than enough endpoints vouch for, with the difference as the amount. */
   readonly disputed: readonly StrayAccount[];
 }
 
-/** How much of an inflow one payer can have given. */
+/** The most that a payer can have given to an inflow. */
 export interface InflowShare {
   readonly payer: Address;
   /** Base units, at most those of the inflow; several payers may have given together. */
   readonly amount: bigint;
 }
 
-/** What one transaction brought to an owner of one asset. */
+/** The money that one transaction brought to an owner, for one asset. */
 export interface Inflow {
   readonly signature: string;
   /** Null for lamports. */
   readonly mint: Address | null;
-  /** Base units by which the owner has more than before, over all of its accounts. */
+  /** Increase of the owner's balance over all accounts, in base units. */
   readonly amount: bigint;
-  /** Whose balance of this asset fell, as far as they are known by name. */
+  /** Known owners whose balance of this asset fell. */
   readonly from: readonly InflowShare[];
   /**
    * Base units that may have come from a payer without a name: newly minted, out of a program's account, or
    * out of an account that another key could close.
    */
   readonly unattributed: bigint;
-  /** Who paid the network for the transaction; may have given nothing else. */
+  /** The fee payer of the transaction, who may have given nothing else. */
   readonly feePayer: Address;
 }
 
-/** Where the payers of an address are sought, and when enough of them are found. */
-export interface PayerSearch {
+/** The accounts in which payers are searched, and the amounts that end the search. */
+export interface PayerQuery {
   /** Token accounts of the owner beside the associated ones. */
   readonly accounts: readonly Address[];
   /** All that is listed of later slots is read, whether or not the money is explained before. Left out, nothing has to be. */
   readonly after?: number;
   /** Whether these inflows explain the money: then no older transaction is read. */
-  readonly isExplained: (inflows: Agreed<readonly Inflow[]>) => boolean;
+  readonly isExplained: (inflows: Evidence<readonly Inflow[]>) => boolean;
 }
 
-/** Whose money came to an address, as far as the nodes list it. */
-export interface Payers {
-  /** One for each transaction and asset, in no order. What the owner moved between its own accounts is none. */
+/** The payers of an address, as far as nodes list them. */
+export interface InflowHistory {
+  /**
+   * An inflow for each transaction and asset, unordered. Transfers between the owner's own accounts are not inflows.
+   */
   readonly inflows: readonly Inflow[];
   /**
-   * True when the money is explained, or every transaction that is listed was read. False when the look came to its bound
-   * before: then the next one goes on where this one stopped.
+   * True when the money is explained, or every listed transaction was read. False when the look reached its limit: the
+   * next look continues from there.
    */
   readonly isWhole: boolean;
 }
@@ -275,24 +281,25 @@ export interface Payers {
  */
 export const TOKEN_ACCOUNT_BYTES = 165;
 /**
- * As long as the seed of every marker, for plans that are only measured or priced: which one it is changes neither. Where a
- * transaction has several markers, each needs a seed of its own, or it is measured too short.
+ * A seed as long as the seed of any marker, for plans that are only measured or priced: the value of the seed changes
+ * neither size nor price. In a transaction with several markers each marker needs a different seed, or the measured
+ * size is too small.
  */
 export const ANY_SEED = "0".repeat(32);
 
-/** One holder of one asset. */
+/** A holder of an asset. */
 export interface Holder {
   readonly owner: Address;
   /** Null for lamports. */
   readonly mint: Address | null;
 }
 
-/** What routing asks of the chain. */
+/** Reads and transactions of routing. */
 export interface RoutingLedger {
   /**
-   * What each address holds, itself and in its associated token accounts (Token program) of `mints`, 100 accounts a call.
-   * An address and its accounts are read of one block, and so is the Clock sysvar, whose slot and time these are. With
-   * several calls they are those of the oldest.
+   * The balances of each address and of its associated token accounts (Token program) of `mints`, 100 accounts a call.
+   * An address and its accounts are read from one block, together with the Clock sysvar, which gives slot and time.
+   * With several calls, slot and time are those of the oldest.
    *
    * It is what as many endpoints vouch for as must agree (`WitnessCount`): of each amount the most that so many of them
    * hold true, at the oldest slot and time of their answers. Throws `LedgerUnavailable` where fewer answer.
@@ -301,54 +308,57 @@ export interface RoutingLedger {
     addresses: readonly Address[],
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<FundsReading>>;
+  ): Promise<Evidence<FundsReading>>;
   /**
-   * The same at processed, in blocks that may still vanish: of each amount the most that any endpoint shows. Throws
-   * `LedgerUnavailable` where fewer answer than must agree, since absence has to be told by as many.
+   * Like `funds`, at processed, in blocks that may still vanish: the highest balance that any endpoint shows. Throws
+   * `LedgerUnavailable` when fewer endpoints answer than must agree, since absence needs as many witnesses.
    */
-  seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Agreed<FundsReading>>;
+  seenFunds(addresses: readonly Address[], mints: readonly Address[]): Promise<Evidence<FundsReading>>;
   /**
-   * What each account holds by itself, in the order asked: the lamports of a wallet, or the raw units of a mint in an
-   * account of the Token program; 0 where the account is none of that kind. 100 accounts a call. It says of no block, and
-   * whose a token account is by now it does not ask: a hint where to look; what decides asks `funds`.
+   * The balance of each single account, in the order asked: the lamports of a wallet, or the raw units of a mint in an
+   * account of the Token program; 0 for an account of any other kind. 100 accounts a call. The answer names no block
+   * and does not check the present owner of a token account: it is a hint where to look. Decisions read `funds`.
    */
-  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Heard<readonly bigint[]>>;
-  /** Where `owner` keeps `mint` by convention: its associated account of the Token program. Pure. */
+  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Hint<readonly bigint[]>>;
+  /** The associated account of the Token program at which `owner` keeps `mint`. Pure. */
   tokenAccountOf(owner: Address, mint: Address): Address;
   /**
-   * As `funds` for one owner, but over all of its token accounts, associated or not. Several calls to each node, so the
-   * parts may be of different blocks; the slot is that of the oldest. Agreed on as in `funds`.
+   * Like `funds` for one owner, but over all its token accounts, associated or not. Several calls to each node, so the
+   * parts may come from different blocks; the slot is the slot of the oldest. Agreed on as in `funds`.
    */
   fundsOfOwner(
     owner: Address,
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<Reading & Funds>>;
+  ): Promise<Evidence<Reading & Funds>>;
   /** Whether each owner's associated token account of this mint exists, at confirmed, so that it need not be paid for. */
-  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Agreed<readonly boolean[]>>;
+  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<Evidence<readonly boolean[]>>;
   /** The rent minimum of an account of so many bytes, in lamports, as the chain priced it ten seconds ago at most. */
-  rentMinimum(bytes: number): Promise<Agreed<bigint>>;
-  /** Where the marker of `base` and `seed` is. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII characters. */
+  rentMinimum(bytes: number): Promise<Evidence<bigint>>;
+  /**
+   * The address of the marker of `base` and `seed`. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII
+   * characters.
+   */
   markerAddress(base: Address, seed: string): Address;
   /**
-   * What stands at the markers of `base` and `seeds`, finalized, in the order asked, 100 accounts a call. Every endpoint is
-   * asked, and all that answer must tell the same of a marker, or it is `disputed`; where only its lamports differ, which
-   * anybody may add to at any time, the fewest are told. Throws `LedgerUnavailable` when fewer endpoints than the number of
-   * witnesses answer.
+   * The markers of `base` and `seeds`, finalized, in the order asked, 100 accounts a call. Every endpoint is asked, and
+   * all answers about a marker must be equal, or the marker is `disputed`; when only the lamports differ, which anybody
+   * may send at any time, the smallest amount counts. Throws `LedgerUnavailable` when fewer endpoints than the number
+   * of witnesses answer.
    */
-  markers(base: Address, seeds: readonly string[]): Promise<Agreed<MarkersReading>>;
+  markers(base: Address, seeds: readonly string[]): Promise<Evidence<MarkersReading>>;
   /**
-   * The lowest and the highest block height that any endpoint tells, of all that answer, and the one that as many
-   * as must agree have reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
+   * The lowest and the highest block height of all answering endpoints, and the height that as many as must agree have
+   * reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
-  heights(commitment: FirmCommitment): Promise<Agreed<Heights>>;
+  heights(commitment: FirmCommitment): Promise<Evidence<BlockHeights>>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
    */
   sizeOf(plan: TransactionPlan): Promise<number>;
   /** Lamports that the network would charge for this plan (a price of ten seconds ago at most), priority fee included. Rejects as `buildTransaction` does. */
-  feeOf(plan: TransactionPlan): Promise<Agreed<bigint>>;
+  feeOf(plan: TransactionPlan): Promise<Evidence<bigint>>;
   /**
    * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee. Rejects with
    * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for
@@ -362,40 +372,41 @@ export interface RoutingLedger {
   tryTransaction(
     plan: TransactionPlan,
     unsigned: UnsignedTransaction,
-  ): Promise<Agreed<TransactionFault> | null>;
-  /** Reads the chain's error of a landed transaction of this plan, which must be one that was built. Asks no node. */
-  explainError(plan: TransactionPlan, error: Agreed<string>): Promise<TransactionFault>;
+  ): Promise<Evidence<TransactionFault> | null>;
+  /** Reads the chain's error of a landed transaction that was built from this plan. Asks no node. */
+  explainError(plan: TransactionPlan, error: Evidence<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
-  signedBy(address: Address): Promise<Agreed<SignedHistory>>;
+  signedBy(address: Address): Promise<Evidence<SignedHistory>>;
   /**
-   * The same, and whether it is all that `address` signed in the period: an endpoint witnesses that where its ledger begins
-   * at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a finalized block of `to` or
-   * later.
+   * Like `signedBy`, with the proof that `address` signed nothing else in the period: an endpoint is a witness if its
+   * ledger begins at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a
+   * finalized block of `to` or later.
    */
-  signedWithin(address: Address, period: Period): Promise<Agreed<WitnessedHistory>>;
+  signedWithin(address: Address, period: TimeWindow): Promise<Evidence<WitnessedHistory>>;
   /**
    * The finalized transaction by which `base` made its marker. `foreign` when the marker's whole history is listed and none
    * of it was signed by `base`: another party put lamports there. Null when the nodes tell neither, which proves nothing.
    */
-  markedBy(base: Address, seed: string): Promise<Agreed<OutgoingTransaction | "foreign"> | null>;
+  markedBy(base: Address, seed: string): Promise<Evidence<OutgoingTransaction | "foreign"> | null>;
   /**
-   * By how much a finalized transaction has changed what each of these holders has, in base units and in their order: over all
-   * token accounts of a mint, and of lamports what the owner's own account has. Null where fewer endpoints than must agree have it. Throws
-   * `LedgerUnavailable` where endpoints differ about it.
+   * The changes of these holders' balances by a finalized transaction, in base units and in their order: over all token
+   * accounts of a mint, or the lamports of the owner's own account. Null when fewer endpoints than must agree have the
+   * transaction. Throws `LedgerUnavailable` when endpoints differ about the changes.
    */
-  changesOf(signature: string, holders: readonly Holder[]): Promise<Agreed<readonly bigint[]> | null>;
+  changesOf(signature: string, holders: readonly Holder[]): Promise<Evidence<readonly bigint[]> | null>;
   /**
    * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
-   * ones, and are not frozen; the fullest first. One call per mint, which must be one. Agreed on as in `funds`.
+   * ones, and are not frozen; the fullest first. One call per mint; pass exactly one mint. Agreed on as in `funds`.
    */
   strayAccounts(
     owner: Address,
     mints: readonly Address[],
     commitment: FirmCommitment,
-  ): Promise<Agreed<StrayReading>>;
+  ): Promise<Evidence<StrayReading>>;
   /**
-   * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed, as the
-   * endpoints tell it that must agree. What any endpoint lists counts. Throws `EndpointsDiffer` where they differ.
+   * The payers of `owner`, finalized: of lamports, and of tokens of `mints`, read from the changes of balances, as
+   * enough endpoints report them. A transaction that any endpoint lists counts. Throws `EndpointsDifferError` when endpoints
+   * differ.
    *
    * It reads the transactions that name `owner`, its associated token accounts of `mints`, each of `search.accounts`, and
    * each other token account of `mints` that the owner itself has paid from, from the newest back, until the money is
@@ -403,5 +414,5 @@ export interface RoutingLedger {
    * one goes on there, and reads none of them again while the ledger is open. An attribution and no proof: nodes have left
    * entries out, so compare its sum with what the accounts hold; and exchanges pay for many.
    */
-  payersOf(owner: Address, mints: readonly Address[], search: PayerSearch): Promise<Agreed<Payers>>;
+  payersOf(owner: Address, mints: readonly Address[], search: PayerQuery): Promise<Evidence<InflowHistory>>;
 }

@@ -58,9 +58,9 @@ const SECRET_KEY_BYTES = 64;
 const SIGNATURE_BYTES = 64;
 
 /**
- * A signer whose key is in this process: a 32-byte seed, or 64 bytes of seed and public key, the form of Solana's own key
- * files. Throws `TypeError`, which never quotes the key, for any other length and for a public half of another key.
- * The bytes are copied; nothing printed or serialised from the signer shows them.
+ * A signer whose key is in this process: a 32-byte seed, or 64 bytes of seed and public key, the form of Solana's own
+ * key files. Throws `TypeError`, which never quotes the key, for any other length and for a foreign public half. The
+ * bytes are copied; nothing printed or serialised from the signer shows them.
  *
  * @example
  * ```ts

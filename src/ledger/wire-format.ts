@@ -1,4 +1,4 @@
-/** The wire format of a transaction around its message: how many signatures, each of them, then what they sign. */
+/** The wire format of a transaction: the number of signatures, the signatures, then the signed message. */
 
 const SIGNATURE_BYTES = 64;
 /** Up to here a count is one byte; 1,232 bytes hold no more than 19 signatures. */
@@ -9,13 +9,13 @@ const MAX_TRANSACTION_BYTES = 1_232;
 // What it takes in base64. Longer text is refused unread.
 const MAX_TEXT = 4 * Math.ceil(MAX_TRANSACTION_BYTES / 3);
 
-/** The bytes of canonical base64 text, or why it is refused: it is too long, or no such text. */
+/** The bytes of canonical base64 text, or why it is refused: the text is too long, or not base64. */
 export function readTransactionText(
   text: string,
 ): { readonly bytes: Uint8Array } | { readonly refused: "too_large" | "not_base64" } {
   if (text.length > MAX_TEXT) return { refused: "too_large" };
   const decoded = Buffer.from(text, "base64");
-  // Node's decoder skips what it does not know. Only canonical text survives the way back.
+  // Node's decoder skips unknown characters. Only canonical text survives the way back.
   if (decoded.toString("base64") !== text) return { refused: "not_base64" };
   // A copy: small buffers are windows into a memory shared with others.
   return decoded.length > MAX_TRANSACTION_BYTES
@@ -24,7 +24,7 @@ export function readTransactionText(
 }
 
 /** A transaction taken apart, its message unread. */
-export interface WireTransaction {
+interface WireTransaction {
   readonly signatures: readonly Uint8Array[];
   readonly message: Uint8Array;
 }
@@ -53,7 +53,7 @@ export function isBlank(signature: Uint8Array): boolean {
   return signature.every((byte) => byte === 0);
 }
 
-/** Whether the bytes carry every signature that they need, good or not: others are never sent. */
+/** Whether the bytes carry all required signatures, valid or not: incomplete bytes are never sent. */
 export function isWhole(bytes: Uint8Array): boolean {
   return splitTransaction(bytes)?.signatures.every((signature) => !isBlank(signature)) ?? false;
 }

@@ -1,14 +1,9 @@
-/** The undo log: what accounts held before recent slots changed them. Serves older views and fork rollback. */
+/** The undo log: accounts as they were before recent slots changed them. Serves older views and fork rollback. */
 import type { AccountState } from "./account-state.ts";
 
 interface Change {
   readonly slot: number;
   readonly before: AccountState | null;
-}
-
-/** What an account held before a slot changed it. */
-export interface PastAccount extends Change {
-  readonly address: string;
 }
 
 /** Keeps, per account and slot, the state before that slot's first change. */
@@ -27,7 +22,7 @@ export class AccountHistory {
     this.#addressesBySlot.set(slot, addresses);
   }
 
-  /** What `address` held at the end of `slot`, or `undefined` when it still holds it. */
+  /** The account of `address` at the end of `slot`; `undefined` when it is still the same. */
   asOf(slot: number, address: string): AccountState | null | undefined {
     return this.#changes.get(address)?.find((change) => change.slot > slot)?.before;
   }
@@ -40,13 +35,6 @@ export class AccountHistory {
       for (const address of addresses) states.set(address, this.asOf(slot, address) ?? null);
     }
     return states;
-  }
-
-  /** All notes, those of each account in the order of slots. */
-  all(): PastAccount[] {
-    return [...this.#changes].flatMap(([address, changes]) =>
-      changes.map(({ slot, before }) => ({ slot, address, before })),
-    );
   }
 
   /** Drops the notes of slots after `slot`, once their changes have been undone. */

@@ -3,8 +3,8 @@ import { AddressLookupTableAccount } from "@solana/web3.js";
 import type { AccountState } from "./account-state.ts";
 import type { DecodedTransaction } from "./transaction-bytes.ts";
 
-/** One account of a transaction. */
-export interface AccountKey {
+/** An account of a transaction. */
+interface AccountKey {
   readonly address: string;
   readonly isWritable: boolean;
 }
@@ -12,7 +12,7 @@ export interface AccountKey {
 /** All accounts of a transaction. */
 export interface AccountKeys {
   readonly all: readonly AccountKey[];
-  /** What the lookup tables contributed. */
+  /** Keys from lookup tables. */
   readonly loaded: { readonly writable: readonly string[]; readonly readonly: readonly string[] };
   /** The tables themselves. */
   readonly lookupTables: readonly string[];

@@ -3,10 +3,9 @@ import bs58 from "bs58";
 import { LOOKUP_TABLE_PROGRAM, UPGRADEABLE_LOADER } from "../solana/programs.ts";
 import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
 import { type AccountState, addressBytes, fromNative, toNative, withoutData } from "./account-state.ts";
-import { ChangedAccounts, type SnapshotAccount } from "./changed-accounts.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 import { genesisOf, type LateProgram } from "./late-programs.ts";
-import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMetadata, NativeSvm } from "./litesvm.ts";
+import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMeta, NativeBank } from "./litesvm.ts";
 import type { DecodedTransaction } from "./transaction-bytes.ts";
 import { transactionErrorJson, type TransactionErrorJson } from "./transaction-errors.ts";
 
@@ -21,17 +20,17 @@ export interface SlotEnvironment {
   slotHashes(): { slot: bigint; hash: string }[];
 }
 
-/** What a run reports, landed or not. */
-export interface RunReport {
+/** The report of a run, landed or not. */
+interface RunReport {
   readonly err: TransactionErrorJson | null;
   readonly logs: readonly string[];
   readonly computeUnits: bigint;
-  /** By the index of the instruction that caused them. */
+  /** Inner instructions, by the index of the calling instruction. */
   readonly innerInstructions: readonly (readonly InnerInstruction[])[];
   readonly returnData: { readonly program: string; readonly data: Uint8Array } | null;
 }
 
-/** One instruction that a program called; accounts are named by their indices. */
+/** An instruction called by a program; accounts are named by their indices. */
 export interface InnerInstruction {
   readonly programIdIndex: number;
   readonly accounts: Uint8Array;
@@ -40,7 +39,7 @@ export interface InnerInstruction {
 }
 
 /** An account of a transaction, before and after it; of a program that is only called, without its data. */
-export interface AccountChange {
+interface AccountChange {
   readonly address: string;
   readonly isWritable: boolean;
   readonly before: AccountState | null;
@@ -48,9 +47,9 @@ export interface AccountChange {
 }
 
 /** A transaction that was executed and charged its fee, whether it succeeded or not. */
-export interface Execution extends RunReport {
+export interface ExecutedTransaction extends RunReport {
   readonly keys: AccountKeys;
-  /** In the order of the transaction's account indices. */
+  /** Changes in the order of the transaction's account indices. */
   readonly accounts: readonly AccountChange[];
   /** Lamports. */
   readonly fee: bigint;
@@ -64,13 +63,10 @@ export interface Simulation extends RunReport {
 
 /** The transaction machine of a local chain. */
 export class Bank {
-  /** Those that a chain does not begin with. */
-  readonly changed = new ChangedAccounts();
   readonly #litesvm: Litesvm;
-  readonly #svm: NativeSvm;
-  /** Those that nothing has touched yet. */
+  readonly #svm: NativeBank;
+  /** Late programs that are not loaded yet. */
   readonly #late: Map<string, LateProgram>;
-  #lamportsPerByte: bigint | undefined;
   /** Programs that transactions have named, without their data. */
   readonly #programs = new Map<string, AccountState>();
 
@@ -88,7 +84,7 @@ export class Bank {
     );
   }
 
-  /** What the address holds now. */
+  /** The present account at the address. */
   account(address: string): AccountState | null {
     this.#touch(address);
     return fromNative(this.#svm.getAccount(addressBytes(address)));
@@ -123,22 +119,7 @@ export class Bank {
 
   /** Puts accounts back in place without any program. */
   overwrite(states: ReadonlyMap<string, AccountState | null>): void {
-    for (const [address, state] of states) this.changed.note(address, this.account(address), state);
     this.#put(states);
-  }
-
-  /** Puts the accounts of a snapshot in place, as they were in a block of `slot`. */
-  restore(accounts: Iterable<SnapshotAccount>, environment: Pick<SlotEnvironment, "slot" | "time">): void {
-    this.#setClock(environment);
-    const programs = new Map<string, AccountState>();
-    for (const restored of accounts) {
-      const { address, account } = restored;
-      this.changed.restore(restored);
-      if (account?.executable === true) programs.set(address, account);
-      else this.#put(new Map([[address, account]]));
-    }
-    // litesvm looks for a program's code when it is given the program.
-    this.#put(programs);
   }
 
   #put(states: ReadonlyMap<string, AccountState | null>): void {
@@ -154,14 +135,8 @@ export class Bank {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataLength));
   }
 
-  /** The price of storage, `undefined` while it was never changed. */
-  get lamportsPerByte(): bigint | undefined {
-    return this.#lamportsPerByte;
-  }
-
   /** Changes the price of storage, in lamports per byte. */
   setRent(lamportsPerByte: bigint): void {
-    this.#lamportsPerByte = lamportsPerByte;
     this.#svm.setRent(new this.#litesvm.Rent(lamportsPerByte, 1, 50));
   }
 
@@ -169,12 +144,15 @@ export class Bank {
    * Executes a transaction whose signatures were verified. `undefined`: it did not land, because no account could
    * be charged for it (no fee payer, an unusable lookup table, …), and nothing changed.
    */
-  executeVerified(transaction: DecodedTransaction, environment: SlotEnvironment): Execution | undefined {
+  executeVerified(
+    transaction: DecodedTransaction,
+    environment: SlotEnvironment,
+  ): ExecutedTransaction | undefined {
     return this.#execute(transaction, environment, false);
   }
 
   /** Executes a transaction like `executeVerified`; one with a wrong signature does not land. */
-  execute(transaction: DecodedTransaction, environment: SlotEnvironment): Execution | undefined {
+  execute(transaction: DecodedTransaction, environment: SlotEnvironment): ExecutedTransaction | undefined {
     return this.#execute(transaction, environment, true);
   }
 
@@ -182,7 +160,7 @@ export class Bank {
     transaction: DecodedTransaction,
     environment: SlotEnvironment,
     sigverify: boolean,
-  ): Execution | undefined {
+  ): ExecutedTransaction | undefined {
     this.#enter(transaction, environment);
     this.#svm.setSigverify(sigverify);
     const keys = accountKeysOf(transaction, (address) => this.account(address));
@@ -194,9 +172,6 @@ export class Bank {
     });
     const fee = sum(before) - sum(accounts.map(({ after }) => after));
     if (this.#isFailure(result) && fee === 0n) return undefined;
-    for (const change of accounts) {
-      if (change.isWritable) this.changed.note(change.address, change.before, change.after);
-    }
     return { ...this.#report(result), keys, accounts, fee };
   }
 
@@ -264,7 +239,7 @@ export class Bank {
     this.#svm.setClock(clock);
   }
 
-  #report(result: NativeMetadata | NativeFailure | { meta(): NativeMetadata }): RunReport {
+  #report(result: NativeMeta | NativeFailure | { meta(): NativeMeta }): RunReport {
     const failed = this.#isFailure(result);
     const meta = "meta" in result ? result.meta() : result;
     const returned = meta.returnData();

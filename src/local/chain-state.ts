@@ -1,25 +1,24 @@
 /** The chain itself: what landed, in which slot, seen from which commitment, and written to the journal first. */
 import { AccountHistory } from "./account-history.ts";
 import type { AccountState } from "./account-state.ts";
-import { Bank, type Execution, type Simulation, type SlotEnvironment } from "./bank.ts";
-import { Blockhashes } from "./blockhashes.ts";
-import { ChainSnapshots, type SnapshotPolicy } from "./chain-snapshots.ts";
+import { Bank, type ExecutedTransaction, type Simulation, type SlotEnvironment } from "./bank.ts";
+import { BlockhashList } from "./blockhash-list.ts";
 import { CLOCK_SYSVAR } from "../solana/programs.ts";
 import { clockSysvar } from "./clock-sysvar.ts";
 import { genesisAccounts, genesisHash, type GenesisKeys, genesisKeys } from "./genesis.ts";
-import type { GenesisEntry, Journal, JournalEntry } from "./journal.ts";
-import { JournaledSlots, type JournaledSlotsOptions } from "./journaled-slots.ts";
+import type { GenesisEntry, JournalEntry } from "./journal.ts";
+import { SlotJournal, type SlotJournalOptions } from "./slot-journal.ts";
 import type { Litesvm } from "./litesvm.ts";
 import { tokenBalances } from "./token-balances.ts";
-import { TokenOwners } from "./token-owners.ts";
+import { TokenOwnerIndex } from "./token-owner-index.ts";
 import { type DecodedTransaction, decodeTransaction } from "./transaction-bytes.ts";
-import { TransactionLog, type LandedTransaction } from "./transaction-log.ts";
+import { TransactionHistory, type LandedTransaction } from "./transaction-history.ts";
 
 /** Solana's three degrees of certainty. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
-/** How many slots after its own a block counts as confirmed and as finalized. */
-export interface CommitmentDepths {
+/** The number of slots after which a block counts as confirmed and as finalized. */
+interface CommitmentDepths {
   readonly confirmedAfter: number;
   readonly finalizedAfter: number;
 }
@@ -30,8 +29,8 @@ export interface View {
   account(address: string): AccountState | null;
 }
 
-/** What became of submitted bytes: they landed now, had landed before, or never will. */
-export type Submission = "landed" | "duplicate" | "dropped";
+/** The result of a submission: the bytes landed now, had landed before, or never will land. */
+type Submission = "landed" | "duplicate" | "dropped";
 
 /** How far behind the finalized slot a view may lie: a node that lags that much has long been declared unhealthy. */
 const HISTORY_SLOTS = 300;
@@ -39,50 +38,43 @@ const HISTORY_SLOTS = 300;
 /** One SOL a byte: the rent minimum of the largest account still fits an unsigned 64-bit number. */
 const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n;
 
-/** What a chain is made of. */
-export interface ChainStateOptions extends JournaledSlotsOptions {
+/** Options of a chain's state. */
+interface ChainStateOptions extends SlotJournalOptions {
   readonly litesvm: Litesvm;
   readonly depths: CommitmentDepths;
-  /** Without it, the whole journal is replayed. */
-  readonly snapshots?: SnapshotPolicy;
 }
 
 /** A transaction at its landing, when its accounts are still at hand. */
-type JustLanded = LandedTransaction & Pick<Execution, "accounts">;
+type JustLanded = LandedTransaction & Pick<ExecutedTransaction, "accounts">;
 
 /** Executes transactions in slots and answers what the chain knows. */
 export class ChainState {
   readonly genesis: GenesisEntry;
   readonly genesisHash: string;
   readonly keys: GenesisKeys;
-  readonly log: TransactionLog;
-  readonly tokenOwners = new TokenOwners();
-  readonly blockhashes: Blockhashes;
+  readonly log = new TransactionHistory();
+  readonly tokenOwners = new TokenOwnerIndex();
+  readonly blockhashes: BlockhashList;
   readonly #bank: Bank;
-  readonly #slots: JournaledSlots;
+  readonly #slots: SlotJournal;
   readonly #history = new AccountHistory();
   readonly #depths: CommitmentDepths;
   /** From a wallet's name to the transaction that founded it. */
   readonly #wallets = new Map<string, string>();
   readonly #observers: (() => void)[] = [];
-  readonly #snapshots: ChainSnapshots | undefined;
 
-  /** Replays the journal after the newest snapshot. Throws when its transactions do not land as they did. */
+  /** Replays the journal. Throws when its transactions do not land as they did. */
   constructor(options: ChainStateOptions) {
     const { genesis, journal } = options;
     this.genesis = genesis;
     this.genesisHash = genesisHash(genesis);
     this.keys = genesisKeys(genesis.seed);
-    this.blockhashes = new Blockhashes(this.genesisHash);
-    this.log = new TransactionLog(options.snapshots?.folder);
+    this.blockhashes = new BlockhashList(this.genesisHash);
     this.#bank = new Bank(options.litesvm);
     this.#bank.begin(genesisAccounts(this.keys, (length) => this.#bank.rentFor(length)));
-    this.#slots = new JournaledSlots(options);
+    this.#slots = new SlotJournal(options);
     this.#depths = options.depths;
-    this.#snapshots = options.snapshots && this.#snapshotsOf(journal, options.snapshots);
-    this.#snapshots?.restore();
     for (const entry of journal.entries()) this.#replay(entry);
-    this.#snapshots?.takeIfDue();
     this.#slots.start(genesis);
   }
 
@@ -121,7 +113,7 @@ export class ChainState {
     return {
       slot,
       account: (address) => {
-        // litesvm's holds the slot that ran a transaction last, be it a simulated one.
+        // litesvm's clock has the slot of its last run, even of a simulated one.
         if (address === CLOCK_SYSVAR) return clockSysvar(slot, this);
         const past = this.#history.asOf(slot, address);
         return past === undefined ? this.#bank.account(address) : past;
@@ -172,12 +164,11 @@ export class ChainState {
     }
     this.#slots.reach(slot);
     this.#landed({ ...transaction, ...execution, ...this.#placement(slot, execution) }, wallet);
-    this.#snapshots?.takeIfDue();
     this.#announce();
     return "landed";
   }
 
-  /** Names of the wallets founded so far; one whose transaction was rolled back is not among them. */
+  /** Names of the wallets founded so far; wallets whose founding transaction was rolled back are left out. */
   walletNames(): string[] {
     const founded = [...this.#wallets].filter(
       ([, founding]) => this.log.withSignature(founding) !== undefined,
@@ -217,30 +208,10 @@ export class ChainState {
     this.#bank.setRent(lamportsPerByte);
   }
 
-  /** Writes a last snapshot, and closes the journal and the history. */
-  async close(): Promise<void> {
-    await this.#snapshots?.close();
+  /** Closes the journal and the history. */
+  close(): void {
     this.log.close();
     this.#slots.close();
-  }
-
-  #snapshotsOf(journal: Journal, policy: SnapshotPolicy): ChainSnapshots {
-    const { log, blockhashes, tokenOwners } = this;
-    const { finalizedAfter } = this.#depths;
-    return new ChainSnapshots(
-      {
-        journal,
-        bank: this.#bank,
-        slots: this.#slots,
-        history: this.#history,
-        log,
-        blockhashes,
-        tokenOwners,
-        wallets: this.#wallets,
-        finalizedAfter,
-      },
-      policy,
-    );
   }
 
   #announce(): void {
@@ -257,7 +228,7 @@ export class ChainState {
 
   #placement(
     slot: number,
-    { accounts }: Pick<Execution, "accounts">,
+    { accounts }: Pick<ExecutedTransaction, "accounts">,
   ): Pick<LandedTransaction, "slot" | "time" | "position" | "balances" | "tokenBalances"> {
     const mint = (address: string): AccountState | null => this.#bank.account(address);
     const before = tokenBalances(
@@ -288,7 +259,6 @@ export class ChainState {
     }
     this.#history.forgetUpTo(this.slotAt("finalized", landed.slot) - HISTORY_SLOTS);
     this.log.add(landed);
-    this.#snapshots?.landed();
     if (wallet !== undefined && landed.err === null) this.#wallets.set(wallet, landed.signature);
   }
 

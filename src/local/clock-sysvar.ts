@@ -1,11 +1,11 @@
-/** The account in which the cluster keeps its clock: what time it is, in the block that an answer is about. */
+/** The account of the cluster's clock: the time in the block of an answer. */
 import { CLOCK_BYTES } from "../solana/layouts.ts";
 import { SYSVAR_OWNER } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 
-/** What the sysvar is made of. */
-export interface SlotTimes {
+/** The times in the clock sysvar. */
+interface SlotTimes {
   /** When a slot began, in Unix milliseconds. */
   timeOf(slot: number): number;
   /** Lamports that keep an account of so many bytes. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { checkOptions, objectWith } from "../options.ts";
 import type { Clock } from "../runtime.ts";
-import { blockHeightOf } from "./blockhashes.ts";
+import { blockHeightOf } from "./blockhash-list.ts";
 import { ChainState } from "./chain-state.ts";
 import { FaultRules } from "./faults.ts";
 import { type Funds, fundingTransaction } from "./funding.ts";
@@ -12,18 +12,15 @@ import { type GenesisEntry, type Journal, noJournal, openJournal } from "./journ
 import { loadLitesvm } from "./litesvm.ts";
 import type { LocalChain, LocalChainOptions, LocalFetch, LocalWallet } from "./local-chain.ts";
 import { HTTP_DOOR, type RpcAnswer, RpcServer } from "./rpc/server.ts";
-import { SnapshotFolder, warnOfSnapshot } from "./snapshot-folder.ts";
-import { Sockets } from "./sockets.ts";
+import { SocketServer } from "./socket-server.ts";
 import { decodeTransaction } from "./transaction-bytes.ts";
 
-/** As long as mainnet's slots were for years. */
+/** The length of mainnet's slots for years. */
 const DEFAULT_SLOT_MS = 400;
 /** Chains with the same seed have the same mints and wallets, so that examples can name them. */
 const DEFAULT_SEED = "paystate local chain";
 const DEFAULT_CONFIRMED_AFTER = 1;
 const DEFAULT_FINALIZED_AFTER = 32;
-/** Replayed in some two seconds. */
-const DEFAULT_SNAPSHOT_EVERY = 1_000;
 /** Far enough from 0 that the windows behind the first slot have positive numbers. */
 const FIRST_SLOT = 1000;
 
@@ -35,7 +32,6 @@ const optionsSchema = z
       "a clock: { now }, with { sleep } for delays and subscriptions",
     ),
     journal: z.string().min(1).optional(),
-    snapshotEvery: z.number().int().min(1).default(DEFAULT_SNAPSHOT_EVERY),
     slotMs: slotCount.optional(),
     seed: z.string().min(1).optional(),
     confirmedAfter: slotCount.default(DEFAULT_CONFIRMED_AFTER),
@@ -47,9 +43,9 @@ const optionsSchema = z
   });
 
 /**
- * Starts a chain, from its journal if that has one. Throws `InvalidOptions` listing every wrong option, and
- * one sentence that says what to do when litesvm's native
- * package is missing, the journal is damaged, or it belongs to another seed.
+ * Starts a chain, from its journal if the journal has entries. Throws `InvalidOptions` listing every wrong option, and
+ * one sentence that says what to do when litesvm's native package is missing, the journal is damaged, or it belongs to
+ * another seed.
  *
  * @example
  * ```ts
@@ -74,8 +70,6 @@ export async function createLocalChain(options: LocalChainOptions): Promise<Loca
   checkOptions("createLocalChain", optionsSchema, options);
   const litesvm = loadLitesvm();
   const journal = options.journal === undefined ? noJournal : openJournal(options.journal);
-  const folder = openFolder(options.journal, journal);
-  const every = options.snapshotEvery ?? DEFAULT_SNAPSHOT_EVERY;
   try {
     const state = new ChainState({
       litesvm,
@@ -84,26 +78,11 @@ export async function createLocalChain(options: LocalChainOptions): Promise<Loca
       slotMs,
       now: () => options.clock.now(),
       depths,
-      ...(folder === undefined ? {} : { snapshots: { folder, every } }),
     });
     return new JournaledChain(state, options.clock.sleep?.bind(options.clock));
   } catch (error) {
     journal.close();
-    folder?.close();
     throw error;
-  }
-}
-
-/** Without a folder for snapshots a chain works as well, and starts slowly. A new chain has nothing of an older one. */
-function openFolder(place: string | undefined, { genesis }: Journal): SnapshotFolder | undefined {
-  if (place === undefined) return undefined;
-  try {
-    const folder = new SnapshotFolder(`${place}.snapshot`);
-    if (genesis === undefined) folder.forget();
-    return folder;
-  } catch (error) {
-    warnOfSnapshot(`cannot be kept (${(error as Error).message}): each start replays the whole journal`);
-    return undefined;
   }
 }
 
@@ -191,7 +170,7 @@ class JournaledChain implements LocalChain {
   }
 
   async listen(options: { port: number; host: string }): Promise<Listener> {
-    const sockets = new Sockets(this.#server);
+    const sockets = new SocketServer(this.#server);
     const answer = (body: string, signal: AbortSignal): Promise<RpcAnswer> => this.#answer(body, signal);
     const listener = await listen({ answer, sockets }, options);
     this.#listeners.push(listener);
@@ -204,7 +183,7 @@ class JournaledChain implements LocalChain {
     for (const call of this.#openCalls) call.abort(chainClosed());
     this.#server.feed.close();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
-    await this.#state.close();
+    this.#state.close();
   }
 
   #wallet(name: string): LocalWallet {
@@ -245,7 +224,7 @@ function nextTurn(): Promise<void> {
   });
 }
 
-/** What is asked, and who may give up asking. */
+/** The request, and the signal that may abort it. */
 async function requestOf(
   input: Parameters<LocalFetch>[0],
   init: Parameters<LocalFetch>[1],

@@ -12,9 +12,9 @@ export interface RpcRequest {
 }
 
 /**
- * What goes wrong with one call. Over a websocket, where there is no HTTP status, `refuse` and `lose-answer` end the
- * connection. A notification is lost by `drop` and `hang`, late by `delay`, untrue by `lie`, and ends the connection
- * by `refuse` and `lose-answer`. The opening of a websocket knows `refuse` only.
+ * A fault of one call. Over a websocket, where there is no HTTP status, `refuse` and `lose-answer` end the connection.
+ * A notification is lost by `drop` and `hang`, late by `delay`, untrue by `lie`, and ends the connection by `refuse`
+ * and `lose-answer`. The opening of a websocket knows `refuse` only.
  */
 export type Fault =
   /** `sendTransaction` answers the signature, but the transaction is never executed. */
@@ -43,7 +43,7 @@ export type Fault =
 export type FaultRule = (request: RpcRequest) => Fault | undefined;
 
 /** The faults in force. */
-export interface Faults {
+export interface FaultControl {
   /** Puts a rule in force; the first rule that answers decides. Returns the function that lifts it. */
   add(rule: FaultRule): () => void;
   /** Lifts all rules. */
@@ -51,7 +51,7 @@ export interface Faults {
 }
 
 /** The rules of one chain. */
-export class FaultRules implements Faults {
+export class FaultRules implements FaultControl {
   readonly #rules = new Set<FaultRule>();
 
   add(rule: FaultRule): () => void {
@@ -63,7 +63,7 @@ export class FaultRules implements Faults {
     this.#rules.clear();
   }
 
-  /** What goes wrong with this call, if anything. */
+  /** The fault of this call, if any. */
   decide(request: RpcRequest): Fault | undefined {
     for (const rule of this.#rules) {
       const fault = rule(request);

@@ -10,7 +10,7 @@ import {
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import { STABLECOIN_DECIMALS, type GenesisKeys } from "./genesis.ts";
 
-/** What to give, in base units; what is left out is not given. */
+/** Gifts in base units; absent assets are not given. */
 export interface Funds {
   /** Lamports. */
   readonly lamports?: bigint;
@@ -41,8 +41,8 @@ export function associatedTokenAddress(owner: string, mint: string): string {
   return ataOf(new PublicKey(owner), new PublicKey(mint)).toBase58();
 }
 
-/** What the faucet gives to whom. */
-export interface Gift {
+/** A gift of the faucet, and its receiver. */
+interface Gift {
   readonly keys: GenesisKeys;
   readonly recipient: string;
   readonly funds: Funds;
@@ -51,7 +51,7 @@ export interface Gift {
   readonly number: number;
 }
 
-/** The faucet's signed transaction, one for all the funds, so that they arrive together or not at all. */
+/** The faucet's signed transaction. A single transaction sends all funds: they arrive together or not at all. */
 export function fundingTransaction(gift: Gift): Uint8Array {
   const { keys, funds, blockhash, number } = gift;
   const recipient = new PublicKey(gift.recipient);
@@ -77,7 +77,7 @@ export function fundingTransaction(gift: Gift): Uint8Array {
   return new VersionedTransaction(message, [keys.faucet.sign(message.serialize())]).serialize();
 }
 
-/** Libraries silently encode an amount that is no u64 as some other amount. */
+/** Libraries silently encode an amount that is no u64 as a different amount. */
 function u64(amount: bigint): bigint {
   if (amount === BigInt.asUintN(64, amount)) return amount;
   throw new RangeError(`An amount is a whole number from 0 to 2^64 - 1, got ${amount}.`);

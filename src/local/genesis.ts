@@ -1,4 +1,4 @@
-/** How a local chain begins: its hash, its own key, and the accounts that exist before the first transaction. */
+/** The genesis of a local chain: its hash, its keys, and the accounts that exist before the first transaction. */
 import { createHash, createHmac } from "node:crypto";
 import bs58 from "bs58";
 import type { AccountState } from "./account-state.ts";

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RpcAnswer } from "./rpc/server.ts";
-import type { Sockets } from "./sockets.ts";
+import type { SocketServer } from "./socket-server.ts";
 
 /** agave's limit for a request body. */
 const MAX_BODY_BYTES = 50 * 1024;
@@ -22,10 +22,10 @@ const LAST_PORT = 65_535;
 
 /** A chain that listens. */
 export interface Listener {
-  /** Where JSON-RPC is answered, e.g. "http://127.0.0.1:8899". */
+  /** The URL of JSON-RPC, e.g. "http://127.0.0.1:8899". */
   readonly url: string;
   /**
-   * Where clients subscribe, e.g. "ws://127.0.0.1:8900": the next port, where web3.js looks when it is told `url`
+   * The URL for subscriptions, e.g. "ws://127.0.0.1:8900": the next port, where web3.js looks when it is told `url`
    * alone. The first port takes websockets, too.
    */
   readonly webSocketUrl: string;
@@ -33,18 +33,18 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Where to listen. */
-export interface Place {
+/** Host and port of a listener. */
+interface Place {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
 }
 
-/** What a listener leads to. */
-export interface Listening {
+/** The parts behind a listener. */
+interface Listening {
   /** Answers one request body; rejects when `signal` aborts. */
   readonly answer: (body: string, signal: AbortSignal) => Promise<RpcAnswer>;
-  readonly sockets: Sockets;
+  readonly sockets: SocketServer;
 }
 
 /**

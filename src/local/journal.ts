@@ -1,20 +1,20 @@
-/** The file that a local chain is stored in: one JSON line per event. The next start replays those after its snapshot. */
-import { AppendedFile, type FileMark } from "./appended-file.ts";
-import type { SlotMark } from "./slot-clock.ts";
+/** The file that a local chain is stored in: one JSON line per event. The next start replays them. */
+import { closeSync, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import type { SlotPeriod } from "./slot-clock.ts";
 
 /** The first line: everything the chain's beginning is computed from. */
-export interface GenesisEntry extends SlotMark {
+export interface GenesisEntry extends SlotPeriod {
   readonly kind: "genesis";
   readonly format: 1;
   /** All of the chain's own keys are derived from it: it is a secret as far as a local chain has any. */
   readonly seed: string;
 }
 
-/** What a journal line after the first says. */
+/** A journal entry after the first line. */
 export type JournalEntry =
   /** From here slots run on (the chain was restarted, or advanced by hand). */
-  | ({ readonly kind: "mark" } & SlotMark)
-  /** No client was shown a slot above this one. */
+  | ({ readonly kind: "mark" } & SlotPeriod)
+  /** No client was shown a later slot. */
   | { readonly kind: "seen"; readonly slot: number }
   /** A transaction landed; `wallet` is the name of the wallet it founded, if it did. */
   | { readonly kind: "transaction"; readonly slot: number; readonly bytes: string; readonly wallet?: string }
@@ -23,18 +23,12 @@ export type JournalEntry =
   /** The price of storage changed. */
   | { readonly kind: "rent"; readonly slot: number; readonly lamportsPerByte: string };
 
-/** Where a chain remembers. `append` returns once the entry survives the death of the process, or throws. */
+/** The journal of a chain. `append` returns once the entry survives the death of the process, or throws. */
 export interface Journal {
   readonly genesis: GenesisEntry | undefined;
-  /** The entries after the place, to be read once, before the first `append`. Throws at a damaged line. */
+  /** The entries after the genesis, to be read once, before the first `append`. Throws at a damaged line. */
   entries(): Iterable<JournalEntry>;
   append(entry: GenesisEntry | JournalEntry): void;
-  /** Everything that was read and written so far. */
-  mark(): FileMark;
-  /** Leaves out the entries up to `mark`, if the journal holds exactly what it held then. */
-  skipTo(mark: FileMark): boolean;
-  /** What was written survives a power failure, too. */
-  sync(): Promise<void>;
   close(): void;
 }
 
@@ -43,19 +37,16 @@ export const noJournal: Journal = {
   genesis: undefined,
   entries: () => [],
   append() {},
-  mark: () => ({ length: 0, lines: 0, digest: "" }),
-  skipTo: () => false,
-  sync: () => Promise.resolve(),
   close() {},
 };
 
 /**
- * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a
- * killed process left of a write that was never acknowledged: it is cut off. Any other damage throws when it is read.
+ * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a killed
+ * process left of a write that was never acknowledged: it is cut off. Any other damage throws an error on reading.
  */
 export function openJournal(path: string): Journal {
   try {
-    return new JournalFile(new AppendedFile(path));
+    return new JournalFile(path);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
     const { message } = cause as Error;
@@ -70,57 +61,70 @@ export function openJournal(path: string): Journal {
 
 class JournalFile implements Journal {
   readonly genesis: GenesisEntry | undefined;
-  readonly #file: AppendedFile;
+  readonly #path: string;
+  readonly #file: number;
+  /** Bytes that were read or written. */
+  #length: number;
 
-  constructor(file: AppendedFile) {
-    this.#file = file;
-    for (const line of file.next()) {
-      const entry = parseLine(line);
-      if (entry?.kind !== "genesis") throw this.#damaged();
-      this.genesis = entry;
-      break;
-    }
+  constructor(path: string) {
+    this.#path = path;
+    this.#file = openSync(path, "a+", 0o600);
+    fchmodSync(this.#file, 0o600);
+    const written = readFileSync(this.#file);
+    this.#length = written.lastIndexOf("\n") + 1;
+    if (this.#length < written.length) ftruncateSync(this.#file, this.#length);
+    const [first] = linesIn(written.subarray(0, this.#length));
+    if (first === undefined) return;
+    const entry = parseLine(first);
+    if (entry?.kind !== "genesis") throw this.#damaged(1);
+    this.genesis = entry;
   }
 
   *entries(): Generator<JournalEntry> {
-    for (const line of this.#file.next()) {
+    let number = 0;
+    for (const line of linesIn(readFileSync(this.#path))) {
+      number += 1;
+      if (number === 1) continue;
       const entry = parseLine(line);
-      if (entry === undefined || entry.kind === "genesis") throw this.#damaged();
+      if (entry === undefined || entry.kind === "genesis") throw this.#damaged(number);
       yield entry;
     }
   }
 
   append(entry: GenesisEntry | JournalEntry): void {
     // Two chains in one file would not replay. No other process may have written since we last did.
-    if (!this.#file.isAtEnd()) {
-      throw new Error(
-        `The journal ${this.#file.path} was written to by another process: stop one of the two.`,
-      );
+    if (fstatSync(this.#file).size !== this.#length) {
+      throw new Error(`The journal ${this.#path} was written to by another process: stop one of the two.`);
     }
-    this.#file.append(JSON.stringify(entry));
-  }
-
-  mark(): FileMark {
-    return this.#file.mark();
-  }
-
-  skipTo(mark: FileMark): boolean {
-    return this.#file.goTo(mark);
-  }
-
-  sync(): Promise<void> {
-    return this.#file.sync();
+    const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+    try {
+      for (let written = 0; written < line.length;) written += writeSync(this.#file, line, written);
+    } catch (error) {
+      // Half a line must not stay: the next one would be appended to it.
+      ftruncateSync(this.#file, this.#length);
+      throw error;
+    }
+    this.#length += line.length;
   }
 
   close(): void {
-    this.#file.close();
+    closeSync(this.#file);
   }
 
-  /** About the line that was read last. */
-  #damaged(): Error {
+  #damaged(line: number): Error {
     return new Error(
-      `The journal ${this.#file.path} cannot be read at line ${this.#file.mark().lines}: restore it from a copy, or delete it to begin a new chain.`,
+      `The journal ${this.#path} cannot be read at line ${line}: restore it from a copy, or delete it to begin a new chain.`,
     );
+  }
+}
+
+/** Lines one by one: a string may not be as long as a journal. */
+function* linesIn(written: Buffer): Generator<string> {
+  for (let start = 0; ;) {
+    const end = written.indexOf("\n", start);
+    if (end < 0) return;
+    yield written.toString("utf8", start, end);
+    start = end + 1;
   }
 }
 

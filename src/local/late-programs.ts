@@ -13,14 +13,14 @@ const LATE = [TOKEN_2022_PROGRAM, LOOKUP_TABLE_PROGRAM, STAKE_PROGRAM];
 /** An account of an upgradeable program holds a tag of four bytes, then the address of the account with the code. */
 const CODE_ADDRESS_OFFSET = 4;
 
-/** A program's two accounts, that with the code first: litesvm looks for it when it is given the other. */
+/** A program's two accounts, the code account first: litesvm looks up the code when it is given the program. */
 export type LateProgram = ReadonlyMap<string, NativeAccount>;
 
-/** What a chain begins with. */
-export interface Genesis {
+/** The start state of a chain. */
+interface Genesis {
   /** For `LiteSvm.fromBytes`: everything but the late programs. */
   readonly bytes: Uint8Array;
-  /** Each late program under the address of either of its accounts. */
+  /** Late programs, under the address of either account. */
   readonly late: ReadonlyMap<string, LateProgram>;
 }
 

@@ -2,7 +2,7 @@
 import { requireBeside } from "../require-beside.ts";
 
 /** The version whose results the journal's replay relies on. */
-export const LITESVM_VERSION = "1.5.0";
+const LITESVM_VERSION = "1.5.0";
 
 /** An account as litesvm holds it. */
 export interface NativeAccount {
@@ -12,14 +12,14 @@ export interface NativeAccount {
   executable(): boolean;
 }
 
-/** One instruction that a program called. */
+/** An instruction called by a program. */
 export interface NativeInnerInstruction {
   instruction(): { programIdIndex(): number; accounts(): Uint8Array; data(): Uint8Array };
   stackHeight(): number;
 }
 
-/** What a transaction left behind besides account changes. */
-export interface NativeMetadata {
+/** The metadata of a transaction besides account changes. */
+export interface NativeMeta {
   logs(): string[];
   innerInstructions(): NativeInnerInstruction[][];
   computeUnitsConsumed(): bigint;
@@ -39,12 +39,12 @@ export type NativeTransactionError =
 /** The result of a transaction that failed. */
 export interface NativeFailure {
   err(): NativeTransactionError;
-  meta(): NativeMetadata;
+  meta(): NativeMeta;
 }
 
 /** The result of a simulation that succeeded. */
-export interface NativeSimulation {
-  meta(): NativeMetadata;
+interface NativeSimulation {
+  meta(): NativeMeta;
   postAccounts(): { readonly address: Uint8Array; account(): NativeAccount }[];
 }
 
@@ -56,7 +56,7 @@ interface NativeClock {
 }
 
 /** The transaction machine. Bytes that are no transaction abort the process: see transaction-bytes.ts. */
-export interface NativeSvm {
+export interface NativeBank {
   setSigverify(on: boolean): void;
   setBlockhashCheck(on: boolean): void;
   setTransactionHistory(capacity: bigint): void;
@@ -69,7 +69,7 @@ export interface NativeSvm {
   getBalance(address: Uint8Array): bigint | null;
   getProgramAccounts(program: Uint8Array): { readonly address: Uint8Array; account(): NativeAccount }[];
   /** Takes legacy transactions too. */
-  sendVersionedTransaction(bytes: Uint8Array): NativeMetadata | NativeFailure;
+  sendVersionedTransaction(bytes: Uint8Array): NativeMeta | NativeFailure;
   simulateVersionedTransaction(bytes: Uint8Array): NativeSimulation | NativeFailure;
   getClock(): NativeClock;
   setClock(clock: NativeClock): void;
@@ -78,9 +78,9 @@ export interface NativeSvm {
   toBytes(): Uint8Array;
 }
 
-/** What the native package exports. */
+/** Exports of the native package. */
 export interface Litesvm {
-  readonly LiteSvm: { new (): NativeSvm; fromBytes(bytes: Uint8Array): NativeSvm };
+  readonly LiteSvm: { new (): NativeBank; fromBytes(bytes: Uint8Array): NativeBank };
   readonly Account: new (
     lamports: bigint,
     data: Uint8Array,
@@ -100,7 +100,7 @@ export interface Litesvm {
 }
 
 /** The machine a native package is chosen for; `libc` matters on Linux only. */
-export interface Platform {
+interface Platform {
   readonly os: string;
   readonly cpu: string;
   readonly libc: "gnu" | "musl";

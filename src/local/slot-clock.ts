@@ -1,7 +1,7 @@
 /** Tells which slot it is: by the injected clock, or by `advance` alone when slots have no duration. */
 
 /** From `slot`, which began at `time` (Unix milliseconds), a slot lasts `slotMs`; 0: until it is advanced by hand. */
-export interface SlotMark {
+export interface SlotPeriod {
   readonly slot: number;
   readonly time: number;
   readonly slotMs: number;
@@ -13,20 +13,17 @@ export interface SlotMark {
  */
 export class SlotClock {
   readonly #now: () => number;
-  readonly #marks: SlotMark[];
+  readonly #marks: SlotPeriod[];
   #highest: number;
-  /** As `#highest`, without the slots that only passed. */
-  #reached: number;
-  /** Where counting began in this process; the clock may have been set since the mark was. */
+  /** The start of counting in this process; the clock may have been set since the mark was made. */
   #origin: { readonly slot: number; readonly now: number };
   #lastNow: number;
 
   /** `now` is in Unix milliseconds; `first` is the mark of the chain's first slot. */
-  constructor(now: () => number, first: SlotMark) {
+  constructor(now: () => number, first: SlotPeriod) {
     this.#now = now;
     this.#marks = [first];
     this.#highest = first.slot;
-    this.#reached = first.slot;
     this.#lastNow = now();
     this.#origin = { slot: first.slot, now: this.#lastNow };
   }
@@ -56,12 +53,12 @@ export class SlotClock {
   }
 
   /** The mark that makes it `slot` from now on, with slots of `slotMs`. Pass it to `set` once it is durable. */
-  markAt(slot: number, slotMs: number): SlotMark {
+  markAt(slot: number, slotMs: number): SlotPeriod {
     return { slot, time: Math.max(this.#now(), this.timeOf(this.#highest)), slotMs };
   }
 
   /** Makes `mark` the newest one. */
-  set(mark: SlotMark): void {
+  set(mark: SlotPeriod): void {
     this.#marks.push(mark);
     this.#origin = { slot: mark.slot, now: this.#now() };
     this.reach(mark.slot);
@@ -70,20 +67,9 @@ export class SlotClock {
   /** Something happened in `slot`: it is at least that late. */
   reach(slot: number): void {
     this.#highest = Math.max(this.#highest, slot);
-    this.#reached = Math.max(this.#reached, slot);
   }
 
-  /** The highest slot in which something happened. */
-  get reached(): number {
-    return this.#reached;
-  }
-
-  /** All marks after the first, oldest first. */
-  marks(): SlotMark[] {
-    return this.#marks.slice(1);
-  }
-
-  #newestMark(): SlotMark {
+  #newestMark(): SlotPeriod {
     const mark = this.#marks.at(-1);
     if (mark === undefined) throw new Error("A slot clock begins with a mark.");
     return mark;

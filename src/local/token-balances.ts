@@ -3,14 +3,14 @@ import type { AccountState } from "./account-state.ts";
 import { readMint, readTokenAccount } from "./token-layout.ts";
 
 /** An amount in base units together with its decimal form. */
-export interface UiTokenAmount {
+interface UiTokenAmount {
   readonly amount: string;
   readonly decimals: number;
   readonly uiAmount: number | null;
   readonly uiAmountString: string;
 }
 
-/** What one account of a transaction held of one token. */
+/** The token balance of one account in a transaction. */
 export interface TokenBalance {
   readonly accountIndex: number;
   readonly mint: string;

@@ -13,7 +13,7 @@ import type { AccountState } from "./account-state.ts";
 const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"] as const;
 
 /** A mint's content. */
-export interface Mint {
+interface Mint {
   readonly program: string;
   readonly mintAuthority: string | null;
   readonly supply: bigint;
@@ -36,7 +36,7 @@ export interface TokenAccount {
   readonly closeAuthority: string | null;
 }
 
-/** The token account in `account`, if it is one. */
+/** The token account in `account`, if any. */
 export function readTokenAccount(account: AccountState | null): TokenAccount | undefined {
   if (!holds(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.tokenAccount)) return undefined;
   const data = Buffer.from(account.data);
@@ -55,7 +55,7 @@ export function readTokenAccount(account: AccountState | null): TokenAccount | u
   };
 }
 
-/** The mint in `account`, if it is one. */
+/** The mint in `account`, if any. */
 export function readMint(account: AccountState | null): Mint | undefined {
   if (!holds(account, MINT_BYTES, ACCOUNT_TYPE.mint)) return undefined;
   const data = Buffer.from(account.data);
@@ -93,7 +93,7 @@ function addressAt(data: Buffer, offset: number): string {
   return bs58.encode(data.subarray(offset, offset + 32));
 }
 
-/** A field behind a 4-byte tag that says whether it is there. */
+/** A field behind a 4-byte tag that says whether the field is present. */
 function optional<T>(data: Buffer, offset: number, read: (data: Buffer, offset: number) => T): T | null {
   return data.readUInt32LE(offset) === 1 ? read(data, offset + 4) : null;
 }

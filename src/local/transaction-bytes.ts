@@ -77,7 +77,7 @@ function parse(bytes: Uint8Array): VersionedTransaction {
   return transaction;
 }
 
-/** The checks of agave's `sanitize`: counts that contradict each other, indices that point nowhere. */
+/** The checks of agave's `sanitize`: contradictory counts, and indices out of range. */
 function checkIndices(transaction: VersionedTransaction): void {
   const { message, signatures } = transaction;
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;

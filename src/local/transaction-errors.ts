@@ -2,7 +2,7 @@
 import type { NativeInstructionError, NativeTransactionError } from "./litesvm.ts";
 
 /** `err` of one instruction: a name, or a name with its field. */
-export type InstructionErrorJson = string | { readonly Custom: number } | { readonly BorshIoError: string };
+type InstructionErrorJson = string | { readonly Custom: number } | { readonly BorshIoError: string };
 
 /** `err` as nodes answer it. */
 export type TransactionErrorJson =

@@ -1,23 +1,24 @@
-/** What keeps a transaction from going on, said to its owner: one word, and a sentence for people. */
-import type { DepositRecord, TransactionAttention, TransactionRecord } from "./records.ts";
+/** Explains to the owner why a transaction waits: a code, and a sentence for people. */
+import type { DepositRecord } from "./tables/deposits.ts";
+import type { TransactionAttention, TransactionRecord } from "./tables/orders.ts";
 
-/** Why a person or something else has to be waited for. */
+/** The reason why a transaction waits for a person, a price or funds. */
 export type Attention = TransactionAttention | "held" | "waiting_for_price" | "waiting_for_funds";
 
 /** Both null while nothing stands in the way. */
-export interface AttentionFields {
+export interface AttentionBody {
   readonly attention: Attention | null;
   readonly attentionMessage: string | null;
 }
 
-/** What is known of a transaction when it is shown. */
-export interface AttentionFacts {
+/** The facts about a shown transaction. */
+interface AttentionFacts {
   readonly transaction: Pick<TransactionRecord, "attention">;
-  /** Its deposit address; undefined in wallet mode. */
+  /** The deposit address; undefined in wallet mode. */
   readonly deposit: DepositRecord | undefined;
 }
 
-/** Why it is held stays with the operator: it may be a suspicion. */
+/** The reason why money is held stays with the operator: it may be a suspicion. */
 const HELD = "The money of this transaction is held until the operator has looked at it. Nothing is lost.";
 const MESSAGES: Readonly<Record<TransactionAttention, string>> = {
   unprovable:
@@ -31,7 +32,7 @@ export function messageOf(attention: TransactionAttention): string {
 }
 
 /** The first reason that applies. */
-export function attentionOf({ transaction: { attention }, deposit }: AttentionFacts): AttentionFields {
+export function attentionOf({ transaction: { attention }, deposit }: AttentionFacts): AttentionBody {
   if ((deposit?.heldReason ?? null) !== null) return { attention: "held", attentionMessage: HELD };
   return { attention, attentionMessage: attention === null ? null : messageOf(attention) };
 }

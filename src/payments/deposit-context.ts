@@ -1,11 +1,11 @@
-/** What the chart of a deposit address has counted so far, as it is stored. */
+/** The stored context of a deposit address's chart. */
 import type { DepositAddressContext } from "../../machines/index.ts";
 import type { PaymentStorage } from "./payment-storage.ts";
 
 /** A deposit address as of its last commit. */
-export interface CountedDeposit {
+interface CountedDeposit {
   readonly context: DepositAddressContext;
-  /** The number of its steps so far: what was concluded from this one may be committed after no other. */
+  /** The number of steps of the address so far. Conclusions from this state are committed only at this version. */
   readonly version: number;
 }
 

@@ -1,6 +1,7 @@
 /** Gaps in the lives of a database: times when no process was at work on it, and another copy of it may have been. */
-import type { Period } from "../ledger/routing.ts";
-import type { DepositRecord, LifeRecord } from "./records.ts";
+import type { TimeWindow } from "../ledger/routing.ts";
+import type { LifeRecord } from "./tables/database.ts";
+import type { DepositRecord } from "./tables/deposits.ts";
 
 /** A start that finds no younger sign of life comes after a gap. A restart takes less. */
 export const GAP_MS = 3 * 60_000;
@@ -14,7 +15,7 @@ export const CLOCKS_MS = 2 * 60_000;
 export function uncheckedTime(
   lives: readonly LifeRecord[],
   { createdAt, checkedTo }: Pick<DepositRecord, "createdAt" | "checkedTo">,
-): Period | null {
+): TimeWindow | null {
   const known = Math.max(createdAt, checkedTo ?? createdAt);
   const unchecked = gapsBetween(lives).filter(({ to }) => to > known);
   if (unchecked.length === 0) return null;
@@ -33,8 +34,8 @@ export function livesUntil(lives: readonly LifeRecord[], now: number): readonly 
   return [...lives, { id: "", version: 0, since: end, until: end }];
 }
 
-function gapsBetween(lives: readonly LifeRecord[]): readonly Period[] {
-  return lives.flatMap(({ since: to }, index): Period[] => {
+function gapsBetween(lives: readonly LifeRecord[]): readonly TimeWindow[] {
+  return lives.flatMap(({ since: to }, index): TimeWindow[] => {
     const from = lives[index - 1]?.until ?? to;
     // Two processes that start at once may each begin a life.
     return to - from > GAP_MS ? [{ from, to }] : [];

@@ -1,7 +1,7 @@
 /** Asks the host's parts that money waits for (signers, prices, screening), and knows which of them do not answer. */
 import { elapsed, type Clock } from "../runtime.ts";
 import type { Signer } from "../ledger/sign-transaction.ts";
-import { callHost, HostSilent } from "./call-host.ts";
+import { callHost, HostSilentError } from "./call-host.ts";
 
 /** A call of one part. Its signal is aborted when the answer is not waited for any more. */
 export type PartCall<T> = (signal: AbortSignal) => Promise<T>;
@@ -12,44 +12,45 @@ export type AskPart = <T>(part: string, call: PartCall<T>, deadlineMs?: number) 
 /** A part that does not answer. */
 export interface SilentPart {
   readonly part: string;
-  /** When the first call was made that it has not answered, in milliseconds since the Unix epoch. */
+  /** The time of the first unanswered call, in milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
-/** How long a part may take for an answer unless the host says otherwise. */
+/** The default time that a part may take for an answer. */
 export const PART_DEADLINE_MS = 10_000;
-/** So many calls of one part are open at once: fewer than a worker has places, which other orders need. */
+/** Open calls of one part at once: fewer than the slots of a worker, since other orders need slots too. */
 const MOST_OPEN = 16;
-/** How long one more waits for its turn. Then it is refused, and gives its place back. */
+/** The time that a further call waits for its turn before the call is refused and its worker slot is freed. */
 const TURN_MS = 2_000;
 /** A part that does not answer is asked again after this pause, by one call. */
 const PAUSE_MS = 5_000;
 
-/** What is known of one part. */
-interface Standing {
+/** The status of one part. */
+interface HostPartStatus {
   open: number;
   silentSince: number | null;
-  /** When its silence was last met. */
+  /** The time when a call last met the silence of the part. */
   metAt: number;
   answeredAt: number | null;
   readonly turns: Set<() => void>;
 }
 
 /**
- * Every call has a deadline. While a part is silent, one call at a time asks it, with pauses; the others are refused, and
- * give back what they hold. An error is an answer. An answer after the deadline ends the silence, and is used by nobody.
+ * Calls the host's parts with a deadline. While a part is silent, only one call at a time asks the part, with pauses;
+ * further calls are refused at once, and free their slots. An error counts as an answer. An answer after the deadline
+ * ends the silence, but is not used.
  */
 export class HostParts {
   readonly #clock: Clock;
   readonly #deadlineMs: number;
-  readonly #parts = new Map<string, Standing>();
+  readonly #parts = new Map<string, HostPartStatus>();
 
   constructor(clock: Clock, deadlineMs: number) {
     this.#clock = clock;
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Those that do not answer now. */
+  /** Parts that do not answer now. */
   silent(): readonly SilentPart[] {
     return [...this.#parts].flatMap(([part, { silentSince: since }]) =>
       since === null ? [] : [{ part, since }],
@@ -75,7 +76,7 @@ export class HostParts {
       const within = Math.min(deadlineMs, this.#deadlineMs);
       return await callHost(this.#clock, { name: part, deadlineMs: within, call: answer });
     } catch (error) {
-      if (error instanceof HostSilent) {
+      if (error instanceof HostSilentError) {
         standing.silentSince ??= begunAt;
         standing.metAt = elapsed(this.#clock);
       }
@@ -86,13 +87,13 @@ export class HostParts {
     }
   };
 
-  #answered(standing: Standing, begunAt: number): void {
+  #answered(standing: HostPartStatus, begunAt: number): void {
     standing.answeredAt = Math.max(standing.answeredAt ?? begunAt, begunAt);
     standing.silentSince = null;
   }
 
   /** Opens a call where one more may be open. */
-  #takesTurn(standing: Standing): boolean {
+  #takesTurn(standing: HostPartStatus): boolean {
     const { open, silentSince, metAt } = standing;
     const mayAsk =
       silentSince === null ? open < MOST_OPEN : open === 0 && elapsed(this.#clock) - metAt >= PAUSE_MS;
@@ -100,12 +101,12 @@ export class HostParts {
     return mayAsk;
   }
 
-  /** Waits for one of the open calls to end. Where none is open of a silent part, it is the pause that lasts. */
-  async #turn(part: string, standing: Standing): Promise<void> {
+  /** Waits for one of the open calls to end. For a silent part without an open call, the pause is waited for. */
+  async #turn(part: string, standing: HostPartStatus): Promise<void> {
     const until = elapsed(this.#clock) + TURN_MS;
     while (!this.#takesTurn(standing)) {
       const left = until - elapsed(this.#clock);
-      if (left <= 0 || standing.open === 0) throw new HostSilent(`${part} has not answered others yet`);
+      if (left <= 0 || standing.open === 0) throw new HostSilentError(`${part} has not answered others yet`);
       const waiting = new AbortController();
       const wake = (): void => waiting.abort();
       standing.turns.add(wake);
@@ -114,16 +115,16 @@ export class HostParts {
     }
   }
 
-  #standingOf(part: string): Standing {
+  #standingOf(part: string): HostPartStatus {
     const known = this.#parts.get(part);
     if (known !== undefined) return known;
-    const made: Standing = { open: 0, silentSince: null, metAt: 0, answeredAt: null, turns: new Set() };
+    const made: HostPartStatus = { open: 0, silentSince: null, metAt: 0, answeredAt: null, turns: new Set() };
     this.#parts.set(part, made);
     return made;
   }
 }
 
-/** The same signer, asked through `ask`. */
+/** The signer, called through `ask`. */
 export function askedSigner(signer: Signer, part: string, ask: AskPart): Signer {
   return {
     address: signer.address,

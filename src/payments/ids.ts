@@ -6,12 +6,12 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
-/** What an id names; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
-export type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay" | "audit";
+/** The kind of an id; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
+type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay" | "audit";
 
 /** 48 bits of milliseconds since the Unix epoch. */
 const TIME_DIGITS = 12;
-/** What tells ids of one millisecond apart. */
+/** Random bytes that distinguish ids of one millisecond. */
 const TAIL_BYTES = 10;
 
 /** A new id, made `at` so many milliseconds since the Unix epoch. It tells when it was made and nothing else. */
@@ -21,8 +21,8 @@ export function newId(prefix: IdPrefix, at: number, random: Random): string {
 }
 
 /**
- * The one id that belongs to these parts of a parent, so that doing the same thing twice names the same thing. It has the
- * parent's time, which is the second word of the parent's id.
+ * The id that these parts of a parent determine, so that repeating an act gives the same id. It has the parent's time,
+ * which is the second word of the parent's id.
  */
 export function derivedId(prefix: IdPrefix, parentId: string, ...parts: readonly string[]): string {
   const digits = parentId.slice(parentId.lastIndexOf("_") + 1);
@@ -30,7 +30,7 @@ export function derivedId(prefix: IdPrefix, parentId: string, ...parts: readonly
   return `${prefix}_${digits.slice(0, TIME_DIGITS)}${tail}`;
 }
 
-/** When it was made, or its parent was: milliseconds since the Unix epoch. */
+/** The time of the id's making, or of its parent's: milliseconds since the Unix epoch. */
 export function timeOfId(id: string): number {
   const digits = id.slice(id.lastIndexOf("_") + 1);
   return parseInt(digits.slice(0, TIME_DIGITS), 16);

@@ -1,9 +1,9 @@
-/** What a viewer sees of a payment service besides its charts. */
+/** The view of a payment service for the inspector, besides its charts. */
 import type { Assets } from "./assets/assets.ts";
 import type { PaymentReads } from "./payment-storage.ts";
 
 /** Named reads of the service's tables, and what its amounts are of. */
-export interface InspectedPayments {
+export interface InspectedPaymentParts {
   readonly reads: PaymentReads;
   readonly assets: Pick<Assets, "ofMint">;
 }

@@ -1,6 +1,8 @@
 /** The notices that a step announces, as rows of its commit. */
 import type { AnnounceParams } from "../../machines/index.ts";
-import type { NoticeRecord, PaymentTables, TransactionRecord } from "./records.ts";
+import type { PaymentTables } from "./tables.ts";
+import type { NoticeRecord } from "./tables/notices.ts";
+import type { TransactionRecord } from "./tables/orders.ts";
 import type { PaymentWrite } from "./payment-storage.ts";
 import type { Effect, PlannedEffect } from "../engine/index.ts";
 import { derivedId } from "./ids.ts";
@@ -8,19 +10,22 @@ import { derivedId } from "./ids.ts";
 /** The effect `announce` of the charts of transactions. */
 export type AnnounceEffect = Effect<AnnounceParams, never, PaymentTables>;
 
-/** What a transaction looks like after the step. */
+/** The transaction after the step. */
 export type ShownTransaction = Pick<
   TransactionRecord,
   "status" | "reason" | "signature" | "blockTime" | "fee"
 >;
 
-/** What a step does, and when. */
-export interface AnnouncingStep {
+/** A step that announces, and its time. */
+interface AnnouncingStep {
   readonly effects: readonly PlannedEffect[];
   readonly at: number;
 }
 
-/** One row per `announce`. Each notice of a transaction exists at most once: the table refuses its id a second time. */
+/**
+ * Writes a row for each `announce`. A notice of a transaction exists at most once: the table refuses the same id a
+ * second time.
+ */
 export function noticeWrites(
   transactionId: string,
   shown: ShownTransaction,
@@ -35,7 +40,7 @@ export function noticeWrites(
         id: derivedId("evt", transactionId, event),
         transactionId,
         event,
-        // Finalized before it was seen confirmed: both are announced in one commit, each with its own status.
+        // Finalized before it was seen confirmed: one commit announces both statuses.
         status: event === "transaction.confirmed" ? "confirmed" : shown.status,
         body: null,
         webhooks: null,

@@ -1,4 +1,4 @@
-/** What requests may say: one schema for each body and each query, the source of parsing, of types and of their description. */
+/** Schemas of requests: one for each body and each query, the source of parsing, types and descriptions. */
 import { z } from "zod";
 import { addressSchema } from "../address-schema.ts";
 import { PaymentError } from "../errors.ts";
@@ -26,7 +26,7 @@ const amount = z
 const wallet = addressSchema("expected a base58 address of 32 bytes");
 const sender = wallet.describe("The sender's wallet, base58. In private mode every refund goes to it.");
 
-/** One of those who are paid. */
+/** A recipient of a request. */
 export const recipientRequest = z.strictObject({
   address: z.string().max(MAX_NAME).describe("The recipient's wallet, base58."),
   amount: amount.describe("Its share, in whole units of the output asset."),
@@ -104,7 +104,7 @@ export const webhookRequest = z.strictObject({
   secret: secret.optional(),
 });
 
-/** PUT /v1/webhooks/{webhookId}: what is left out stays as it is. */
+/** PUT /v1/webhooks/{webhookId}: absent fields stay unchanged. */
 export const webhookUpdate = z
   .strictObject({
     url: webhookRequest.shape.url.optional(),
@@ -124,7 +124,9 @@ export const webhookTest = z.strictObject({
 const time = z.iso.datetime({ error: 'expected a time in UTC such as "2027-01-31T12:00:00Z"' });
 const page = {
   limit: z.number().int().min(1).max(100).default(20).describe("Most elements of the page."),
-  startingAfter: name.optional().describe("The last id of the page before."),
+  startingAfter: name
+    .optional()
+    .describe("The last id of the page before, or the `nextAfter` that it tells."),
 };
 
 /** GET /v1/transactions. */
@@ -145,7 +147,7 @@ export const transactionsQuery = z.strictObject({
 /** GET /v1/webhooks/{webhookId}/deliveries. */
 export const pageQuery = z.strictObject(page);
 
-/** GET /v1/events, and those of one transaction. */
+/** GET /v1/events, and the events of one transaction. */
 export const eventsQuery = z.strictObject({
   order: z.enum(["asc", "desc"]).default("desc").describe("`asc`: oldest first."),
   ...page,
@@ -167,26 +169,26 @@ export const transactionQuery = z.strictObject({
     .describe("Whole seconds until it is answered at the latest."),
 });
 
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type TransactionsQuery = z.input<typeof transactionsQuery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type TransactionQuery = z.input<typeof transactionQuery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type EventsQuery = z.input<typeof eventsQuery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type PageQuery = z.input<typeof pageQuery>;
-/** What a caller may send, before it is checked. @interface */
-export type Recovery = z.input<typeof recovery>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
+export type RecoveryRequest = z.input<typeof recovery>;
+/** A request as the caller sends it, before its checks. @interface */
 export type QuoteRequest = z.input<typeof quoteRequest>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type TransactionRequest = z.input<typeof transactionRequest>;
-/** What a caller may send, before it is checked. @interface */
+/** A request as the caller sends it, before its checks. @interface */
 export type WebhookRequest = z.input<typeof webhookRequest>;
-/** What a caller may send, before it is checked. @interface */
-export type WebhookUpdate = z.input<typeof webhookUpdate>;
-/** What a caller may send, before it is checked. @interface */
-export type WebhookTest = z.input<typeof webhookTest>;
+/** A request as the caller sends it, before its checks. @interface */
+export type WebhookUpdateRequest = z.input<typeof webhookUpdate>;
+/** A request as the caller sends it, before its checks. @interface */
+export type WebhookTestRequest = z.input<typeof webhookTest>;
 
 /** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
@@ -208,7 +210,10 @@ const KINDS: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** What is wrong, in the contract's own words; a schema's own message comes first, and zod's where this knows none. */
+/**
+ * A sentence about an issue, in the contract's own words; a schema's own message comes first; zod's message is the last
+ * resort.
+ */
 function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":

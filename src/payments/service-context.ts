@@ -1,5 +1,5 @@
-/** What the use cases of the payment service have in common: where rows, money, time and chance come from. */
-import type { Disputes } from "../ledger/disputes.ts";
+/** The context that all use cases of the payment service share: storage, ledger, clock and random source. */
+import type { DisputeList } from "../ledger/disputes.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Assets } from "./assets/assets.ts";
@@ -12,8 +12,8 @@ export interface ServiceContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly assets: Assets;
-  /** What endpoints tell differently, where a use case compares their answers itself. */
-  readonly disputes: Disputes;
+  /** Disagreements between endpoints, for use cases that compare answers themselves. */
+  readonly disputes: DisputeList;
   /** Shows no secret; see `redactingLogger`. */
   readonly log: Logger;
 }

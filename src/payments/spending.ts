@@ -1,29 +1,29 @@
-/** What purses of the service's own have spent, counted from the rows that each signature leaves behind. */
-import type { SpendingRecord } from "./records.ts";
+/** Spendings of the service's own purses, counted from a row for each signature. */
+import type { SpendingRecord } from "./tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 
-/** The window in which spending is limited, and from which it is estimated. */
+/** The window in which spending is limited and estimated. */
 export const DAY_MS = 24 * 3_600_000;
 
-/** The sponsor's lamports: what is reserved of them, and what of them was spent. */
+/** The sponsor's lamports: the key under which reservations and spendings are stored. */
 export function sponsorPurse(sponsor: string): string {
   return `sponsor ${sponsor}`;
 }
 
-/** What a desk gives of one asset. */
+/** The desk's balance of an asset that it gives: the key of its reservations and spendings. */
 export function deskPurse(desk: string, mint: string): string {
   return `desk ${desk} gives ${mint}`;
 }
 
-/** One set of signed bytes, and what its landing costs a purse for good, in base units. */
-export interface Spending {
+/** The cost of a landing for a purse, in base units, by the signature. */
+interface Spending {
   readonly signature: string;
   readonly purse: string;
   readonly amount: bigint;
 }
 
 /**
- * Belongs into the commit that stores the signed bytes: what is signed counts from then on, whether it has landed or not.
+ * Belongs into the commit that stores the signed bytes: signed bytes count from then on, whether they land or not.
  * Empty for bytes that cost nothing.
  */
 export function spend({ signature, purse, amount }: Spending, at: number): readonly PaymentWrite[] {

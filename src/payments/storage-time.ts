@@ -1,4 +1,4 @@
-/** The time that quotes go by, and what is set aside for them: processes whose clocks differ agree on it. */
+/** The time for quotes and their reservations: processes whose clocks differ agree on it. */
 import type { ServiceContext } from "./service-context.ts";
 
 /** The database's where it has a clock of its own, else this process's. */

@@ -4,12 +4,14 @@ import type { Notice, NoticeEvent } from "../payments/webhooks/sending/notice-bo
 /** The headers of a request, as `fetch`, Node and most frameworks have them; names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The secret that the webhook was registered with; while it is being replaced, the old one and the new one. */
+/** The secret that the webhook was registered with; during a replacement, the old and the new secret. */
 export type WebhookSecret = string | readonly string[];
 
-/** What may be given when verifying. */
+/** Options of a verification. */
 export interface VerifyWebhookOptions {
-  /** How old, or how far ahead of this machine's clock, an attempt may be. 300,000 (five minutes) by default. */
+  /**
+   * The largest age of an attempt, and its largest lead over this machine's clock. 300,000 (five minutes) by default.
+   */
   readonly toleranceMs?: number;
   /** Gives the present time in milliseconds since the Unix epoch; the machine's clock by default. */
   readonly now?: () => number;
@@ -21,7 +23,7 @@ export type WebhookNotice = {
     /** The stable id of the notice, the same on every attempt: keep it, and ignore what comes twice. */
     readonly id: string;
     readonly event: Event;
-    /** When the status changed, ISO 8601. */
+    /** The time of the change of status, ISO 8601. */
     readonly timestamp: string;
   };
 }[NoticeEvent];
@@ -125,7 +127,7 @@ function headerOf(headers: WebhookHeaders, wanted: string): string | null {
 
 interface Signed {
   readonly text: string;
-  /** `v1,base64` parted by spaces: one of each secret while one replaces another. */
+  /** Signatures `v1,base64`, separated by spaces: during a change of secrets, a signature with each secret. */
   readonly signatures: string;
   readonly secrets: readonly string[];
 }

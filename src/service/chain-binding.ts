@@ -4,21 +4,21 @@ import type { KeyEnvironment } from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { bindDatabase, bindSecrets } from "../payments/secrets/bind-database.ts";
-import type { MasterSecret } from "../payments/secrets/sealing.ts";
+import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 
-/** What a database is bound to, and what is asked for it. */
-export interface BoundParts {
+/** The storage, ledger and secrets of a binding. */
+interface BoundParts {
   readonly storage: PaymentStorage;
   /** Behind the gate: while a start waits for the chain, nothing else is bound to what answers. */
   readonly ledger: Pick<Ledger, "genesisHash">;
   readonly masterSecrets: readonly MasterSecret[];
 }
 
-/** Binds the database to its chain, and remembers which one it is. */
+/** Binds the database to its chain, and remembers the chain. */
 export class ChainBinding {
   readonly #with: BoundParts;
   #genesisHash: string | null = null;
-  /** The chain that the database tells it belongs to, whether or not that was asked; null for a new database. */
+  /** The chain stored in the database, even when the chain itself does not answer; null for a new database. */
   #stored: string | null = null;
 
   constructor(parts: BoundParts) {
@@ -31,7 +31,10 @@ export class ChainBinding {
     throw new Error("start() the payment service first: it is not bound to its chain yet");
   }
 
-  /** A live key anywhere but on mainnet, or a test key there, is a mistake worth stopping. Both until it is known. */
+  /**
+   * Accepted environments of keys: a live key outside mainnet, or a test key on mainnet, is refused as a mistake. Both
+   * are accepted until the chain is known.
+   */
   get keyEnvironments(): readonly KeyEnvironment[] {
     const chain = this.#genesisHash ?? this.#stored;
     if (chain === null) return ["live", "test"];
@@ -43,14 +46,14 @@ export class ChainBinding {
     await this.bindTo(await this.#with.ledger.genesisHash());
   }
 
-  /** The same for a chain that was asked already. */
+  /** Binds to a chain whose genesis hash is already known. */
   async bindTo(genesisHash: string): Promise<void> {
     const { storage, masterSecrets } = this.#with;
     await bindDatabase(storage, genesisHash, masterSecrets);
     this.#genesisHash = genesisHash;
   }
 
-  /** What can be known and bound while the chain is silent. Throws `StartRefused` for other secrets. */
+  /** Reads and binds as much as is possible while the chain is silent. Throws `StartRefused` for wrong secrets. */
   async bindWithoutChain(): Promise<void> {
     const { storage, masterSecrets } = this.#with;
     this.#stored = await storage.fact("genesisHash");

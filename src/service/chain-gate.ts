@@ -1,6 +1,6 @@
 /**
- * The gate in front of the chain. While it is shut the chain cannot be asked and nothing new is taken: what is read may be
- * of another chain, and what is sent would move money there.
+ * The gate in front of the chain. While it is shut the chain cannot be asked and nothing new is taken: reads may come
+ * from a wrong chain, and sends would move money there.
  */
 import { LedgerUnavailable, type Ledger } from "../ledger/ledger.ts";
 
@@ -31,7 +31,7 @@ export class ChainGate {
     if (this.#reason !== null) throw new LedgerUnavailable(this.#reason);
   }
 
-  /** The same ledger behind the gate: while it is shut, each question is rejected with `LedgerUnavailable`. */
+  /** The ledger behind the gate: while the gate is shut, every question is rejected with `LedgerUnavailable`. */
   guard(ledger: Ledger): Ledger {
     // In front of an object without fields: a proxy of a frozen ledger may not answer anything but its own methods.
     return new Proxy(Object.create(ledger) as Ledger, {

@@ -6,8 +6,8 @@ import { checkMints } from "../payments/assets/check-mints.ts";
 import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** What the host has said of its mints. */
-export interface NamedMints {
+/** Mints as the host has configured them. */
+export interface MintOptions {
   /** Whether the option `stablecoins` was given. */
   readonly areMintsNamed: boolean;
 }
@@ -18,7 +18,7 @@ export interface NamedMints {
  */
 export async function compareChain(
   { context, options, swapper, routing }: ServiceParts,
-  { areMintsNamed }: NamedMints,
+  { areMintsNamed }: MintOptions,
 ): Promise<string> {
   const { storage, assets, log } = context;
   const { ledger } = options;

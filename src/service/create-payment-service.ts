@@ -2,12 +2,12 @@
 import { PaymentError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { StoredApiKeys, type ApiKeys } from "../payments/accounts/api-keys.ts";
-import { countHit, limitStanding } from "../payments/accounts/count-hit.ts";
+import { countHit, limitStatus } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
 import { readBalances } from "../payments/assets/read-balances.ts";
 import { hasDeposit } from "../payments/private/has-deposit.ts";
 import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
-import type { TransactionRecord } from "../payments/records.ts";
+import type { TransactionRecord } from "../payments/tables/orders.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
 import { listTransactions } from "../payments/transactions/list-transactions.ts";
 import { showTransaction } from "../payments/transactions/show-transaction.ts";
@@ -17,22 +17,22 @@ import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
 import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
 import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
-import type { NamedMints } from "./compare-chain.ts";
+import type { MintOptions } from "./compare-chain.ts";
 import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
 import type { InspectedService } from "./inspected-service.ts";
 import { HealthReader } from "./read-health.ts";
-import { RecentHealth, type HealthSource } from "./recent-health.ts";
+import { HealthCache, type HealthSource } from "./health-cache.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
-import { ServiceLife } from "./service-life.ts";
+import { ServiceLoop } from "./service-loop.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
-import { useCasesOf, type UseCases } from "./use-cases.ts";
+import { useCasesOf, type UseCaseParts } from "./use-cases.ts";
 
-/** How long `stop` waits by default. */
+/** The default wait of `stop`. */
 const STOP_MS = 5_000;
 
-/** What is advised while private mode is off: it is not known for how long. */
+/** The advised retry while private mode is off, for an unknown time. */
 const PAUSED_SECONDS = 60;
 
 /**
@@ -81,11 +81,11 @@ type Methods<Name extends keyof PaymentService> = Pick<PaymentService, Name>;
 
 function lifeOf(
   parts: ServiceParts,
-  named: NamedMints,
+  named: MintOptions,
 ): Methods<"workflows" | "start" | "stop" | "settled" | "health" | "subscribe" | typeof Symbol.asyncDispose> {
   const { context, observed, commits, engine, workflows, notices, retention, countMatters, disputed } = parts;
   const { storage, clock } = context;
-  const life = new ServiceLife(parts, named);
+  const life = new ServiceLoop(parts, named);
   const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
   const health = new HealthReader({
     storage,
@@ -115,13 +115,13 @@ function lifeOf(
   };
 }
 
-/** What an inspector sees and does. */
+/** The view and acts of an inspector. */
 function inspectedOf(
   { context, engine, workflows, chain, calls }: ServiceParts,
   service: ServiceActsParts["service"] & HealthSource,
 ): InspectedService {
   const { storage, assets, clock } = context;
-  const recent = new RecentHealth(service, clock);
+  const recent = new HealthCache(service, clock);
   return {
     workflows,
     storage,
@@ -137,7 +137,7 @@ function inspectedOf(
 function accountMethods({
   context,
   chain,
-}: ServiceParts): ApiKeys & Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStanding"> {
+}: ServiceParts): ApiKeys & Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStatus"> {
   const { ledger, assets } = context;
   const keys = new StoredApiKeys({ ...context, environments: () => chain.keyEnvironments });
   return {
@@ -151,13 +151,13 @@ function accountMethods({
     tokens: () => ({ tokens: assets.tokens }),
     balances: (address) => readBalances({ ledger, assets }, address),
     countRefused: async (caller, scope) => (await countHit(context, caller, scope)).standing,
-    limitStanding: (caller, scope) => limitStanding(context, caller, scope),
+    limitStatus: (caller, scope) => limitStatus(context, caller, scope),
   };
 }
 
 function transactionMethods(
   { context, engine, transfers, routing, waiters }: ServiceParts,
-  { quotes, taking }: UseCases,
+  { quotes, taking }: UseCaseParts,
 ): Methods<
   | "createQuote"
   | "quote"
@@ -192,7 +192,7 @@ function transactionMethods(
 
 function webhookMethods(
   { context }: ServiceParts,
-  { webhooks, deliveries }: UseCases,
+  { webhooks, deliveries }: UseCaseParts,
 ): Methods<
   | "registerWebhook"
   | "webhooks"
@@ -211,16 +211,16 @@ function webhookMethods(
     registerWebhook: (caller, request, options) => registerWebhook(webhooks, caller, { request, options }),
     webhooks: (caller) => listWebhooks(storage, caller),
     webhook: (caller, webhookId) => readWebhook(storage, caller, webhookId),
-    // oxlint-disable-next-line eslint/max-params -- a public method: its caller, what it is about, what is asked, how
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
     updateWebhook: (caller, webhookId, request, options) =>
       updateWebhook(webhooks, caller, { webhookId, request, ...options }),
-    // oxlint-disable-next-line eslint/max-params -- a public method: its caller, what it is about, what is asked, how
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
     testWebhook: (caller, webhookId, request, options) =>
       testWebhook(webhooks, caller, { webhookId, request, options }),
     deleteWebhook: (caller, webhookId) => deleteWebhook(webhooks, caller, webhookId),
     deliveries: (caller, webhookId, query) => listDeliveries(storage, caller, { webhookId, query }),
     redeliver: (caller, ids, options) => redeliver(deliveries, caller, { ...ids, options }),
-    // oxlint-disable-next-line eslint/max-params -- a public method: its caller, what it is about, what is asked, how
+    // oxlint-disable-next-line eslint/max-params -- a public method: caller, id, request, options
     recoverWebhook: (caller, webhookId, request, options) =>
       recoverDeliveries(deliveries, caller, { webhookId, request, options }),
     events: (caller, query) => listEvents({ storage }, caller, query),
@@ -237,7 +237,7 @@ function operatorMethods(parts: ServiceParts): Methods<"operator" | "diagnose" |
   };
 }
 
-/** By the ledger's own number of witnesses: it has to find out what fewer may have been wrong about. */
+/** Reconciles with the ledger's own number of witnesses, to find mistakes of fewer witnesses. */
 async function reconciled(parts: ServiceParts): Promise<Reconciliation> {
   const { chain, routing, swapper } = parts;
   const context = { ...parts.context, ledger: parts.options.ledger };

@@ -1,12 +1,12 @@
-/** Whose deliveries wait: a receiver that is slow holds up its own account, and not the service. */
+/** Counts waiting deliveries by account: a slow receiver holds up its own account, not the service. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 
 /** The deliveries of one account that wait for their first attempt. */
 export interface DeliveryBacklog {
   readonly accountId: string;
-  /** How many, of the thousand that wait longest in the whole service. */
+  /** The number of the account's deliveries among the thousand that wait longest in the whole service. */
   readonly waiting: number;
-  /** How long the oldest has waited, in milliseconds. */
+  /** The wait of the oldest delivery, in milliseconds. */
   readonly oldestMs: number;
 }
 
@@ -16,7 +16,10 @@ export const OVERDUE_MS = 20_000;
 const MAX_READ = 1_000;
 const MAX_ACCOUNTS = 5;
 
-/** The accounts of the deliveries that wait longest, the longest first; none that waits no longer than work may. */
+/**
+ * The accounts of the deliveries that wait longest, the longest first; accounts within the normal waiting time are left
+ * out.
+ */
 export async function deliveryBacklog(
   storage: Pick<PaymentStorage, "untriedDeliveries">,
   now: number,

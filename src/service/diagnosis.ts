@@ -1,24 +1,24 @@
-/** What a person wants to know of a service that does not do what it should: read at once, and nothing is changed. */
-import type { EndpointStanding } from "../ledger/ledger.ts";
+/** A diagnosis of a service for a person: read at once, without changing anything. */
+import type { EndpointStatus } from "../ledger/ledger.ts";
 import { readBinding, type DatabaseBinding } from "../payments/secrets/bind-database.ts";
 import { proxyTrouble } from "../payments/webhooks/sending/reach-proxy.ts";
 import type { Clock } from "../runtime.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** The egress proxy of webhooks. */
-export interface EgressStanding {
+export interface EgressStatus {
   /** Host and port, without credentials. */
   readonly proxy: string;
-  /** Why it takes no connection, null where it does. */
+  /** The reason why the proxy takes no connection; null for a proxy that takes connections. */
   readonly trouble: string | null;
 }
 
-/** What the database is bound to, what each endpoint tells, and whether webhooks can leave. */
+/** The binding of the database, the status of each endpoint, and the way out for webhooks. */
 export interface Diagnosis extends DatabaseBinding {
-  /** In the order configured. */
-  readonly endpoints: readonly EndpointStanding[];
+  /** Endpoints in the order configured. */
+  readonly endpoints: readonly EndpointStatus[];
   /** Null where webhooks leave without a proxy. */
-  readonly egress: EgressStanding | null;
+  readonly egress: EgressStatus | null;
 }
 
 /** Rejects when the storage cannot be read. */
@@ -32,7 +32,7 @@ export async function diagnose({ context, options }: ServiceParts): Promise<Diag
   return { ...binding, endpoints, egress };
 }
 
-async function egressOf(proxy: URL | undefined, clock: Clock): Promise<EgressStanding | null> {
+async function egressOf(proxy: URL | undefined, clock: Clock): Promise<EgressStatus | null> {
   if (proxy === undefined) return null;
   return { proxy: proxy.host, trouble: await proxyTrouble(proxy, clock) };
 }

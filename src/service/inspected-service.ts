@@ -1,14 +1,14 @@
 /** A payment service as a viewer sees it. */
-import type { Inspected } from "../engine/inspected.ts";
-import type { InspectedPayments } from "../payments/inspected-payments.ts";
-import type { SeenLedgerCalls } from "./ledger-calls.ts";
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
+import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
+import type { LedgerCallReads } from "./ledger-call-history.ts";
 import type { Health } from "./read-health.ts";
 
 /** The engine with its charts, and the payments. */
-export interface InspectedService extends Inspected {
-  readonly payments: InspectedPayments;
-  /** As it was read no longer than a second ago. Never rejects. */
+export interface InspectedService extends InspectedEngine {
+  readonly payments: InspectedPaymentParts;
+  /** Health, at most a second old. Never rejects. */
   readonly health: () => Promise<Health>;
-  /** What tasks of this process have asked the ledger. */
-  readonly calls: SeenLedgerCalls;
+  /** Ledger calls of this process's tasks. */
+  readonly calls: LedgerCallReads;
 }

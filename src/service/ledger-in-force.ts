@@ -9,7 +9,10 @@ import {
 import type { Ledger, LedgerReads } from "../ledger/ledger.ts";
 import { READS } from "../ledger/reads.ts";
 
-/** What was read is used for so long: a process hears of an operator's word, and of its early end, at most so late. */
+/**
+ * How long read rules are used: a process hears of an operator's setting, and of its early end, after this time at the
+ * latest.
+ */
 const REREAD_MS = 5_000;
 
 /** A ledger in front of `ledger`. A storage that cannot be read restricts nothing. */

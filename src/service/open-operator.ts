@@ -1,5 +1,5 @@
-/** The operator's room over the parts of a service: what each of its commands does is wired here. */
-import type { PaymentTables } from "../payments/records.ts";
+/** Wires the operator's commands to the parts of a service. */
+import type { PaymentTables } from "../payments/tables.ts";
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/host-parts.ts";
@@ -9,7 +9,7 @@ import { hasSignedForRecipients } from "../payments/outgoing/declined.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
 import { releaseDeposit, shownAmounts } from "../payments/private/release-deposit.ts";
 import { settlePayment } from "../payments/private/settle-payment.ts";
-import { moneyThere } from "../payments/private/vouched-money.ts";
+import { moneyThere } from "../payments/private/vouched-funds.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import {
   SettleRefused,
@@ -18,17 +18,21 @@ import {
 } from "../payments/wallet/settle-transaction.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { WriteAct } from "../payments/operator/act.ts";
-import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
+import type { AttentionListener } from "../payments/operator/attention/matter-report-writer.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
-import { createOperator, type OperatedInstances, type OperatorParts } from "../payments/operator/operator.ts";
+import {
+  createOperator,
+  type OperatorInstanceReads,
+  type OperatorParts,
+} from "../payments/operator/operator.ts";
 import { ownAddresses } from "./own-addresses.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
-import { Recovery, type Recover } from "../payments/operator/recovery/recover.ts";
+import { RecoveryService, type RecoverCommand } from "../payments/operator/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
 import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
 
 /** The parts of a service that its operator acts on. */
-export interface OperatedService extends ServiceContext {
+interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   readonly engine: Engine<PaymentTables>;
@@ -42,9 +46,9 @@ export interface OperatedService extends ServiceContext {
   readonly masterVersions: readonly number[];
   /** Makes sure that the database belongs to this chain: keys of deposit addresses depend on it. */
   readonly bindToChain: () => Promise<unknown>;
-  /** What this process sees endpoints tell differently. */
+  /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
-  readonly onAttention: OnAttention | null;
+  readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;
   readonly approvals: 1 | 2;
   readonly parts: HostParts;
@@ -63,8 +67,8 @@ export function openOperator(service: OperatedService): OperatorParts {
   });
 }
 
-/** What an engine tells of its instances, without what it can do to them. */
-function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
+/** The reading half of an engine: no method that changes instances. */
+function readsOf(engine: Engine<PaymentTables>): OperatorInstanceReads {
   return {
     read: (...asked) => engine.read(...asked),
     list: (...asked) => engine.list(...asked),
@@ -77,7 +81,7 @@ function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
   };
 }
 
-/** States in which a deposit address takes another receiver of its money. */
+/** States in which a deposit address accepts a new receiver of its money. */
 const REDIRECTABLE: ReadonlySet<string> = new Set(["waiting", "held", "heldBack", "atRest"]);
 
 function depositControl(
@@ -133,8 +137,8 @@ function evidenceControl(service: OperatedService): EvidenceControl {
   };
 }
 
-function recovery(service: OperatedService, routing: PrivateRouting, writeAct: WriteAct): Recover {
-  const recovering = new Recovery({ ...service, routing, writeAct });
+function recovery(service: OperatedService, routing: PrivateRouting, writeAct: WriteAct): RecoverCommand {
+  const recovering = new RecoveryService({ ...service, routing, writeAct });
   return async (ids, by) => {
     await service.bindToChain();
     return recovering.recover(ids, by);

@@ -13,16 +13,16 @@ import { checkPurses } from "../payments/purses/check-purses.ts";
 import { depositAddressWorkflow } from "../payments/private/deposit-address-workflow.ts";
 import type { DepositKeys } from "../payments/secrets/deposit-keys.ts";
 import { askedPrices } from "../payments/prices/asked-prices.ts";
-import { GuardedPrices, type CheckedPriceBounds } from "../payments/prices/guarded-prices.ts";
+import { GuardedPriceSource, type CheckedPriceBounds } from "../payments/prices/guarded-prices.ts";
 import { PaymentEffects } from "../payments/outgoing/payment-effects.ts";
 import { paymentWorkflow } from "../payments/outgoing/payment-workflow.ts";
 import { paymentStarter, type PaymentWorkflow } from "../payments/outgoing/planned-payment.ts";
 import { privateTransferWorkflow } from "../payments/private/private-transfer-workflow.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
-import { PrivatePricing, type PrivateRoutingTerms } from "../payments/quotes/private-pricing.ts";
+import { PrivatePricing, type PrivateRoutingRules } from "../payments/quotes/private-pricing.ts";
 import { PayoutRouting } from "../payments/private/route-order.ts";
 import { declinableRouting } from "../payments/outgoing/declined.ts";
-import { PaymentsElsewhere } from "../payments/outgoing/paid-elsewhere.ts";
+import { OtherCopyReader } from "../payments/outgoing/other-copy-payment.ts";
 import { spendingCheck, type SpendingCheck } from "../payments/outgoing/unknown-spending.ts";
 import { refuseFixedPrices } from "../payments/prices/refuse-fixed-prices.ts";
 import { refuseSharedPurses } from "../payments/purses/refuse-shared-purses.ts";
@@ -30,9 +30,9 @@ import { refundCosts } from "../payments/outgoing/plans/refund-cost.ts";
 import { returnTokens } from "../payments/private/return-tokens.ts";
 import { payersScreening } from "../payments/private/screen-payers.ts";
 import { recipientsScreening, screenedRouting } from "../payments/private/screen-recipients.ts";
-import type { Screen } from "../payments/recipients/screening.ts";
+import type { ScreenAddress } from "../payments/recipients/screening.ts";
 import { boundSettlement } from "../payments/private/bound-settlement.ts";
-import { AddressSettling } from "../payments/private/settle-address.ts";
+import { SettlementEffects } from "../payments/private/settle-address.ts";
 import { leafStarter } from "../payments/outgoing/start-leaves.ts";
 import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
 import { DepositWatch } from "../payments/private/watch-deposits.ts";
@@ -48,8 +48,8 @@ type CheckedOptions = Readonly<
   >
 > & {
   readonly treasury: Address;
-  readonly screen?: Screen | undefined;
-  /** In lamports. */
+  readonly screen?: ScreenAddress | undefined;
+  /** A limit in lamports. */
   readonly maxSponsorSpendPerDay?: bigint | undefined;
   readonly lowBalance?: bigint | undefined;
   readonly priceBounds: CheckedPriceBounds;
@@ -64,13 +64,13 @@ export function openPrivateRouting(
   const { sponsor, feeBps, depositWindowMs, maxMarkerRent } = options;
   const { ask } = shared;
   const prices = askedPrices(options.prices, "price source", ask);
-  const terms: PrivateRoutingTerms = {
+  const terms: PrivateRoutingRules = {
     sponsor: askedSigner(sponsor, "signer of the sponsor", ask),
     feeBps,
     depositWindowMs,
     maxMarkerRent,
     treasury: options.treasury,
-    prices: new GuardedPrices(prices, options.priceBounds, shared.clock),
+    prices: new GuardedPriceSource(prices, options.priceBounds, shared.clock),
     maxPriceMoveBps: options.priceBounds.maxDeviationBps,
     mostRecipients: options.maxRecipients,
     mostSpentPerDay: options.maxSponsorSpendPerDay ?? null,
@@ -80,7 +80,7 @@ export function openPrivateRouting(
   return createPrivateRouting({ terms, ...shared });
 }
 
-function askedScreen(screen: Screen, ask: AskPart): Screen {
+function askedScreen(screen: ScreenAddress, ask: AskPart): ScreenAddress {
   return (address, as) => ask("screen", (signal) => screen(address, as, signal));
 }
 
@@ -92,10 +92,10 @@ const LATE_INTERVAL_MS = 5 * 60_000;
 /** And in the slow lane this often. */
 const SLOW_INTERVAL_MS = 60 * 60_000;
 
-/** What private mode is made of. */
+/** Parts of private mode. */
 interface PrivateRoutingParts extends Omit<ServiceContext, "random"> {
   readonly ask: AskPart;
-  readonly terms: PrivateRoutingTerms;
+  readonly terms: PrivateRoutingRules;
   readonly keys: DepositKeys;
   readonly intervalMs: number;
   readonly announce: AnnounceEffect;
@@ -138,12 +138,12 @@ function createPrivateRouting({
   const screening = { ...shared, screen: terms.screen };
   const routing = new SwapRouting(routed, new PayoutRouting(routed));
   const screened = screenedRouting(routing, recipientsScreening(screening));
-  const declinable = declinableRouting(shared.storage, screened, new PaymentsElsewhere(routed));
+  const declinable = declinableRouting(shared.storage, screened, new OtherCopyReader(routed));
   const orders = privateTransferWorkflow(declinable, announce);
   const mayServePayers = payersScreening(screening, [sponsor]);
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
   const addresses = depositAddressWorkflow({
-    settlement: boundSettlement(new AddressSettling({ ...routed, treasury, refundCost, mayServePayers }), {
+    settlement: boundSettlement(new SettlementEffects({ ...routed, treasury, refundCost, mayServePayers }), {
       ...routed,
       treasury,
     }),
@@ -165,7 +165,7 @@ function createPrivateRouting({
   };
 }
 
-/** What watching deposits and attempts takes. */
+/** Dependencies of watching deposits and attempts. */
 interface WatchingParts extends Omit<ServiceContext, "random"> {
   readonly spendingCheck: SpendingCheck;
 }

@@ -3,10 +3,10 @@ import { InvalidOptions } from "../options.ts";
 import { amountsByMint } from "../payments/assets/amounts-by-mint.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
-import { PurseWatch, type PurseReading } from "../payments/purses/purses.ts";
+import { PurseWatch, type PurseParts } from "../payments/purses/purses.ts";
 
-/** Who holds money of the service's own. */
-export interface PurseHolders {
+/** Holders of the service's own money. */
+interface PurseHolders {
   /** Null while private mode is off. */
   readonly routing: Pick<PrivateRouting, "terms"> | null;
   /** Null while no provider is configured. */
@@ -17,7 +17,7 @@ export interface PurseHolders {
 
 /** Throws `InvalidOptions` that names each threshold that is no amount of an asset. */
 export function openPurses(
-  deps: Omit<PurseReading, "purses">,
+  deps: Omit<PurseParts, "purses">,
   { routing, swapper, deskLowBalance }: PurseHolders,
 ): PurseWatch {
   const thresholds = amountsByMint(deps.assets.tokens, deskLowBalance, "swap.lowBalance");

@@ -1,4 +1,4 @@
-/** What a payment service is given, and how that is checked. */
+/** Options of a payment service, and their checks. */
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { SOL_MINT } from "../address.ts";
@@ -11,23 +11,23 @@ import type { Signer } from "../ledger/sign-transaction.ts";
 import { functionOption, objectWith, runtimeOptions } from "../options.ts";
 import { MAINNET_STABLECOINS } from "../payments/assets/assets.ts";
 import { priceBoundsOption, type PriceBounds } from "../payments/prices/guarded-prices.ts";
-import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
+import type { AttentionListener } from "../payments/operator/attention/matter-report-writer.ts";
 import type { RecoveryJournal } from "../payments/operator/recovery/entry.ts";
 import { PART_DEADLINE_MS } from "../payments/host-parts.ts";
 import type { PriceSource } from "../payments/prices/prices.ts";
-import type { Screen } from "../payments/recipients/screening.ts";
+import type { ScreenAddress } from "../payments/recipients/screening.ts";
 import type { ArchivedRow } from "../payments/retention/archived-rows.ts";
-import { keepOption, type Keep } from "../payments/retention/keep.ts";
-import type { MasterSecret } from "../payments/secrets/sealing.ts";
+import { keepOption, type KeepOptions } from "../payments/retention/keep.ts";
+import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { readNetwork } from "../networks.ts";
 import { denyList, readHostName } from "../payments/webhooks/sending/deny-list.ts";
 import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
 
-/** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
+/** Options of `createPaymentService`. Storage, ledger and secrets have no hidden default. */
 export interface PaymentServiceOptions {
-  /** Where everything is remembered, such as `await sqliteStorage("payments.db")`. The service does not close it. */
+  /** The storage of everything, such as `await sqliteStorage("payments.db")`. The service does not close it. */
   readonly storage: EngineStorage;
   /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
   readonly ledger: Ledger;
@@ -38,7 +38,10 @@ export interface PaymentServiceOptions {
    * `start()`. Default: mainnet's.
    */
   readonly stablecoins?: { readonly USDC: string; readonly USDT: string };
-  /** How long a caller may still cancel a wallet transaction, in milliseconds; it is sent only then. Default 0. */
+  /**
+   * The time in which a caller may still cancel a wallet transaction, in milliseconds; the transaction is sent only
+   * afterwards. Default 0.
+   */
   readonly broadcastDelayMs?: number;
   /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
   readonly ledgerPollMs?: number;
@@ -54,7 +57,7 @@ export interface PaymentServiceOptions {
   readonly privateRouting?: PrivateRoutingOptions;
   /** Turns swaps on. Without it quotes between different assets are answered INSUFFICIENT_LIQUIDITY. */
   readonly swap?: {
-    /** Who swaps, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
+    /** The swap provider, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
     readonly provider: SwapProvider;
     /**
      * When the provider's own wallet has less of an asset than this that is not promised, as decimal strings by symbol,
@@ -69,9 +72,9 @@ export interface PaymentServiceOptions {
      */
     readonly allowAddress?: (ip: string) => boolean;
     /**
-     * Where webhooks never go, such as the operator's own public machines: addresses and networks like `"203.0.113.0/24"`
-     * or `"2001:db8::7"`, and names of hosts like `"example.com"`, each with every name below it. Judged at registration,
-     * update, test and every connection, and stronger than `allowAddress`. Default: none.
+     * Targets that webhooks never reach, such as the operator's own public machines: addresses and networks like
+     * `"203.0.113.0/24"` or `"2001:db8::7"`, and names of hosts like `"example.com"`, each with every name below it.
+     * Judged at registration, update, test and every connection, and stronger than `allowAddress`. Default: none.
      */
     readonly deny?: { readonly addresses?: readonly string[]; readonly hosts?: readonly string[] };
     /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
@@ -85,18 +88,24 @@ export interface PaymentServiceOptions {
     readonly proxy?: string;
     /** Takes 200 to 299 as received instead of exactly 200. Default false. */
     readonly acceptAny2xx?: boolean;
-    /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
+    /**
+     * The time for which deliveries are also signed with the previous secret, once a new secret is set. Default 24
+     * hours, at most 30 days.
+     */
     readonly secretOverlapMs?: number;
     /**
-     * When a webhook is disabled by itself, with the reason `disabled_after_failures`: once `abandoned` deliveries in a row
-     * were abandoned and none was delivered for `undeliveredMs` milliseconds. Its owner enables it again and recovers what
-     * it missed. Default 100 and 3 days; "never" leaves every webhook enabled.
+     * When a webhook is disabled automatically, with the reason `disabled_after_failures`: after `abandoned` abandoned
+     * deliveries in a row, when no delivery succeeded for `undeliveredMs` milliseconds. The owner enables the webhook
+     * again and recovers missed events. Default 100 and 3 days; "never" leaves every webhook enabled.
      */
     readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
   };
-  /** Told of each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
-  readonly onAttention?: OnAttention;
-  /** How long `onAttention` may take, in milliseconds, 1,000 to 60,000; then it is called again later. Default 10,000. */
+  /** Called for each matter that needs a person, once when it begins and once when it is over; see `AttentionListener`. */
+  readonly onAttention?: AttentionListener;
+  /**
+   * The deadline of `onAttention`, in milliseconds, 1,000 to 60,000; after a missed deadline it is called again later.
+   * Default 10,000.
+   */
   readonly onAttentionDeadlineMs?: number;
   /**
    * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
@@ -110,22 +119,22 @@ export interface PaymentServiceOptions {
    */
   readonly partDeadlineMs?: number;
   /**
-   * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
-   * `refundTo` or `operator.returnTokens` is done once another confirms it by `approve`. Default 1.
+   * How many people it takes to send held money to another address than the sender's: with 2, a request by `refundTo`
+   * or `operator.returnTokens` is carried out once a second person confirms it by `approve`. Default 1.
    */
   readonly approvals?: 1 | 2;
   /**
-   * How long what is over is kept, such as `{ transactions: "400d", notices: "90d", quotes: "7d" }`; see `Keep`. Default: all
+   * How long what is over is kept, such as `{ transactions: "400d", notices: "90d", quotes: "7d" }`; see `KeepOptions`. Default: all
    * but idempotency answers, which go after 30 days, is kept as long as the database.
    */
-  readonly keep?: Keep;
+  readonly keep?: KeepOptions;
   /**
    * Gets the rows that are about to be removed, and must have put them somewhere when it resolves. Called at least once for
    * each: again after a crash. While it throws, or takes longer than `archiveDeadlineMs`, nothing is removed; that is logged once, and
    * stands in `health().retention.error`. Default: they are gone.
    */
   readonly archive?: Archive<ArchivedRow>;
-  /** How long `archive` may take for 32 transactions or fewer, in milliseconds, 1,000 to 600,000. Default 60,000. */
+  /** The deadline of `archive` for up to 32 transactions, in milliseconds, 1,000 to 600,000. Default 60,000. */
   readonly archiveDeadlineMs?: number;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
@@ -135,25 +144,28 @@ export interface PaymentServiceOptions {
   readonly logger?: Logger;
 }
 
-/** How private mode is run: whose money moves it, and what it costs. */
+/** Options of private mode: wallets, prices and fees. */
 export interface PrivateRoutingOptions {
-  /** Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL on it: it is all that private mode needs. */
+  /**
+   * Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL in this wallet: private mode needs no
+   * other asset.
+   */
   readonly sponsor: Signer;
   /** Receives the fees: a wallet that exists, since small change may go to it. */
   readonly treasury: string;
-  /** What SOL is worth in the stablecoins; see `PriceSource`. */
+  /** The price of SOL in the stablecoins; see `PriceSource`. */
   readonly prices: PriceSource;
-  /** Which of these prices are believed; see `PriceBounds`. */
+  /** Bounds on believable prices; see `PriceBounds`. */
   readonly priceBounds?: PriceBounds;
   /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
   readonly feeBps?: number;
-  /** How long a deposit is waited for, in milliseconds. Default 30 minutes. */
+  /** The time for which an order waits for its deposit, in milliseconds. Default 30 minutes. */
   readonly depositWindowMs?: number;
   /**
-   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: network fees and
-   * rent of others' accounts that it has signed for, and what open orders may still cost it of these. Rent that a sweep
-   * brings back does not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under
-   * way goes on. Default: no limit.
+   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: signed network
+   * fees and rent of others' accounts, and the possible such costs of open orders. Rent that a sweep brings back does
+   * not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on.
+   * Default: no limit.
    */
   readonly maxSponsorSpendPerDay?: string;
   /**
@@ -169,14 +181,14 @@ export interface PrivateRoutingOptions {
    */
   readonly maxMarkerRent?: bigint;
   /**
-   * Whom to serve: asked of sender and recipients before an order is taken; of sender and of everybody who paid in before
-   * anything is paid out or back; and of the recipients once more before they are paid. A refusal at first is
-   * VALIDATION_ERROR; after a deposit it holds the money until an operator decides. Payers are read from how balances changed
-   * in the transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
-   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit.
-   * It is an attribution and no proof. Default: everybody is served.
+   * Screens addresses: asked about sender and recipients before an order is taken; about sender and all payers before
+   * money is paid out or back; and about recipients again before they are paid. A refusal at first is VALIDATION_ERROR;
+   * after a deposit it holds the money until an operator decides. Payers are read from how balances changed in the
+   * transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
+   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit. It
+   * is an attribution and no proof. Default: everybody is served.
    */
-  readonly screen?: Screen;
+  readonly screen?: ScreenAddress;
 }
 
 const stablecoin = addressSchema("expected a mint address").refine((mint) => mint !== SOL_MINT, {
@@ -267,7 +279,7 @@ export const paymentServiceOptions = z.strictObject({
       lowBalance: solAmount.optional(),
       maxRecipients: z.number().int().min(2).max(500).default(100),
       maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
-      screen: functionOption<Screen>().optional(),
+      screen: functionOption<ScreenAddress>().optional(),
     })
     .optional(),
   swap: z
@@ -293,7 +305,7 @@ export const paymentServiceOptions = z.strictObject({
       disableAfter: disableAfterOption.prefault({}),
     })
     .prefault({}),
-  onAttention: functionOption<OnAttention>().optional(),
+  onAttention: functionOption<AttentionListener>().optional(),
   onAttentionDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),
   recovery: functionOption<RecoveryJournal>().optional(),
   partDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),

@@ -5,7 +5,7 @@ import type { ApiKeys } from "../payments/accounts/api-keys.ts";
 import type { Token } from "../payments/assets/assets.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../payments/transactions/cancel-transaction.ts";
-import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
 import type { NoticeFilter, NoticeListener } from "../payments/webhooks/notice-feed.ts";
 import type { Diagnosis } from "./diagnosis.ts";
@@ -24,23 +24,26 @@ import type {
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
-  WebhookTest,
+  WebhookTestRequest,
   EventsQuery,
   PageQuery,
-  Recovery,
+  RecoveryRequest,
   TransactionQuery,
   TransactionsQuery,
-  WebhookUpdate,
+  WebhookUpdateRequest,
 } from "../payments/requests.ts";
 import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-body.ts";
 
-/** What the handler can do, the service can do without it. Bodies are those of the contract, ready for JSON. */
+/**
+ * The payment service: it offers everything that the HTTP handler offers, without HTTP. Bodies are as in the contract,
+ * ready for JSON.
+ */
 export interface PaymentService extends ApiKeys {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];
-  /** What the inspector reads: the charts, the stored instances and the payments. Before `start()` it counts as production. */
+  /** The inspector's reads: charts, stored instances and payments. Before `start()` it counts as production. */
   readonly inspected: InspectedService;
   /**
    * Compares the options with the chain, binds the database to it, then begins to work; what an earlier process left
@@ -60,9 +63,12 @@ export interface PaymentService extends ApiKeys {
   settled(): Promise<void>;
   /** Stops as `stop()` does, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
-  /** How the service is. Never rejects. */
+  /** The health of the service. Never rejects. */
   health(): Promise<Health>;
-  /** What a caller may do, and what is left of the limits that the database counts; those of `createHttpHandler` are told by its endpoint. */
+  /**
+   * A caller's scopes, and the rest of the limits that the database counts; limits of `createHttpHandler` are told by
+   * its endpoint.
+   */
   account(caller: Caller): Promise<AccountBody>;
   tokens(): { readonly tokens: readonly Token[] };
   balances(address: string): Promise<BalancesBody>;
@@ -93,10 +99,13 @@ export interface PaymentService extends ApiKeys {
     options?: TransactionQuery & { readonly signal?: AbortSignal },
   ): Promise<TransactionBody>;
   /**
-   * The account's transactions, newest first: those that fit every filter that is given. A page may be shorter than its
-   * `limit` while `hasMore` is true. Throws `VALIDATION_ERROR`.
+   * The account's transactions that match all given filters, newest first. A page may be shorter than its `limit` while
+   * `hasMore` is true. Throws `VALIDATION_ERROR`.
    */
-  listTransactions(caller: Caller, query?: TransactionsQuery): Promise<Page<TransactionBody>>;
+  listTransactions(
+    caller: Caller,
+    query?: TransactionsQuery & { readonly signal?: AbortSignal },
+  ): Promise<Page<TransactionBody>>;
   cancelTransaction(
     caller: Caller,
     transactionId: string,
@@ -118,7 +127,7 @@ export interface PaymentService extends ApiKeys {
   updateWebhook(
     caller: Caller,
     webhookId: string,
-    request: WebhookUpdate,
+    request: WebhookUpdateRequest,
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<WholeWebhookBody>;
   /**
@@ -129,12 +138,12 @@ export interface PaymentService extends ApiKeys {
   testWebhook(
     caller: Caller,
     webhookId: string,
-    request: WebhookTest,
+    request: WebhookTestRequest,
     options?: RequestOptions,
   ): Promise<Answer<TestedWebhookBody>>;
   /**
-   * What was announced to webhooks since the account exists, newest first, or with `order: "asc"` oldest first. The list grows at
-   * its new end only: read on from the last id that was read, nothing is missed. Throws `VALIDATION_ERROR`.
+   * Notices announced since the account exists, newest first, or with `order: "asc"` oldest first. The list grows only
+   * at its new end: reading on from the last id misses nothing. Throws `VALIDATION_ERROR`.
    */
   events(caller: Caller, query?: EventsQuery): Promise<Page<EventBody>>;
   /** The timeline of one transaction. Throws `TRANSACTION_NOT_FOUND`, `VALIDATION_ERROR`. */
@@ -159,7 +168,7 @@ export interface PaymentService extends ApiKeys {
   recoverWebhook(
     caller: Caller,
     webhookId: string,
-    request: Recovery,
+    request: RecoveryRequest,
     options?: RequestOptions,
   ): Promise<Answer<RecoveryBody>>;
   deleteWebhook(
@@ -180,21 +189,24 @@ export interface PaymentService extends ApiKeys {
    * to the end, with `ROUTING_UNAVAILABLE` where deposits were taken while private mode is off. For operators: no caller's account limits what it tells.
    */
   reconcile(): Promise<Reconciliation>;
-  /** What an operator sees, decides and sets, each act of it in the audit log; and what the purses hold. */
+  /**
+   * The operator's reads, decisions and settings, every act with its row in the audit log; and the balances of the
+   * purses.
+   */
   readonly operator: Operator;
   /**
    * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the
    * scope: every authenticated request counts against the limits that the database keeps. Throws `RATE_LIMIT_EXCEEDED` when the window is
    * full. `createHttpHandler` does this; a host with a layer of its own may.
    */
-  countRefused(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
-  /** How an account stands with one of these limits, without counting anything. */
-  limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  countRefused(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
+  /** The account's standing with one of these limits, without counting a request. */
+  limitStatus(caller: Caller, scope: DurableScope): Promise<LimitStatus>;
   /**
-   * Tells a listener of notices without a webhook: at once of those that this process commits, and while the service runs,
-   * a second later, of those of other processes on the same database. Each at most once; those of one transaction in the order
-   * of its steps. For screens and logs: what must not be missed, also while this process is down, belongs to a webhook.
-   * Returns the way to stop.
+   * Tells a listener of notices without a webhook: at once of notices that this process commits, and, while the service
+   * runs, a second later of notices of other processes on the same database. A notice is told at most once; notices of
+   * one transaction come in the order of its steps. For screens and logs: notices that must not be missed, even while
+   * this process is down, need a webhook. Returns the function that stops.
    */
   subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
 }

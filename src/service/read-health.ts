@@ -1,37 +1,37 @@
-/** How the service is, for an operator's screen; a load balancer is shown its status alone. */
+/** The health of the service, for an operator's screen; a load balancer sees only the status. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
-import type { PaymentRetentionStanding } from "../payments/retention/payment-retention.ts";
+import type { PaymentRetentionStatus } from "../payments/retention/payment-retention.ts";
 import { contradictionOf } from "../payments/intake/chain-clock.ts";
 import { loweredWitnesses } from "../payments/intake/lowered-witnesses.ts";
-import type { LoweredWitnesses } from "../payments/intake/rules.ts";
+import type { LoweredWitnessRule } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
-import type { KindWatching, Troubles } from "../engine/index.ts";
+import type { WatchStatus, TroubleCount } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";
 import type { Clock } from "../runtime.ts";
-import type { ChainStanding } from "./chain-comparison.ts";
+import type { ChainStatus } from "./chain-check.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
-import type { CommitStanding } from "./commit-standing.ts";
+import type { CommitHealth } from "./commit-health.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
-import { SharedQuestion } from "./shared-question.ts";
+import { SharedCall } from "./shared-call.ts";
 
-/** How many endpoints must agree and how many answer, and whether an operator has set that number. */
-export interface WitnessStanding extends WitnessCount {
+/** The number of endpoints that must agree and that answer, and whether an operator has set the number. */
+export interface WitnessStatus extends WitnessCount {
   /** Until when an operator has lowered `needed`, ISO 8601 in UTC; absent while it is as configured. */
   readonly loweredUntil?: string;
 }
 
-/** Whether the clock can be gone by. */
-export interface ClockStanding {
+/** Whether the clock is trusted. */
+export interface ClockStatus {
   /**
    * `contradicted`: the time of the chain is more than a minute away from the storage's clock, and nothing new is taken.
    * `doubted`: the clock of this process was contradicted, or jumped by a minute or more, within the last hour: nothing that is old
    * is removed.
    */
   readonly state: "trusted" | "doubted" | "contradicted";
-  /** By how much, and what is held back; null while nothing is. */
+  /** The error of the clock, and the work held back; null when nothing is held back. */
   readonly message: string | null;
 }
 
@@ -44,22 +44,24 @@ export interface Health {
    * not that of this database, so nothing can be taken at all.
    */
   readonly status: "ok" | "degraded" | "down";
-  /** What became of the last commit of this process, or of a probe after one that failed: the class of the failure, or `ok`. */
+  /**
+   * The outcome of this process's last commit, or of a probe after a failed commit: the class of the failure, or `ok`.
+   */
   readonly storage: "ok" | StorageUnusableCode;
   /** Whether this process may act on the chain: a start goes on while the chain is silent, and holds back what needs it. */
-  readonly chain: ChainStanding;
-  /** What this process knows of its clock. */
-  readonly clock: ClockStanding;
+  readonly chain: ChainStatus;
+  /** The state of this process's clock. */
+  readonly clock: ClockStatus;
   /** The newest finalized slot, null while no endpoint answers within 2 s. */
   readonly ledger: { readonly slot: number; readonly endpoint: string } | null;
   /**
    * How many endpoints must agree before anything final is believed, and how many answer. While these are fewer nothing
    * completes or fails, no deposit is credited and no deadline passes. Null where they cannot be counted.
    */
-  readonly witnesses: WitnessStanding | null;
+  readonly witnesses: WitnessStatus | null;
   /** Wallet transactions of which no evidence tells whether they landed; they wait for a node that knows, or an operator. */
   readonly unprovable: number;
-  /** How long the earliest due task has been waiting, in milliseconds; 0 when none is late. */
+  /** The wait of the earliest due task, in milliseconds; 0 without a late task. */
   readonly overdueMs: number;
   /** Tasks set aside because each of their holders vanished; they wait for an operator. Counted up to 100. */
   readonly deadLetters: number;
@@ -71,10 +73,10 @@ export interface Health {
    */
   readonly unknownInstances: number;
   /**
-   * What this process follows on the chain, by kind of watch: how many, and how long ago, in milliseconds, the one that
-   * has waited longest was looked at successfully. Empty before `start()` and after `stop()`.
+   * Watches of this process on the chain, by kind: their number, and the milliseconds since the last successful look at
+   * the watch that has waited longest. Empty before `start()` and after `stop()`.
    */
-  readonly watches: Readonly<Record<string, KindWatching>>;
+  readonly watches: Readonly<Record<string, WatchStatus>>;
   /** Facts that endpoints tell this process differently: what depends on them waits. */
   readonly disputes: number;
   /** Indexes of the database that are being built beside all work, or wait for it; absent while there are none. */
@@ -89,50 +91,50 @@ export interface Health {
    * How much is stored, what of it is never removed, and how the removals of this process go. Null while the storage is
    * silent.
    */
-  readonly retention: PaymentRetentionStanding | null;
+  readonly retention: PaymentRetentionStatus | null;
 }
 
 // Who asks how we are does not wait for what is ill: probes give up after seconds.
 const MAX_STORAGE_WAIT_MS = 3_000;
 const MAX_LEDGER_WAIT_MS = 2_000;
 
-const NO_TROUBLES: Troubles = { deadLetters: 0, failingTasks: 0, unknownInstances: 0 };
+const NO_TROUBLES: TroubleCount = { deadLetters: 0, failingTasks: 0, unknownInstances: 0 };
 
-/** What health is read from. */
-export interface HealthParts {
+/** Dependencies of health. */
+interface HealthParts {
   readonly storage: PaymentStorage;
-  readonly commits: CommitStanding;
+  readonly commits: CommitHealth;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly workflowKeys: readonly string[];
-  readonly chain: () => ChainStanding;
+  readonly chain: () => ChainStatus;
   readonly watching: () => Health["watches"];
-  readonly troubles: () => Promise<Troubles>;
-  /** What this process sees endpoints tell differently; asks no node. */
+  readonly troubles: () => Promise<TroubleCount>;
+  /** The number of disagreements between endpoints that this process sees; asks no node. */
   readonly countDisputes: () => Promise<number>;
   readonly silentParts: () => readonly SilentPart[];
   readonly countMatters: () => Promise<number>;
-  readonly retention: () => Promise<PaymentRetentionStanding>;
+  readonly retention: () => Promise<PaymentRetentionStatus>;
 }
 
 /**
- * Asks storage and ledger, each of them one question of a kind at a time: while they hang, those who ask for health on and
- * on add nothing to what they have to answer.
+ * Asks storage and ledger for health, one question of a kind at a time: while storage or ledger hangs, repeated health
+ * requests add no load.
  */
 export class HealthReader {
   readonly #parts: HealthParts;
-  readonly #stored: SharedQuestion<StoredHealth>;
-  readonly #taking: SharedQuestion<Health["storage"]>;
-  readonly #position: SharedQuestion<NonNullable<Health["ledger"]>>;
-  readonly #witnesses: SharedQuestion<WitnessCount>;
+  readonly #stored: SharedCall<StoredHealth>;
+  readonly #taking: SharedCall<Health["storage"]>;
+  readonly #position: SharedCall<NonNullable<Health["ledger"]>>;
+  readonly #witnesses: SharedCall<WitnessCount>;
 
   constructor(parts: HealthParts) {
     const { ledger, storage, commits } = parts;
     this.#parts = parts;
-    this.#taking = new SharedQuestion(() => commits.look(storage));
-    this.#stored = new SharedQuestion(() => readStored(parts));
-    this.#position = new SharedQuestion(() => ledger.position());
-    this.#witnesses = new SharedQuestion(() => ledger.witnesses());
+    this.#taking = new SharedCall(() => commits.look(storage));
+    this.#stored = new SharedCall(() => readStored(parts));
+    this.#position = new SharedCall(() => ledger.position());
+    this.#witnesses = new SharedCall(() => ledger.witnesses());
   }
 
   /**
@@ -155,7 +157,7 @@ export class HealthReader {
     ]);
     const lowered = stored?.lowered ?? null;
     const witnesses = answering === null ? null : { ...answering, ...loweringOf(lowered) };
-    const time = clockStanding(offBy(clock), stored?.contradiction ?? null);
+    const time = clockStatus(offBy(clock), stored?.contradiction ?? null);
     const chain = { chain: this.#parts.chain(), clock: time, ledger: position, witnesses };
     const isHeld = chain.chain.state === "silent";
     const disputes = await this.#parts.countDisputes();
@@ -188,16 +190,16 @@ export class HealthReader {
   }
 }
 
-/** What the database tells. */
+/** Health as the database tells it. */
 interface StoredHealth {
   readonly due: number | null;
-  readonly troubles: Troubles;
+  readonly troubles: TroubleCount;
   readonly unprovable: number;
   readonly attention: number;
-  readonly lowered: LoweredWitnesses | null;
+  readonly lowered: LoweredWitnessRule | null;
   readonly contradiction: number | null;
   readonly backlog: readonly DeliveryBacklog[];
-  readonly retention: PaymentRetentionStanding;
+  readonly retention: PaymentRetentionStatus;
 }
 
 async function readStored({
@@ -219,7 +221,7 @@ async function readStored({
     contradictionOf({ storage, ledger, clock }),
     deliveryBacklog(storage, clock.now()),
   ] as const;
-  // One that hangs is not asked again because another has failed.
+  // A hanging read is not asked again because a different read has failed.
   await Promise.allSettled(reads);
   const [due, troubles, unprovable, attention, lowered, kept, contradiction, backlog] =
     await Promise.all(reads);
@@ -235,7 +237,7 @@ async function readStored({
   };
 }
 
-function clockStanding(offMs: number | null, contradiction: number | null): ClockStanding {
+function clockStatus(offMs: number | null, contradiction: number | null): ClockStatus {
   if (contradiction !== null) {
     const by = `the storage's clock is ${-contradiction} ms ahead of the chain`;
     return { state: "contradicted", message: `${by}: no quotes, orders and co-signatures until they agree` };
@@ -247,6 +249,6 @@ function clockStanding(offMs: number | null, contradiction: number | null): Cloc
   };
 }
 
-function loweringOf(lowered: LoweredWitnesses | null): Pick<WitnessStanding, "loweredUntil"> {
+function loweringOf(lowered: LoweredWitnessRule | null): Pick<WitnessStatus, "loweredUntil"> {
   return lowered === null ? {} : { loweredUntil: isoTime(lowered.until) };
 }

@@ -1,22 +1,23 @@
-/** What a viewer may do about an instance of a payment service: what its operator may, each act in the audit log. */
+/** Acts of viewers on instances of a payment service: the acts of an operator, all in the audit log. */
 import { commitOne } from "../../storage/decided.ts";
 import { PaymentError } from "../errors.ts";
-import { ActRefused, type Acting, type GivenAct, type OfferedAct } from "../engine/inspected.ts";
+import { ActRefused, type ViewerActs, type GivenAct, type OfferedAct } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import { partsOf, repairsOf } from "../engine/engine-acts.ts";
 import { DamagedSnapshot, snapshotFromText } from "../engine/snapshot-text.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Commit } from "../../storage/storage.ts";
-import { createWriteAct, readActedBy, type ActName, type WriteAct } from "../payments/operator/act.ts";
+import { createWriteAct, readActContext, type ActName, type WriteAct } from "../payments/operator/act.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { PaymentTables, WebhookRecord } from "../payments/records.ts";
+import type { PaymentTables } from "../payments/tables.ts";
+import type { WebhookRecord } from "../payments/tables/webhooks.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import { parseUrl } from "../parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
 
-/** What the acts are carried out by. */
+/** Dependencies of the acts. */
 export interface ServiceActsParts extends ServiceContext {
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
   readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "testWebhook" | "operator">;
@@ -62,13 +63,13 @@ function sendTest({ url, events }: WebhookRecord): OfferedAct {
   };
 }
 
-/** What follows the host in the URL of a webhook may be a secret of its receiver. */
+/** The path of a webhook's URL may be a secret of its receiver. */
 function originOf(url: string): string {
   return parseUrl(url)?.origin ?? "its receiver";
 }
 
 /** Facts of the chain are never sent by hand: what moves money is believed from the chain alone. */
-export class ServiceActs implements Acting {
+export class ServiceActs implements ViewerActs {
   readonly #parts: ServiceActsParts;
   readonly #writeAct: WriteAct;
 
@@ -99,7 +100,7 @@ export class ServiceActs implements Acting {
     if (!isOffered) throw new ActRefused("This can no longer be done: the instance has moved on.");
     try {
       const { actor, reason, ...what } = given;
-      return await this.#perform(instance, key, { ...readActedBy({ actor, reason }), ...what });
+      return await this.#perform(instance, key, { ...readActContext({ actor, reason }), ...what });
     } catch (error) {
       if (error instanceof OperatorRefused || error instanceof PaymentError) {
         throw new ActRefused(error.message, { cause: error });
@@ -141,7 +142,7 @@ export class ServiceActs implements Acting {
     await operator.resolve(held.id, { action: "release" }, by);
   }
 
-  /** One commit with its row of the audit log. */
+  /** Commits a repair with its row of the audit log. */
   async #repair(
     { instance, act, by }: Repair,
     parts: Pick<Commit<PaymentTables>, "retries" | "drops">,
@@ -186,7 +187,7 @@ export class ServiceActs implements Acting {
     return testWords(body);
   }
 
-  /** Written before the act: one that was refused, or whose process died, stands in the log as what it was, an attempt. */
+  /** Writes the audit row before the act: a refused act, or an act whose process died, is logged as an attempt. */
   async #note(act: ActName, what: Readonly<Record<string, unknown>>, by: GivenAct): Promise<void> {
     await this.#parts.engine.commit({ writes: [this.#writeAct({ by, act, what })] });
   }

@@ -1,4 +1,4 @@
-/** A payment service put together from its checked options: one context, one engine, and what runs on them. */
+/** Assembles a payment service from its checked options: a context, an engine, and the parts that run on both. */
 import type { z } from "zod";
 import { createEngine, type AnyWorkflow, type Engine } from "../engine/index.ts";
 import { redactingLogger } from "../redacting-log.ts";
@@ -6,18 +6,18 @@ import { assetsWith } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
-import { paymentStorage } from "../payments/reads.ts";
+import { paymentStorage } from "../payments/payment-storage.ts";
 import type { AnnounceEffect } from "../payments/notice-writes.ts";
-import type { PaymentTables } from "../payments/records.ts";
-import { PaymentRetention } from "../payments/retention/payment-retention.ts";
-import { SignsOfLife } from "../payments/signs-of-life.ts";
+import type { PaymentTables } from "../payments/tables.ts";
+import { PaymentRetentionLoop } from "../payments/retention/payment-retention.ts";
+import { LifeSignLoop } from "../payments/life-sign-loop.ts";
 import { depositKeys } from "../payments/secrets/deposit-keys.ts";
-import { createSealing, type Sealing } from "../payments/secrets/sealing.ts";
+import { createSecretBox, type SecretBox } from "../payments/secrets/secret-box.ts";
 import { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import { completeSwap } from "../payments/swap/complete-swap.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
-import { StatusWaiters } from "../payments/transactions/await-status.ts";
+import { StatusWaitList } from "../payments/transactions/await-status.ts";
 import { watchLanding, watchStrayLanding } from "../payments/wallet/watch-signatures.ts";
 import { watchExpired, watchUnprovable } from "../payments/wallet/watch-unsettled.ts";
 import {
@@ -25,18 +25,18 @@ import {
   type WalletTransferWorkflow,
 } from "../payments/wallet/wallet-transfer-workflow.ts";
 import { announceEffect } from "../payments/webhooks/announce.ts";
-import { createDelivery, type Delivery } from "../payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient, type DeliveryClient } from "../payments/webhooks/sending/attempt.ts";
 import {
   webhookDeliveryWorkflow,
   type WebhookDeliveryWorkflow,
 } from "../payments/webhooks/webhook-delivery-workflow.ts";
 import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
-import { Disputes } from "../ledger/disputes.ts";
+import { DisputeList } from "../ledger/disputes.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
 import { ChainGate } from "./chain-gate.ts";
-import { CommitStanding } from "./commit-standing.ts";
-import { LedgerCalls } from "./ledger-calls.ts";
+import { CommitHealth } from "./commit-health.ts";
+import { LedgerCallHistory } from "./ledger-call-history.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
@@ -45,17 +45,17 @@ import { ownAddresses } from "./own-addresses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
 
 /** The options of a service with their defaults. */
-export type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
+type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
 
-/** How webhooks are sent, and to whom. */
-export interface WebhookParts {
-  readonly sealing: Sealing;
-  readonly delivery: Delivery;
+/** The sending part of webhooks, and their receivers' rules. */
+interface WebhookParts {
+  readonly sealing: SecretBox;
+  readonly delivery: DeliveryClient;
   readonly deliveries: WebhookDeliveryWorkflow;
   readonly rules: ReceiverRules;
 }
 
-/** What a service consists of. */
+/** The parts of a service. */
 export interface ServiceParts extends OperatorParts {
   readonly options: CheckedServiceOptions;
   readonly context: ServiceContext;
@@ -64,9 +64,9 @@ export interface ServiceParts extends OperatorParts {
   /** The ledger in force before the gate: it tells how the chain is, also while nothing may be believed of it. */
   readonly observed: Ledger;
   /** Whether the database takes commits. */
-  readonly commits: CommitStanding;
-  /** What tasks have asked the ledger, once an inspector wants to know. */
-  readonly calls: LedgerCalls;
+  readonly commits: CommitHealth;
+  /** Ledger calls of tasks, recorded once an inspector asks. */
+  readonly calls: LedgerCallHistory;
   readonly chain: ChainBinding;
   readonly webhooks: WebhookParts;
   readonly transfers: WalletTransferWorkflow;
@@ -76,23 +76,26 @@ export interface ServiceParts extends OperatorParts {
   readonly routing: PrivateRouting | null;
   readonly workflows: readonly AnyWorkflow[];
   readonly engine: Engine<PaymentTables>;
-  readonly waiters: StatusWaiters;
+  readonly waiters: StatusWaitList;
   readonly notices: NoticeFeed;
-  readonly retention: PaymentRetention;
-  readonly signs: SignsOfLife;
-  /** What this process sees endpoints tell differently. */
+  readonly retention: PaymentRetentionLoop;
+  readonly signs: LifeSignLoop;
+  /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   /** Asks the host's parts, and knows which do not answer. */
   readonly parts: HostParts;
 }
 
-/** What the charts of a service are acted out by. */
+/** The parts that run the charts of a service. */
 type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing" | "workflows">;
 
-/** Nothing runs and nothing is asked yet. Throws `InvalidOptions` for thresholds of purses that are no amounts. */
+/**
+ * Assembles a service without running or asking anything. Throws `InvalidOptions` for thresholds of purses that are no
+ * amounts.
+ */
 export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const gate = new ChainGate();
-  const calls = new LedgerCalls(options.clock);
+  const calls = new LedgerCallHistory(options.clock);
   const { observed, commits, ...context } = contextOf(options, { gate, calls });
   const { storage, ledger, clock, assets } = context;
   const { masterSecrets } = options;
@@ -123,10 +126,10 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     disputed,
     parts,
   });
-  const waiters = new StatusWaiters(storage, clock, engine);
+  const waiters = new StatusWaitList(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
   const retention = retentionOf(options, { ...context, ledger: observed }, charts);
-  const signs = new SignsOfLife({ ...context, ledger: observed });
+  const signs = new LifeSignLoop({ ...context, ledger: observed });
   return {
     options,
     context,
@@ -153,7 +156,7 @@ function contextOf(
 ): ServiceContext & Pick<ServiceParts, "observed" | "commits"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
-  const commits = new CommitStanding(random, clock);
+  const commits = new CommitHealth(random, clock);
   const storage = commits.hearing(paymentStorage(options.storage));
   const observed = ledgerInForce(options.ledger, { storage, clock });
   return {
@@ -164,7 +167,7 @@ function contextOf(
     commits,
     ledger: gate.guard(calls.recorded(observed)),
     assets: assetsWith(options.stablecoins),
-    disputes: new Disputes(clock),
+    disputes: new DisputeList(clock),
     log: redactingLogger(options.logger, secrets),
   };
 }
@@ -208,8 +211,8 @@ function retentionOf(
   { keep, archive, archiveDeadlineMs }: CheckedServiceOptions,
   context: ServiceContext,
   charts: Charts,
-): PaymentRetention {
-  return new PaymentRetention(context, {
+): PaymentRetentionLoop {
+  return new PaymentRetentionLoop(context, {
     keep,
     archive: archive ?? null,
     archiveDeadlineMs,
@@ -224,8 +227,8 @@ function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext)
     ...(allowAddress === undefined ? {} : { allowAddress }),
     ...(deny === undefined ? {} : { deny }),
   };
-  const sealing = createSealing(options.masterSecrets, options.random);
-  const delivery = createDelivery({
+  const sealing = createSecretBox(options.masterSecrets, options.random);
+  const delivery = createDeliveryClient({
     clock,
     ...rules,
     ...(ca === undefined ? {} : { ca }),

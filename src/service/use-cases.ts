@@ -1,37 +1,37 @@
 /** The use cases of a service, each made once over its parts. */
 import type { Engine } from "../engine/index.ts";
-import type { PaymentTables } from "../payments/records.ts";
+import type { PaymentTables } from "../payments/tables.ts";
 import type { PaymentWrite } from "../payments/payment-storage.ts";
-import { AmountChecks } from "../payments/intake/amounts.ts";
-import { Intake } from "../payments/intake/intake.ts";
+import { AmountLimitCheck } from "../payments/intake/amounts.ts";
+import { IntakeCheck } from "../payments/intake/intake-check.ts";
 import { journaled } from "../payments/operator/recovery/journal.ts";
 import { OrderAcceptance, type CreatedOrderBody } from "../payments/private/accept-order.ts";
-import type { Accept } from "../payments/quotes/checked-request.ts";
-import { Quotes } from "../payments/quotes/quotes.ts";
+import type { AcceptHandler } from "../payments/quotes/checked-request.ts";
+import { QuoteService } from "../payments/quotes/quotes.ts";
 import { SwapAcceptance } from "../payments/swap/accept-swap.ts";
-import { TransactionTaking } from "../payments/transactions/create-transaction.ts";
+import { TransactionAcceptance } from "../payments/transactions/create-transaction.ts";
 import { acceptTransfer } from "../payments/wallet/accept-transfer.ts";
-import { SignedTransactions } from "../payments/wallet/accept-signed.ts";
+import { SignedTransactionAcceptance } from "../payments/wallet/accept-signed.ts";
 import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
 import type { WebhookContext } from "../payments/webhooks/webhook-context.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** What callers ask a service for, and what the functions about webhooks need. */
-export interface UseCases {
-  readonly quotes: Quotes;
-  readonly taking: TransactionTaking;
+/** Use cases for callers, and dependencies of the functions about webhooks. */
+export interface UseCaseParts {
+  readonly quotes: QuoteService;
+  readonly taking: TransactionAcceptance;
   readonly webhooks: WebhookContext;
   readonly deliveries: DeliveryParts;
 }
 
-/** What the operator's rules are asked by. */
+/** The parts that apply the operator's rules. */
 interface Gates {
-  readonly intake: Intake;
-  readonly amounts: AmountChecks;
+  readonly intake: IntakeCheck;
+  readonly amounts: AmountLimitCheck;
 }
 
-export function useCasesOf(parts: ServiceParts): UseCases {
+export function useCasesOf(parts: ServiceParts): UseCaseParts {
   const { options, context, gate, engine, swapper, routing } = parts;
   const { sealing, delivery, deliveries, rules } = parts.webhooks;
   const { storage, clock } = context;
@@ -42,22 +42,22 @@ export function useCasesOf(parts: ServiceParts): UseCases {
     return commit(writes);
   };
   const gates = {
-    intake: new Intake({ ...context, ledger: parts.observed }),
-    amounts: new AmountChecks(context),
+    intake: new IntakeCheck({ ...context, ledger: parts.observed }),
+    amounts: new AmountLimitCheck(context),
   };
   const pricing = routing?.pricing ?? null;
   const { secretOverlapMs } = options.webhooks;
   return {
-    quotes: new Quotes({ ...context, ...gates, commit: commitQuote, pricing, swapper }),
+    quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, pricing, swapper }),
     taking: takingOf(parts, gates),
     webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
     deliveries: { storage, clock, engine, workflow: deliveries },
   };
 }
 
-function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
+function takingOf(parts: ServiceParts, gates: Gates): TransactionAcceptance {
   const { options, context, transfers, swapper } = parts;
-  const signed = new SignedTransactions({
+  const signed = new SignedTransactionAcceptance({
     ...context,
     commit: commitWhenCompared(parts),
     startTransfer: (transaction, reservations) =>
@@ -67,7 +67,7 @@ function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
       }),
   });
   const swaps = new SwapAcceptance({ ...context, swapper, signed });
-  return new TransactionTaking({
+  return new TransactionAcceptance({
     ...context,
     ...gates,
     acceptTransfer: acceptTransfer(context, signed),
@@ -76,8 +76,8 @@ function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
   });
 }
 
-/** Each order is written down by the host, where it keeps a journal, before its address is known to anybody. */
-function orderAcceptance(parts: ServiceParts): Accept<CreatedOrderBody> | null {
+/** Accepts orders; the host's journal, if any, records an order before anybody knows its address. */
+function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> | null {
   const { options, context, swapper, routing } = parts;
   if (routing === null) return null;
   const orders = new OrderAcceptance({
@@ -86,13 +86,13 @@ function orderAcceptance(parts: ServiceParts): Accept<CreatedOrderBody> | null {
     swapper,
     commit: commitWhenCompared(parts),
   });
-  const accept: Accept<CreatedOrderBody> = (request) => orders.accept(request);
+  const accept: AcceptHandler<CreatedOrderBody> = (request) => orders.accept(request);
   const { recovery: journal } = options;
   const masterVersion = routing.keys.newestVersion;
   return journal === undefined ? accept : journaled(accept, { journal, masterVersion, clock: context.clock });
 }
 
-/** Nothing new is taken before the chain was compared, also where a provider has asked nothing of our ledger. */
+/** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */
 function commitWhenCompared({ gate, engine }: ServiceParts): Engine<PaymentTables>["commit"] {
   return async (companions) => {
     gate.pass();

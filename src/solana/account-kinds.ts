@@ -1,10 +1,10 @@
 /** Reads what stands at an address, by its account's owner, length and type byte. */
 import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { AccountKind } from "../ledger/ledger.ts";
 import { agree } from "./agree.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import {
   ACCOUNT_HEAD,
   ACCOUNT_TYPE,
@@ -18,9 +18,9 @@ import { readAccounts } from "./read-accounts.ts";
 
 /** The kinds in the order asked, at confirmed, as enough endpoints tell them. */
 export async function accountKinds(
-  nodes: Nodes,
+  nodes: NodeContext,
   addresses: readonly Address[],
-): Promise<Agreed<readonly AccountKind[]>> {
+): Promise<Evidence<readonly AccountKind[]>> {
   const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
   return await agree(nodes, {
     subject: "the account of a recipient",

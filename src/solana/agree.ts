@@ -1,25 +1,25 @@
-/** Makes evidence of answers: the only file that may call what one node said, or several, agreed on. */
+/** Makes evidence of answers: the only file that may call answers of nodes agreed on. */
 import { agreed } from "../ledger/agreed.ts";
-import type { Agreed, SomeEvidence } from "../ledger/belief.ts";
-import { EndpointsDiffer } from "../ledger/ledger.ts";
-import { byPreference, firstAnswer, type Nodes, type Question } from "./ask.ts";
+import type { Evidence, SomeEvidence } from "../ledger/belief.ts";
+import { EndpointsDifferError } from "../ledger/ledger.ts";
+import { byPreference, firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
 import { tooFewWitnesses } from "./unavailable.ts";
 
 /** A fact that several endpoints are asked for. */
-export interface Matter<T> {
+interface Matter<T> {
   /** The noun that a person is shown when endpoints differ, such as "the rent of an account". */
   readonly subject: string;
-  readonly question: Question<T>;
+  readonly question: EndpointCall<T>;
   /** Equal texts for answers that are alike. */
   readonly textOf: (answer: T) => string;
 }
 
 /**
  * Asks every endpoint and returns the answer that `nodes.witnesses` of them give alike. Throws `LedgerUnavailable` where
- * fewer endpoints answer, and `EndpointsDiffer` where enough answer and no answer, or more than one, has enough of them:
+ * fewer endpoints answer, and `EndpointsDifferError` where enough answer and no answer, or more than one, has enough of them:
  * then nothing is known, and the dispute is remembered until they agree.
  */
-export async function agree<T>(nodes: Nodes, matter: Matter<T>): Promise<Agreed<T>> {
+export async function agree<T>(nodes: NodeContext, matter: Matter<T>): Promise<Evidence<T>> {
   const { subject, textOf } = matter;
   const answers = await answersOf(nodes, matter.question);
   const texts = answers.map(({ answer }) => textOf(answer));
@@ -43,35 +43,35 @@ export async function agree<T>(nodes: Nodes, matter: Matter<T>): Promise<Agreed<
  * fewer answer: too few witnesses are no evidence.
  */
 export async function weigh<T, R>(
-  nodes: Nodes,
-  question: Question<T>,
+  nodes: NodeContext,
+  question: EndpointCall<T>,
   conclude: (answers: readonly T[]) => R,
-): Promise<Agreed<R>> {
+): Promise<Evidence<R>> {
   const answers = await answersOf(nodes, question);
   return agreed(conclude(answers.map(({ answer }) => answer)));
 }
 
-/** Asks every endpoint and concludes from the answers of those that give one; where none does, from no answer. */
+/** Asks every endpoint and concludes from all answers; without any answer, from an empty list. */
 export async function gather<T, R>(
-  nodes: Nodes,
-  question: Question<T>,
+  nodes: NodeContext,
+  question: EndpointCall<T>,
   conclude: (answers: readonly T[]) => R,
-): Promise<Agreed<R>> {
+): Promise<Evidence<R>> {
   const { answers } = await hearAll(nodes, question);
   return agreed(conclude(answers.map(({ answer }) => answer)));
 }
 
-/** The same, which throws `LedgerUnavailable` where no endpoint answers. */
+/** `gather`, which also throws `LedgerUnavailable` when no endpoint answers. */
 export async function gatherAny<T, R>(
-  nodes: Nodes,
-  question: Question<T>,
+  nodes: NodeContext,
+  question: EndpointCall<T>,
   conclude: (answers: readonly T[]) => R,
-): Promise<Agreed<R>> {
+): Promise<Evidence<R>> {
   return await weigh({ ...nodes, witnesses: 1 }, question, conclude);
 }
 
 /** A run that endpoints are asked to try. */
-export interface Trial<T> extends Matter<T> {
+interface Trial<T> extends Matter<T> {
   /** Whether the run succeeded. */
   readonly passes: (answer: T) => boolean;
   /** Whether the endpoint may only be too far behind to try it. */
@@ -79,11 +79,11 @@ export interface Trial<T> extends Matter<T> {
 }
 
 /**
- * Asks one endpoint after the other and returns null at the first whose run passes: one is enough, since the chain decides.
- * Else the failure that `nodes.witnesses` of them tell alike, those left out that may lag, as long as another one tells
- * more. Throws as `agree` does.
+ * Asks endpoints in turn and returns null at the first endpoint whose trial passes: one is enough, since the chain
+ * decides. Otherwise returns the failure that `nodes.witnesses` endpoints report alike; answers of possibly lagging
+ * endpoints are left out as long as a fresher endpoint answers. Throws as `agree` does.
  */
-export async function failureOf<T>(nodes: Nodes, trial: Trial<T>): Promise<Agreed<T> | null> {
+export async function failureOf<T>(nodes: NodeContext, trial: Trial<T>): Promise<Evidence<T> | null> {
   const told: Answer<T>[] = [];
   const errors: unknown[] = [];
   for (const endpoint of nodes.endpoints.toSorted(byPreference(nodes.clock.now()))) {
@@ -111,8 +111,8 @@ export async function failureOf<T>(nodes: Nodes, trial: Trial<T>): Promise<Agree
   );
 }
 
-/** What needs no node to be known, such as the rent of no account. */
-export function unasked<T>(value: T): Agreed<T> {
+/** Marks a value that is known without a node, such as the rent of no account. */
+export function unasked<T>(value: T): Evidence<T> {
   return agreed(value);
 }
 
@@ -120,18 +120,22 @@ export function unasked<T>(value: T): Agreed<T> {
 export function follows<const E extends SomeEvidence, R>(
   evidence: E,
   conclude: (evidence: E) => R,
-): Agreed<R> {
+): Evidence<R> {
   return agreed(conclude(evidence));
 }
 
 /** Remembers a dispute, and makes the error that tells of it. */
-export function differ(nodes: Nodes, subject: string, endpoints: readonly string[]): EndpointsDiffer {
+export function differ(
+  nodes: NodeContext,
+  subject: string,
+  endpoints: readonly string[],
+): EndpointsDifferError {
   noteDifference(nodes, subject, endpoints);
-  return new EndpointsDiffer(subject, endpoints);
+  return new EndpointsDifferError(subject, endpoints);
 }
 
 /** Remembers a dispute, and tells of a new one. */
-export function noteDifference(nodes: Nodes, subject: string, endpoints: readonly string[]): void {
+export function noteDifference(nodes: NodeContext, subject: string, endpoints: readonly string[]): void {
   if (!nodes.disputes.note(subject, endpoints)) return;
   nodes.log.warn({ subject, endpoints }, "Solana endpoints differ, so nothing is concluded");
 }
@@ -142,16 +146,16 @@ interface Answer<T> {
 }
 
 /** The answers of at least `nodes.witnesses` endpoints. */
-async function answersOf<T>(nodes: Nodes, question: Question<T>): Promise<readonly Answer<T>[]> {
+async function answersOf<T>(nodes: NodeContext, question: EndpointCall<T>): Promise<readonly Answer<T>[]> {
   const { answers, errors } = await hearAll(nodes, question);
   if (answers.length >= nodes.witnesses) return answers;
   throw tooFewWitnesses(nodes, answers.length, errors);
 }
 
-/** What each endpoint said, and why the others said nothing. */
+/** The answers of all endpoints, and the errors of endpoints without an answer. */
 async function hearAll<T>(
-  nodes: Nodes,
-  question: Question<T>,
+  nodes: NodeContext,
+  question: EndpointCall<T>,
 ): Promise<{ readonly answers: readonly Answer<T>[]; readonly errors: readonly unknown[] }> {
   const asked = nodes.endpoints.map(async (endpoint): Promise<Answer<T>> => ({
     endpoint: endpoint.name,

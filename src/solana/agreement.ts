@@ -1,6 +1,6 @@
-/** When several endpoints agree on how a transaction landed. */
+/** Decides whether enough endpoints agree on a landing. */
 
-/** A finalized transaction as one endpoint shows it. */
+/** A finalized transaction, as one endpoint shows it. */
 export interface FoundLanding {
   readonly signature: string;
   readonly slot: number;
@@ -8,21 +8,21 @@ export interface FoundLanding {
   readonly error: string | null;
 }
 
-/** What one endpoint says of one attempt. */
-export interface Word {
+/** The answer of one endpoint about one attempt. */
+export interface AttemptReport {
   /** Null where it does not know it as finalized. */
   readonly landing: FoundLanding | null;
-  /** It does not know it, and could not: its ledger begins later. */
+  /** The endpoint does not know the attempt, and cannot: its ledger begins later. */
   readonly hasNoHistory: boolean;
   /** The operator vouches for it. */
   readonly isArchive: boolean;
 }
 
 /**
- * The landing that at least `needed` endpoints show, in one block with one outcome; null where no landing or more than one
- * is shown by so many. An archive node alone is enough where none of the others can know better.
+ * The landing that at least `needed` endpoints show, in the same block with the same outcome; null where no landing or
+ * more than one is shown by so many. An archive node alone is enough where none of the others can know better.
  */
-export function agreedLanding(words: readonly Word[], needed: number): FoundLanding | null {
+export function agreedLanding(words: readonly AttemptReport[], needed: number): FoundLanding | null {
   const shown = words.flatMap(({ landing }) => (landing === null ? [] : [landing]));
   const supported = shown.filter((landing) => shown.filter(isSameAs(landing)).length >= needed);
   const [agreed] = supported;
@@ -31,15 +31,15 @@ export function agreedLanding(words: readonly Word[], needed: number): FoundLand
 }
 
 /** Two that differ are a contradiction, and so is one that has the history and does not know the transaction. */
-function landingOfArchives(words: readonly Word[]): FoundLanding | null {
+function landingOfArchives(words: readonly AttemptReport[]): FoundLanding | null {
   const told = words.find(({ landing, isArchive }) => landing !== null && isArchive)?.landing ?? null;
   if (told === null) return null;
-  const isLikely = ({ landing, hasNoHistory }: Word): boolean =>
+  const isLikely = ({ landing, hasNoHistory }: AttemptReport): boolean =>
     landing === null ? hasNoHistory : isSameAs(told)(landing);
   return words.every(isLikely) ? told : null;
 }
 
-/** Whether it is the same transaction in the same block with the same outcome. */
+/** Whether two landings are the same transaction in the same block with the same outcome. */
 export function isSameAs(one: FoundLanding): (other: FoundLanding) => boolean {
   return ({ signature, slot, error }) =>
     signature === one.signature && slot === one.slot && error === one.error;

@@ -3,41 +3,44 @@ import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
-import type { Heard } from "../ledger/belief.ts";
-import type { Disputes } from "../ledger/disputes.ts";
+import type { Hint } from "../ledger/belief.ts";
+import type { DisputeList } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
-import type { BlockWalk, DeathProof } from "./death-proof.ts";
-import type { Remembered } from "./remembered.ts";
-import type { PayerReadings } from "./routing/payer-readings.ts";
+import type { BlockWalkState, DeathProof } from "./death-proof.ts";
+import type { AnswerCache } from "./answer-cache.ts";
+import type { PayerReadingCache } from "./routing/payer-reading-cache.ts";
 import { troubleOf, unavailable } from "./unavailable.ts";
 
-/** All that a part of the ledger needs in order to ask. */
-export interface Nodes extends HealthWatch {
+/** Everything that asks nodes: endpoints, rules and memories. */
+export interface NodeContext extends HealthWatch {
   /** The preferred one first. */
   readonly endpoints: readonly Endpoint[];
-  /** How many endpoints must agree before a final answer is believed. */
+  /** The number of endpoints that must agree before a final answer is believed. */
   readonly witnesses: number;
-  /** What proves that a transaction never landed: what nodes say of its signature, or every block that could hold it. */
+  /**
+   * The proof that a transaction never landed: `statuses` of its signature, or all `blocks` that could contain the
+   * transaction.
+   */
   readonly deathProof: DeathProof;
-  /** How far the blocks that could hold a transaction were walked, by endpoint and signature, the oldest walk first. */
-  readonly walks: Map<string, BlockWalk>;
+  /** The walks over the blocks that could hold a transaction, by endpoint and signature, the oldest walk first. */
+  readonly walks: Map<string, BlockWalkState>;
   /** The chain that the endpoints were found to serve, null until they were asked for it. */
   readonly chain: { genesisHash: string | null };
   /** Aborted when the ledger is closed. */
   readonly closed: AbortSignal;
-  readonly remembered: Remembered;
-  /** In which slot the blockhashes were the newest that we built transactions over, the oldest first. */
+  readonly remembered: AnswerCache;
+  /** Blockhashes handed out for transactions, each with the slot at which it was the newest; oldest first. */
   readonly handedOut: Map<string, number>;
-  /** What endpoints tell differently. */
-  readonly disputes: Disputes;
-  /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
+  /** Facts that endpoints disagree about. */
+  readonly disputes: DisputeList;
+  /** Signers of finalized transactions, by signature, the longest unused first. */
   readonly signers: Map<string, readonly string[]>;
-  /** What was found out about the payers of addresses. */
-  readonly payers: PayerReadings;
+  /** Known payers of addresses. */
+  readonly payers: PayerReadingCache;
 }
 
-/** What a node is asked: one call, or several that must be answered by the same node. */
-export type Question<T> = (endpoint: Endpoint) => Promise<T>;
+/** A question to a node: one call, or several that must be answered by the same node. */
+export type EndpointCall<T> = (endpoint: Endpoint) => Promise<T>;
 
 // Enough for a broken connection or a restarting proxy; anything longer is a durable timer's business, not ours.
 const TRIES_PER_ENDPOINT = 3;
@@ -47,14 +50,14 @@ const FIRST_PAUSE_MS = 250;
 // waited for.
 const MAX_WAIT_MS = 4_000;
 
-/** What one question has used up so far. */
+/** Tries and waiting time that a question has used so far. */
 interface Spent {
   readonly tries: Map<Endpoint, number>;
   waitedMs: number;
 }
 
-/** What the first endpoint that answers says: a hint. Throws as `firstAnswer` does. */
-export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<Heard<T>> {
+/** The answer of the first endpoint that answers: a hint. Throws as `firstAnswer` does. */
+export async function ask<T>(nodes: NodeContext, question: EndpointCall<T>): Promise<Hint<T>> {
   return heard<T>(await firstAnswer(nodes, question));
 }
 
@@ -62,7 +65,7 @@ export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<Heard
  * The first usable answer, for a file that says by itself whose word it is. Throws `LedgerUnavailable` when every endpoint was tried and none gave one: then nothing is
  * known. A failure is retried at the same endpoint only when it may pass.
  */
-export async function firstAnswer<T>(nodes: Nodes, question: Question<T>): Promise<T> {
+export async function firstAnswer<T>(nodes: NodeContext, question: EndpointCall<T>): Promise<T> {
   const spent: Spent = { tries: new Map(), waitedMs: 0 };
   const failures = new Map<Endpoint, EndpointFailure>();
   const attempt = async (): Promise<T> => {
@@ -98,8 +101,11 @@ export async function firstAnswer<T>(nodes: Nodes, question: Question<T>): Promi
   }
 }
 
-/** Who is asked next: well before avoided, awake before resting, then least tried first, then in the order configured. */
-function nextEndpoint({ endpoints, clock }: Nodes, spent: Spent): Endpoint | undefined {
+/**
+ * The next endpoint to ask: well before avoided, awake before resting, then least tried first, then in the order
+ * configured.
+ */
+function nextEndpoint({ endpoints, clock }: NodeContext, spent: Spent): Endpoint | undefined {
   const now = clock.now();
   const patience = MAX_WAIT_MS - spent.waitedMs;
   const preference = byPreference(now);
@@ -118,7 +124,7 @@ function triesOf(spent: Spent, endpoint: Endpoint): number {
 }
 
 /** The first try at an endpoint waits for nothing but its rest. */
-async function pause({ clock, closed }: Nodes, endpoint: Endpoint, spent: Spent): Promise<void> {
+async function pause({ clock, closed }: NodeContext, endpoint: Endpoint, spent: Spent): Promise<void> {
   const tries = triesOf(spent, endpoint);
   const backoff = tries === 0 ? 0 : FIRST_PAUSE_MS * 2 ** (tries - 1);
   const ms = Math.max(restOf(endpoint, clock.now()), backoff);

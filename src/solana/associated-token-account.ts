@@ -14,7 +14,7 @@ const remembered = new Map<string, Derived>();
 /** An address that no key has. */
 interface Derived {
   readonly address: Address;
-  /** The number from 255 down at which the search for it ended. */
+  /** The bump seed at which the search, from 255 down, ended. */
   readonly bump: number;
 }
 
@@ -27,7 +27,10 @@ export function associatedTokenAccount(
   return derived(owner, mint, PROGRAM_ID[program]).address;
 }
 
-/** How many numbers were tried in vain before that address was found: its program tries them, too, and pays for each. */
+/**
+ * The number of bump seeds that fail before the address is found: the associated token program tries and pays for the
+ * same seeds.
+ */
 export function triesInVain(owner: string, mint: string, programId: string): number {
   return MAX_BUMP - derived(owner, mint, programId).bump;
 }

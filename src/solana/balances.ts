@@ -1,10 +1,10 @@
 /** Reads what one address holds: lamports, and every mint summed over all of its token accounts. */
 import bs58 from "bs58";
 import { addressOf, type Address } from "../address.ts";
-import type { Heard } from "../ledger/belief.ts";
+import type { Hint } from "../ledger/belief.ts";
 import type { Balances } from "../ledger/ledger.ts";
 import type { TokenProgram } from "../ledger/routing.ts";
-import { ask, type Nodes } from "./ask.ts";
+import { ask, type NodeContext } from "./ask.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { PROGRAM_ID } from "./programs.ts";
@@ -16,16 +16,16 @@ import { readTokenSymbol } from "./token-symbol.ts";
 const MINT_WITH_SYMBOL = { offset: 0, length: 16_384 };
 
 /**
- * Reads all of it from one node at confirmed; `slot` is the oldest of the reads. Mints of which nothing is held are
- * left out. Amounts are the raw units in the accounts' bytes, never `uiAmount`, which some extensions distort.
+ * Reads all balances from one node at confirmed; `slot` is the oldest of the reads. Mints with a zero balance are left
+ * out. Amounts are the raw units in the accounts' bytes, never `uiAmount`, which some extensions distort.
  *
  * Nodes write lamports as a JSON number, read as a double: above 2^53 (9 million SOL) the last digit may be off.
  */
 export async function balances(
-  nodes: Nodes,
+  nodes: NodeContext,
   owner: Address,
   among?: readonly Address[],
-): Promise<Heard<Balances>> {
+): Promise<Hint<Balances>> {
   return await ask(nodes, async (endpoint): Promise<Balances> => {
     const lists = listsOf(among).map((list) => sums(endpoint, owner, list));
     const [sol, ...held] = await Promise.all([endpoint.rpc.getBalance(owner, "confirmed"), ...lists]);
@@ -54,7 +54,7 @@ interface ListedAccounts {
   readonly filter: { readonly mint: Address } | { readonly programId: string };
 }
 
-/** By mint where that is enough: a stranger can give an address thousands of accounts of worthless mints. */
+/** Lists by mint when possible: a stranger can give an address thousands of accounts of worthless mints. */
 function listsOf(among: readonly Address[] | undefined): readonly ListedAccounts[] {
   const ofProgram = (program: TokenProgram): ListedAccounts => ({
     program,
@@ -67,7 +67,7 @@ function listsOf(among: readonly Address[] | undefined): readonly ListedAccounts
   return [...ofToken, ofProgram("token-2022")];
 }
 
-/** What is held of one mint, in raw units. */
+/** The total balance of one mint, in raw units. */
 interface Total {
   readonly mint: Address;
   readonly amount: bigint;

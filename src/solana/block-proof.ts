@@ -1,29 +1,32 @@
-/** Proof by blocks that a message never landed: every block that could hold it was read, and none does. */
+/**
+ * Proves by blocks that a message never landed: reads every block that could contain the message, and finds it in no
+ * block.
+ */
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
-import type { BlockWalk } from "./death-proof.ts";
+import type { BlockWalkState } from "./death-proof.ts";
 import { messageHashOf, signatureOf, type Block as BlockTold } from "./rpc/landed-transaction.ts";
 import type { RpcNode } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
 
 /**
- * What the blocks say. `none`: no block up to the last that could hold the message does. `gap`: this node does not show
- * all of them. `unfinished`: more are left than are read at once.
+ * The result of reading blocks. `none`: no block that could contain the message contains it, up to the last. `gap`:
+ * this node does not have all blocks. `unfinished`: more blocks are left than are read at once.
  */
-export type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
+type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
 
-/** Where a walk goes on, kept by its caller between two looks. */
-export interface WalkMemory {
-  get(): BlockWalk | undefined;
-  set(walk: BlockWalk): void;
+/** The position of an unfinished walk, kept by the caller between two looks. */
+export interface WalkCache {
+  get(): BlockWalkState | undefined;
+  set(walk: BlockWalkState): void;
 }
 
 /** The node whose blocks are walked. */
-export interface WalkedNode {
+interface WalkedNode {
   readonly rpc: RpcNode;
   readonly finalizedSlot: number;
-  readonly memory: WalkMemory;
+  readonly memory: WalkCache;
 }
 
 // A block of mainnet has a few megabytes, and one look has a minute.
@@ -35,8 +38,9 @@ const MAX_SLOTS = 5_000;
 type Block = BlockTold & { readonly slot: number };
 
 /**
- * Walks the finalized blocks from the first that can hold the attempt to the one at its last valid height + 1, which still
- * takes it. Each must name the one before as its parent, by slot, blockhash and height: what a node leaves out is a gap.
+ * Walks the finalized blocks from the first that can contain the attempt to the block at its last valid height + 1,
+ * which still accepts it. Each block must name the block before as its parent, by slot, blockhash and height: an
+ * omitted block is a gap.
  */
 export async function walkBlocks(
   { rpc, finalizedSlot, memory }: WalkedNode,
@@ -64,7 +68,7 @@ export async function walkBlocks(
   return last !== undefined && isLast(last, attempt) ? "none" : "gap";
 }
 
-function isLast({ height }: BlockWalk, { lastValidBlockHeight }: Attempt): boolean {
+function isLast({ height }: BlockWalkState, { lastValidBlockHeight }: Attempt): boolean {
   return height > lastValidBlockHeight;
 }
 
@@ -75,8 +79,8 @@ async function readBlocks(rpc: RpcNode, slots: readonly number[]): Promise<Block
   return blocks.length === read.length ? blocks : null;
 }
 
-// What agave answers for a block that it has no more, or never had: cleaned up, skipped or missing because of a snapshot,
-// missing in long-term storage.
+// Agave's answers for a block that it lacks: cleaned up, skipped or missing because of a snapshot, missing in long-term
+// storage.
 const MISSING_BLOCK_CODES: ReadonlySet<number | undefined> = new Set([-32001, -32007, -32009]);
 
 async function readBlock(rpc: RpcNode, slot: number): Promise<Block | null> {
@@ -90,7 +94,7 @@ async function readBlock(rpc: RpcNode, slot: number): Promise<Block | null> {
 }
 
 /** The first one needs no known parent, but one of before the first slot: else there may be a block between. */
-function follows(block: Block, last: BlockWalk | undefined, { firstSlot }: Attempt): boolean {
+function follows(block: Block, last: BlockWalkState | undefined, { firstSlot }: Attempt): boolean {
   if (last === undefined) return block.parentSlot < firstSlot;
   return (
     block.parentSlot === last.slot &&

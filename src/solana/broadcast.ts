@@ -1,5 +1,5 @@
 /** Sends signed bytes to every endpoint. */
-import { ask, type Nodes, type Question } from "./ask.ts";
+import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { allUnavailable } from "./unavailable.ts";
 
@@ -8,7 +8,7 @@ import { allUnavailable } from "./unavailable.ts";
  * the others go on. No preflight: the bytes were simulated before, and a node that lags would refuse what the network
  * accepts. No retries by the node: re-sending is ours, so that it stops when the transaction is dead.
  */
-export async function broadcast(nodes: Nodes, bytes: Uint8Array): Promise<void> {
+export async function broadcast(nodes: NodeContext, bytes: Uint8Array): Promise<void> {
   const sent = nodes.endpoints.map((endpoint) => ask({ ...nodes, endpoints: [endpoint] }, send(bytes)));
   try {
     await Promise.any(sent);
@@ -17,7 +17,7 @@ export async function broadcast(nodes: Nodes, bytes: Uint8Array): Promise<void> 
   }
 }
 
-function send(bytes: Uint8Array): Question<void> {
+function send(bytes: Uint8Array): EndpointCall<void> {
   return async ({ rpc }) => {
     try {
       await rpc.sendTransaction(bytes);

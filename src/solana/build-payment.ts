@@ -9,7 +9,7 @@ import {
 import { addressOf } from "../address.ts";
 import type { DeclaredPayment, UnsignedPayment } from "../ledger/ledger.ts";
 import type { Move } from "../ledger/routing.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { expectFewRecipients, feeOf, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
@@ -22,7 +22,7 @@ import { planInstructions } from "./routing/plan-instructions.ts";
  * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than 1,232 bytes hold.
  */
 export async function buildPayment(
-  nodes: Nodes,
+  nodes: NodeContext,
   payment: DeclaredPayment,
   reference: Uint8Array,
 ): Promise<UnsignedPayment> {

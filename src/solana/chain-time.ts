@@ -1,9 +1,9 @@
-/** Tells what time it is on the chain, by what endpoints that follow it have told lately: asks none of them. */
+/** The present time of the chain, by recent block times of healthy endpoints. Asks no endpoint. */
 import { elapsed } from "../runtime.ts";
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import { unasked } from "./agree.ts";
-import type { Nodes } from "./ask.ts";
-import type { ToldTime } from "./health.ts";
+import type { NodeContext } from "./ask.ts";
+import type { EndpointTime } from "./health.ts";
 
 // By the time that has passed since, which clocks that nobody sets measure to seconds a day, and not while a machine sleeps.
 const KNOWN_FOR_MS = 3_600_000;
@@ -11,12 +11,14 @@ const KNOWN_FOR_MS = 3_600_000;
 const APART_MS = 30_000;
 
 /**
- * See `Ledger.time`. Most of all endpoints tell it alike, and as many as must agree: one that seems far ahead leaves the others
- * behind, so of those that are not, it may be the only one.
+ * See `Ledger.time`. A time counts when most of all endpoints report it, and at least as many as must agree. Most of
+ * all, because a single endpoint whose slot runs far ahead makes the healthy endpoints look behind, and could then be
+ * the only voice left.
  */
-export function chainTime({ endpoints, witnesses, clock }: Nodes): Agreed<number> | null {
+export function chainTime({ endpoints, witnesses, clock }: NodeContext): Evidence<number> | null {
   const now = elapsed(clock);
-  const isFresh = (told: ToldTime | null): told is ToldTime => told !== null && now - told.at <= KNOWN_FOR_MS;
+  const isFresh = (told: EndpointTime | null): told is EndpointTime =>
+    told !== null && now - told.at <= KNOWN_FOR_MS;
   const told = endpoints
     .map(({ health }) => health.blockTime)
     .filter(isFresh)

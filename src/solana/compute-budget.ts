@@ -1,4 +1,4 @@
-/** What the runtime charges for a place in a block: compute units times a price, as every cluster counts it. */
+/** Priority fees: compute units times a price, as every cluster counts it. */
 
 /** Compute units that the runtime allows one transaction at most, and grants where more is asked for. */
 export const MAX_COMPUTE_UNITS = 1_400_000;

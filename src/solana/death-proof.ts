@@ -1,10 +1,10 @@
-/** How the death of signed bytes is proved, and how far the blocks that could hold them were looked through. */
+/** Types of the proof of death: its kind, and the progress of a walk through blocks. */
 
-/** What proves that a transaction never landed. */
+/** The kind of proof that a transaction never landed. */
 export type DeathProof = "statuses" | "blocks";
 
-/** How far the blocks of one endpoint were walked: the last one, which did not hold the message. */
-export interface BlockWalk {
+/** The progress of a walk through the blocks of one endpoint: the last block that was read. */
+export interface BlockWalkState {
   readonly slot: number;
   readonly blockhash: string;
   readonly height: number;

@@ -10,7 +10,7 @@ export interface DecodedTransaction {
   /** The signed part, as received. */
   readonly messageBytes: Uint8Array;
   readonly message: Message | MessageV0;
-  /** One per required signer, in the order of the signers. */
+  /** Signatures in the order of the required signers. */
   readonly signatures: readonly Uint8Array[];
 }
 
@@ -65,7 +65,7 @@ function isSound(message: Message | MessageV0): boolean {
   const loaded = lookups.map((lookup) => lookup.writableIndexes.length + lookup.readonlyIndexes.length);
   const total = loaded.reduce((sum, count) => sum + count, keys.length);
   return (
-    // The first signer pays the fee, so there is one, and it is writable.
+    // The first signer pays the fee, so at least one signer is writable.
     numReadonlySignedAccounts < numRequiredSignatures &&
     numRequiredSignatures + numReadonlyUnsignedAccounts <= keys.length &&
     new Set(keys.map((key) => key.toBase58())).size === keys.length &&

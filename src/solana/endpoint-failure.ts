@@ -1,19 +1,19 @@
-/** Why one endpoint gave no usable answer, in words that hold neither its URL nor its keys. */
+/** The reason why an endpoint gave no usable answer, in words without its URL or keys. */
 import type { TroubleKind } from "../ledger/ledger.ts";
 
-/** What is known about a failure; `code` is the HTTP status or the JSON-RPC error code. */
+/** Facts about a failure; `code` is the HTTP status or the JSON-RPC error code. */
 interface FailureFacts {
   readonly code?: number;
   readonly data?: unknown;
   /** The node's own words. Never passed on: they may quote URLs. */
   readonly words?: string;
-  /** How long the endpoint asked to be left alone. */
+  /** The pause that the endpoint has asked for. */
   readonly retryAfterMs?: number;
-  /** More bytes than an answer may have: with others in one request, another call's answer may be the reason. */
+  /** More bytes than an answer may have: in a batch, another call's answer may be the reason. */
   readonly isTooLarge?: true;
 }
 
-/** One failed question to one endpoint. Stays inside the Solana ledger: callers see `LedgerUnavailable`. */
+/** A failed question to one endpoint. Stays inside the Solana ledger: callers see `LedgerUnavailable`. */
 export class EndpointFailure extends Error {
   override readonly name = "EndpointFailure";
   readonly kind: TroubleKind;
@@ -87,7 +87,10 @@ export function isRateLimit({ facts }: EndpointFailure): boolean {
   return facts.code === HTTP_TOO_MANY_REQUESTS;
 }
 
-/** What a question threw, as a failure. Any other error means an answer that could not be read. */
+/**
+ * Converts the error of a question into a failure. An error of a different type means that the answer could not be
+ * parsed.
+ */
 export function asEndpointFailure(error: unknown): EndpointFailure {
   if (error instanceof EndpointFailure) return error;
   const reader = error instanceof Error ? error.constructor.name : typeof error;
@@ -99,7 +102,7 @@ export function answerTooLarge(): EndpointFailure {
   return new EndpointFailure("garbled", "an answer that is too large", { isTooLarge: true });
 }
 
-/** Throws when an answer's shape is not what was asked for: a node that garbles one answer is not believed. */
+/** Throws when an answer's shape is not what was asked for: a node that garbles an answer is not believed. */
 export function expectShape(holds: boolean, what: string): asserts holds {
   if (!holds) throw new EndpointFailure("garbled", `an answer of the wrong shape (${what})`);
 }

@@ -1,8 +1,8 @@
 /** Turns the chain's error of a simulated payment into a fault that a payer can act on. */
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { SimulationFault } from "../ledger/ledger.ts";
 import { follows } from "./agree.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import { rentMinimum } from "./payment-cost.ts";
 import type { Simulation } from "./simulation.ts";
 import { lamportShortage, missingTokenAccount, tokenShortage, type ReadPayment } from "./shortages.ts";
@@ -17,17 +17,17 @@ const LOG_LINES = 20;
 
 /** Explains the chain's error. */
 export async function explainFailure(
-  nodes: Nodes,
-  failure: Agreed<Simulation>,
+  nodes: NodeContext,
+  failure: Evidence<Simulation>,
   read: ReadPayment,
-): Promise<Agreed<SimulationFault>> {
+): Promise<Evidence<SimulationFault>> {
   const fault = await faultOf(nodes, failure, read);
   return follows(failure, () => fault);
 }
 
 async function faultOf(
-  nodes: Nodes,
-  { err, logs }: Agreed<Simulation>,
+  nodes: NodeContext,
+  { err, logs }: Evidence<Simulation>,
   read: ReadPayment,
 ): Promise<SimulationFault> {
   if (err === "BlockhashNotFound") return { kind: "blockhash_expired" };
@@ -58,7 +58,11 @@ type Explained =
   | { reason: "no_token_account" | "frozen" | "program_error" };
 
 /** `error` is `[index of the instruction, its error]`. */
-async function explainInstructionError(nodes: Nodes, error: unknown, read: ReadPayment): Promise<Explained> {
+async function explainInstructionError(
+  nodes: NodeContext,
+  error: unknown,
+  read: ReadPayment,
+): Promise<Explained> {
   const custom = field(field(error, "1"), "Custom");
   const index = field(error, "0");
   const meaning = typeof index === "number" ? read.meanings[index] : undefined;

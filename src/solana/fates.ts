@@ -1,25 +1,30 @@
-/** Reads what became of attempts without a marker: the only code that may conclude that one can never land. */
-import type { Agreed } from "../ledger/belief.ts";
-import type { Attempt, Fate } from "../ledger/ledger.ts";
+/**
+ * Determines the fates of attempts without a marker: the only code that may conclude that an attempt can never land.
+ */
+import type { Evidence } from "../ledger/belief.ts";
+import type { Attempt, AttemptFate } from "../ledger/ledger.ts";
 import { gather } from "./agree.ts";
-import { agreedLanding, type Word } from "./agreement.ts";
-import type { Nodes } from "./ask.ts";
+import { agreedLanding, type AttemptReport } from "./agreement.ts";
+import type { NodeContext } from "./ask.ts";
 import { saidByMoving } from "./moving-on.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
-import { testifyTo, type Finding, type Testimony } from "./testimony.ts";
+import { testifyTo, type Finding, type EndpointReport } from "./endpoint-report.ts";
 
-/** What one endpoint found, as far as a verdict needs it. */
+/** The finding of one endpoint, reduced to the needs of a verdict. */
 interface Witness {
   readonly finding: Finding;
   readonly isArchive: boolean;
 }
 
-/** Every doubt is `open` or `unprovable`: an endpoint that does not answer, one that lags, two that differ. */
-export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise<Agreed<readonly Fate[]>> {
-  const result: Agreed<Fate>[] = [];
+/** Any doubt makes a fate `open` or `unprovable`: a silent endpoint, a lagging endpoint, or disagreement. */
+export async function fates(
+  nodes: NodeContext,
+  attempts: readonly Attempt[],
+): Promise<Evidence<readonly AttemptFate[]>> {
+  const result: Evidence<AttemptFate>[] = [];
   for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
     const batch = attempts.slice(start, start + MAX_SIGNATURES_PER_CALL);
-    const fatesOf = (all: readonly Testimony[]): readonly Fate[] => {
+    const fatesOf = (all: readonly EndpointReport[]): readonly AttemptFate[] => {
       const testimonies = saidByMoving(nodes, all);
       return batch.map((_, index) => verdict(testimonies, index, nodes.witnesses));
     };
@@ -28,7 +33,7 @@ export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise
   return result;
 }
 
-function verdict(testimonies: readonly Testimony[], index: number, needed: number): Fate {
+function verdict(testimonies: readonly EndpointReport[], index: number, needed: number): AttemptFate {
   // An endpoint of another chain does not know the signature, at any height.
   if (new Set(testimonies.map(({ genesisHash }) => genesisHash)).size > 1) return "open";
   const witnesses = testimonies.flatMap(({ findings, isArchive }): Witness[] => {
@@ -44,7 +49,7 @@ function verdict(testimonies: readonly Testimony[], index: number, needed: numbe
   return witnesses.length >= needed && isSeenByAll(witnesses) ? "seen" : "open";
 }
 
-function wordOf({ finding, isArchive }: Witness): Word {
+function wordOf({ finding, isArchive }: Witness): AttemptReport {
   return {
     landing: finding.kind === "landed" ? finding.landing : null,
     hasNoHistory: finding.kind === "lost",
@@ -52,13 +57,13 @@ function wordOf({ finding, isArchive }: Witness): Word {
   };
 }
 
-/** Whether each endpoint shows it in a block, and one of them a block that is not final yet. */
+/** Whether every endpoint shows the attempt in a block, at least one of them not final yet. */
 function isSeenByAll(witnesses: readonly Witness[]): boolean {
   const kinds = witnesses.map(({ finding: { kind } }) => kind);
   return kinds.includes("seen") && kinds.every((kind) => kind === "seen" || kind === "landed");
 }
 
-/** Whether this endpoint is past the last block that takes the attempt, so that waiting alone will not decide it. */
+/** Whether this endpoint is past the last block that accepts the attempt, so that waiting alone decides nothing. */
 function isPast({ finding }: Witness): boolean {
   switch (finding.kind) {
     case "landed":

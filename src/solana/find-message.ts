@@ -1,10 +1,10 @@
-/** Finds a message that landed under another signature than the one it was submitted with. */
+/** Finds a message that landed under a signature other than the submitted one. */
 import type { Address } from "../address.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { expectSigned, messageHashOf, writtenAccounts } from "./rpc/landed-transaction.ts";
-import type { Listed } from "./rpc/rpc-node.ts";
+import type { TransactionListEntry } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
 
 // A reference key belongs to one quote, whose refreshes give out a few transactions at most. More are strangers' noise.
@@ -18,13 +18,13 @@ const MAX_IN_WINDOW = 100;
 // Far more slots than a blockhash lives, even where many are skipped.
 const MAX_SLOTS = 5_000;
 
-/** What the lists of a node say: the landing of this very message, nothing of it, or too much to tell. */
-export type MessageSearch = FoundLanding | "absent" | "unclear";
+/** The result of searching a node's lists: the landing of exactly this message, nothing, or an unclear result. */
+type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**
- * Looks through the finalized transactions that name the message's reference key, and for a message of others' making,
- * which has none, through those that name an account that it writes, in the slots where it could land. A sender can sign
- * one message under as many signatures as it likes, and the chain takes one of them. `notBefore` is a slot that the node
+ * Searches the finalized transactions that name the message's reference key; for a foreign message, which has no such
+ * key, the transactions that name an account that it writes, in the slots where it could land. A sender can sign one
+ * message under as many signatures as it likes, and the chain takes one of them. `notBefore` is a slot that the node
  * must have reached.
  */
 export async function findMessage(
@@ -40,7 +40,7 @@ export async function findMessage(
   if (listed === null) return "unclear";
   for (const { signature, slot, err } of listed.slice(0, reference === null ? MAX_IN_WINDOW : MAX_LISTED)) {
     const found = await landedMessageHash(endpoint, signature);
-    // Listed, and yet not to be had: this node's index and its ledger contradict each other.
+    // Listed but missing: index and ledger of this node disagree.
     if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
   }
@@ -51,16 +51,16 @@ async function listedFor(
   { rpc }: Endpoint,
   reference: Address,
   notBefore: number,
-): Promise<readonly Listed[]> {
+): Promise<readonly TransactionListEntry[]> {
   return await rpc.getSignaturesForAddress(reference, { limit: MAX_LISTED + 1, minContextSlot: notBefore });
 }
 
-/** All that the node lists of the window for one account that the message writes; null where each is too busy. */
+/** The node's list of the window for one account that the message writes; null when all such accounts are too busy. */
 async function listedInWindow(
   endpoint: Endpoint,
   attempt: Attempt,
   notBefore: number,
-): Promise<readonly Listed[] | null> {
+): Promise<readonly TransactionListEntry[] | null> {
   for (const account of writtenAccounts(attempt.bytes).slice(0, MAX_ACCOUNTS)) {
     const listed = await windowOf(endpoint, { account, firstSlot: attempt.firstSlot }, notBefore);
     if (listed !== null) return listed;
@@ -73,8 +73,8 @@ async function windowOf(
   { rpc }: Endpoint,
   { account, firstSlot }: { readonly account: Address; readonly firstSlot: number },
   notBefore: number,
-): Promise<readonly Listed[] | null> {
-  const found: Listed[] = [];
+): Promise<readonly TransactionListEntry[] | null> {
+  const found: TransactionListEntry[] = [];
   let query: { readonly before?: string } = {};
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const listed = await rpc.getSignaturesForAddress(account, {

@@ -1,20 +1,20 @@
 /** Reads which chain the endpoints serve. */
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { gatherAny } from "./agree.ts";
-import type { Nodes, Question } from "./ask.ts";
+import type { NodeContext, EndpointCall } from "./ask.ts";
 import { chainOf } from "./endpoint.ts";
 
-const chainQuestion: Question<string> = (endpoint) => chainOf(endpoint);
+const chainQuestion: EndpointCall<string> = (endpoint) => chainOf(endpoint);
 
 /**
- * The chain that every endpoint which answers agrees on; from then on no other one is believed. Throws
- * `LedgerUnavailable` when none answers, or when they serve different chains: then nothing that they say may be put
- * together.
+ * The chain that all answering endpoints agree on; afterwards the ledger accepts no different chain. Throws
+ * `LedgerUnavailable` when no endpoint answers, or when endpoints serve different chains, whose answers must never be
+ * combined.
  */
-export async function genesisHash(nodes: Nodes): Promise<Agreed<string>> {
-  // Compared here and not in passing, so that an endpoint of another chain is an error and not merely left out.
-  const open: Nodes = { ...nodes, chain: { genesisHash: null } };
+export async function genesisHash(nodes: NodeContext): Promise<Evidence<string>> {
+  // Compared here for all endpoints, so that an endpoint of a wrong chain is an error and is not merely skipped.
+  const open: NodeContext = { ...nodes, chain: { genesisHash: null } };
   const [chain, another] = await gatherAny(open, chainQuestion, (answers) => [...new Set(answers)]);
   if (another !== undefined) {
     const told = nodes.endpoints.map(({ name, genesisHash: hash }) => `${name}: ${hash ?? "silent"}`);

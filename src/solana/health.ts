@@ -2,26 +2,29 @@
 import { elapsed, type Clock, type Logger } from "../runtime.ts";
 import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
-/** What is remembered of an endpoint. */
-export interface Health {
-  /** Unix milliseconds before which it asked (Retry-After, 429) not to be asked at all. */
+/** The health of an endpoint. */
+export interface EndpointHealth {
+  /** Unix milliseconds before which the endpoint must not be asked at all (Retry-After, 429). */
   restsUntil: number;
-  /** Failures since its last answer, those not counted that came while it was avoided anyway. */
+  /** Failures since the last answer, without failures during an avoidance. */
   failuresInRow: number;
-  /** It keeps failing: asked last, and not tried for its own sake before this time of `elapsed`. Null: well. */
+  /**
+   * Set while the endpoint keeps failing: asked last, and not tried for a recovery before this time of `elapsed`. Null:
+   * healthy.
+   */
   avoidedUntil: number | null;
-  /** What it failed with. Several callers may share a call, and each tells of its failure. */
+  /** Failures already counted: several callers may share a call, and all of them report its failure. */
   readonly known: WeakSet<EndpointFailure>;
-  /** How far behind the best endpoint it was when both were last looked at. */
+  /** The number of slots behind the best endpoint, when both endpoints were last looked at. */
   slotsBehind: number;
   /** The slot that the endpoint told at the last look. */
   slot: number;
-  /** The time of its newest block when that slot was first told, null before there was one. */
-  look: ToldTime | null;
+  /** The time of the newest block when its slot was first reported; null before. */
+  look: EndpointTime | null;
   /** When that slot was last higher than the one before, by `elapsed`. */
   movedAt: number;
-  /** The same time, as of the last look that showed that blocks are made as time passes; null before. */
-  blockTime: ToldTime | null;
+  /** The chain's time, as of the last look with steadily made blocks; null before. */
+  blockTime: EndpointTime | null;
   /** Whether enough others told another time at the last look. */
   isOff: boolean;
   /** Whether the slot had not moved for ten minutes at the last look. */
@@ -29,27 +32,27 @@ export interface Health {
 }
 
 /** Unix milliseconds, and when they were told, by `elapsed`. */
-export interface ToldTime {
+export interface EndpointTime {
   readonly time: number;
   readonly at: number;
 }
 
-/** One look at an endpoint. */
-export interface Look {
+/** A look at an endpoint. */
+interface Look {
   readonly slot: number;
   readonly slotsBehind: number;
-  /** Of the block of that slot, Unix milliseconds. */
+  /** The time of the slot's block, Unix milliseconds. */
   readonly blockTime: number;
 }
 
 /** An endpoint as far as its health is concerned. */
-export interface Patient {
+interface Patient {
   /** Safe to log. */
   readonly name: string;
-  readonly health: Health;
+  readonly health: EndpointHealth;
 }
 
-/** By whose clock health is judged, and who is notified when it changes. */
+/** The clock that judges health, and the logger for changes. */
 export interface HealthWatch {
   readonly clock: Clock;
   readonly log: Logger;
@@ -73,8 +76,8 @@ const STANDS_STILL_AFTER_MS = 10 * 60_000;
 // Between two looks the times of blocks go on as time does, up to this; else the chain stood still meanwhile.
 const STOOD_STILL_MS = 30_000;
 
-/** Nothing is known of it, so it is well. */
-export function newHealth(): Health {
+/** The health of an endpoint that was never asked: healthy. */
+export function newHealth(): EndpointHealth {
   return {
     restsUntil: 0,
     failuresInRow: 0,
@@ -106,7 +109,7 @@ function leftOf(until: number, now: number): number {
   return left > MAX_REST_MS ? 0 : Math.max(left, 0);
 }
 
-/** It answered a question: its failures are over. */
+/** Notes an answer: the endpoint's failures are over. */
 export function noteAnswer({ name, health }: Patient, { log }: HealthWatch): void {
   if (health.failuresInRow >= FAILURES_TO_AVOID) {
     log.info({ endpoint: name }, "a Solana endpoint answers again");
@@ -115,7 +118,7 @@ export function noteAnswer({ name, health }: Patient, { log }: HealthWatch): voi
   health.avoidedUntil = null;
 }
 
-/** It failed. What its own rate limit or a hard question caused is not held against it. */
+/** Notes a failure. Failures by the endpoint's rate limit, or by a hard question, do not count. */
 export function noteFailure(
   { name, health }: Patient,
   failure: EndpointFailure,
@@ -129,7 +132,7 @@ export function noteFailure(
   const asked = facts.retryAfterMs ?? (isRateLimit(failure) ? REST_AFTER_429_MS : 0);
   const ms = Math.min(asked, MAX_REST_MS);
   health.restsUntil = now + Math.max(leftOf(health.restsUntil, now), ms);
-  // Many questions may be under way at once: what began before counts as one failure with what ended it.
+  // Many questions may run at once: failures of questions that began before the endpoint was avoided count only once.
   if (!isIllness(failure) || elapsed(clock) < (health.avoidedUntil ?? 0)) return;
   health.failuresInRow += 1;
   if (health.failuresInRow < FAILURES_TO_AVOID) return;
@@ -165,7 +168,8 @@ export function noteLook(
   if (isLagging(health)) health.blockTime = null;
   else if (isNewer) health.blockTime = isPaced(health.look, look) ? look : null;
   health.slot = slot;
-  // After the chain stood still the next block may have been made before: that is measured from the last look at which it moved.
+  // After a standstill of the chain the next block may be older than it seems, so block times are measured from the
+  // last look at which the chain moved.
   if (isNewer) health.look = look;
   if (!wasLagging && isLagging(health)) {
     log.warn({ endpoint: name, slotsBehind }, "a Solana endpoint lags and is asked after the others");
@@ -176,7 +180,7 @@ export function noteLook(
   if (health.avoidedUntil !== null && now >= health.avoidedUntil) health.avoidedUntil = null;
 }
 
-/** Logs once that what it tells of the time is not what enough endpoints tell, and that it is again. */
+/** Logs once when the endpoint's time differs from the agreed time, and once when it agrees again. */
 export function noteTime({ name, health }: Patient, time: number | null, { clock, log }: HealthWatch): void {
   const told = health.blockTime;
   const offMs = told === null || time === null ? 0 : told.time + elapsed(clock) - told.at - time;
@@ -188,10 +192,10 @@ export function noteTime({ name, health }: Patient, time: number | null, { clock
   health.isOff = isOff;
 }
 
-function isPaced(before: ToldTime | null, look: ToldTime): boolean {
+function isPaced(before: EndpointTime | null, look: EndpointTime): boolean {
   return before !== null && Math.abs(look.time - before.time - (look.at - before.at)) <= STOOD_STILL_MS;
 }
 
-function isLagging({ slotsBehind }: Health): boolean {
+function isLagging({ slotsBehind }: EndpointHealth): boolean {
   return slotsBehind > MAX_SLOTS_BEHIND;
 }

@@ -8,38 +8,38 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 import type { Fetch } from "./rpc/bounded-fetch.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
-import type { EndpointOption } from "./endpoint.ts";
+import type { EndpointOptions } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 import { markerAddress } from "./routing/marker-address.ts";
 
-export type { EndpointOption } from "./endpoint.ts";
+export type { EndpointOptions } from "./endpoint.ts";
 export type { Fetch } from "./rpc/bounded-fetch.ts";
 export type { EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
 
-/** Where the nodes are, by whose clock to wait for them, and who is notified of their health. */
+/** Options of the ledger on Solana: endpoints, clock and logger among them. */
 export interface SolanaLedgerOptions {
   /**
    * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all.
    * With two or more, what is final is believed only when two of them agree (`witnesses`), so each must be a node of its
    * own; and one that keeps failing, or is more than 50 slots behind the best, is asked after the others until it is well.
    */
-  readonly endpoints: readonly EndpointOption[];
+  readonly endpoints: readonly EndpointOptions[];
   /**
-   * How many endpoints must agree before something final is believed: that a transaction landed, that it failed, that a
-   * deposit arrived. 1 to the number of endpoints. Default: 2 where there are two or more, else 1. With 1, the operator
-   * of that endpoint decides what this service believes.
+   * How many endpoints must agree before a final fact is believed: a landing, a failure, or a deposit. 1 to the number
+   * of endpoints. Default: 2 with two or more endpoints, else 1. With 1, the operator of that endpoint decides what
+   * this service believes.
    */
   readonly witnesses?: number;
   /**
-   * What proves that a transaction signed by a caller can never land. `statuses` (the default):
-   * enough endpoints, each with the history of that time, are past its last block and know neither its signature nor
-   * another signature of the same message under its reference key. `blocks`: besides, each shows every block that could
-   * hold it, linked to one another without a gap, and none does: 150 to 900 blocks of a few megabytes for each
+   * The proof that a caller's transaction can never land. `statuses` (the default): enough endpoints, each with the
+   * history of that time, are past the last valid block and know neither the signature nor a second signature of the
+   * same message under the reference key. `blocks`: in addition, each endpoint shows an unbroken chain of all blocks
+   * that could contain the transaction, and no block contains it: 150 to 900 blocks of a few megabytes for each
    * transaction that is given up.
    */
   readonly deathProof?: "statuses" | "blocks";
-  /** For deadlines and pauses between tries. The machine's clock when left out. */
+  /** For deadlines and pauses between tries. Default: the machine's clock. */
   readonly clock?: Clock;
   /**
    * Is told by an endpoint's name when it begins to fail or lag (warn), is well again (info), and of each failure
@@ -88,7 +88,9 @@ const optionsSchema = z
     context.addIssue({ code: "custom", path: ["witnesses"], message });
   });
 
-/** One endpoint may lie; two that are run by different people do not lie alike. */
+/**
+ * The default number of witnesses: one endpoint may lie; two endpoints of different operators do not tell the same lie.
+ */
 const DEFAULT_WITNESSES = 2;
 
 /** `fetch` refuses URLs with a user name, and would say so only when first asked. */
@@ -143,7 +145,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   };
 }
 
-/** The methods that need nodes or web3.js, each of which loads what it needs. */
+/** The methods that need nodes or web3.js. The first call loads both. */
 function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "disputes" | "time"> {
   return {
     genesisHash: async () => (await loaded()).genesisHash(),

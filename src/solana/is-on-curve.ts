@@ -3,7 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";
 
-/** True when the address is a point on the curve. Encodings that are not canonical count as none: no key has them. */
+/** True when the address is a point on the curve. Non-canonical encodings do not count: no key has them. */
 export function isOnCurve(address: Address): boolean {
   try {
     return isPoint(bs58.decode(address));
@@ -12,7 +12,7 @@ export function isOnCurve(address: Address): boolean {
   }
 }
 
-/** The same of an address's bytes. */
+/** Whether an address's bytes are a point on the curve. */
 export function isPoint(bytes: Uint8Array): boolean {
   try {
     ed25519.Point.fromHex(bytes);

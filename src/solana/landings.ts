@@ -1,9 +1,9 @@
 /** Reads how attempts landed, where enough endpoints agree on the block and the outcome. */
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, Landing, Receipt } from "../ledger/ledger.ts";
 import { weigh } from "./agree.ts";
-import { agreedLanding, type FoundLanding, type Word } from "./agreement.ts";
-import type { Nodes, Question } from "./ask.ts";
+import { agreedLanding, type FoundLanding, type AttemptReport } from "./agreement.ts";
+import type { NodeContext, EndpointCall } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
@@ -14,10 +14,10 @@ const RECEIPTS_AT_ONCE = 16;
 
 /** See `Ledger.landings`. */
 export async function landings(
-  nodes: Nodes,
+  nodes: NodeContext,
   attempts: readonly Attempt[],
-): Promise<Agreed<readonly (Landing | null)[]>> {
-  const result: Agreed<Landing | null>[] = [];
+): Promise<Evidence<readonly (Landing | null)[]>> {
+  const result: Evidence<Landing | null>[] = [];
   for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
     const batch = attempts.slice(start, start + MAX_SIGNATURES_PER_CALL);
     const agreed = await weigh(nodes, wordsOn(batch), (answers) =>
@@ -36,15 +36,18 @@ export async function landings(
   return result;
 }
 
-/** What one endpoint says of each attempt: its own signature first, then another one of the same message. */
-function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
+/**
+ * The answer of one endpoint about each attempt: about its own signature first, then about a second signature of the
+ * same message.
+ */
+function wordsOn(attempts: readonly Attempt[]): EndpointCall<readonly AttemptReport[]> {
   return async (endpoint) => {
     const { rpc, isArchive } = endpoint;
     const { slot, statuses } = await statusesOf(attempts.map(({ signature }) => signature))(endpoint);
     const firstSlot = statuses.includes(null) ? await rpc.getFirstAvailableBlock() : 0;
     expectShape(firstSlot <= slot, "first block");
     return await Promise.all(
-      attempts.map(async (attempt, index): Promise<Word> => {
+      attempts.map(async (attempt, index): Promise<AttemptReport> => {
         const status = statuses[index] ?? null;
         const hasNoHistory = status === null && attempt.firstSlot < firstSlot;
         if (status !== null) {
@@ -70,9 +73,12 @@ interface ToldReceipt {
  * Adds fee and time, as enough endpoints tell them that tell the same block and outcome; null while too few do. Where
  * archive nodes alone have shown the landing, the receipt of one of them is enough.
  */
-async function landingOf(nodes: Nodes, found: Agreed<FoundLanding | null>): Promise<Agreed<Landing> | null> {
+async function landingOf(
+  nodes: NodeContext,
+  found: Evidence<FoundLanding | null>,
+): Promise<Evidence<Landing> | null> {
   if (found === null) return null;
-  const question: Question<ToldReceipt> = async (endpoint) => ({
+  const question: EndpointCall<ToldReceipt> = async (endpoint) => ({
     receipt: await receiptOf(found.signature)(endpoint),
     isArchive: endpoint.isArchive,
   });
@@ -80,7 +86,7 @@ async function landingOf(nodes: Nodes, found: Agreed<FoundLanding | null>): Prom
 }
 
 function receivedLanding(
-  nodes: Nodes,
+  nodes: NodeContext,
   { signature, slot, error }: FoundLanding,
   told: readonly ToldReceipt[],
 ): Landing | null {

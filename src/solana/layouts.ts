@@ -8,9 +8,9 @@ export const MINT_BYTES = 82;
 /** A multisig of a token program. Token-2022 never lets an extended account have this very length. */
 export const MULTISIG_BYTES = 355;
 /**
- * So much is read of an account of which it must be known what it is: a mint or a token account whole but for its
- * extensions, and enough to tell all lengths apart. A stranger's account can be megabytes. Those who ask for the same
- * share a call.
+ * The first bytes of an account, enough to tell its kind: a whole mint or token account without its extensions, and
+ * enough to tell all lengths apart. A stranger's account can be megabytes. Callers who ask for the same range share a
+ * call.
  */
 export const ACCOUNT_HEAD = { offset: 0, length: MULTISIG_BYTES + 1 };
 /** Token-2022 pads an extended mint to the length of a token account; the type stands behind the base part of both. */

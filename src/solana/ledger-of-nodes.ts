@@ -1,18 +1,18 @@
 /** Binds the ledger's methods to its nodes. Imports web3.js, so it is loaded only when a node is first asked. */
-import type { Ledger, LedgerReads, Reading, Restriction } from "../ledger/ledger.ts";
+import type { Ledger, LedgerReads, Reading, WitnessRules } from "../ledger/ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
 import { unasked } from "./agree.ts";
-import { ask, type Nodes, type Question } from "./ask.ts";
+import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
 import { balances } from "./balances.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { broadcast } from "./broadcast.ts";
 import { chainTime } from "./chain-time.ts";
 import { buildPayment } from "./build-payment.ts";
-import { openEndpoints, type EndpointOption } from "./endpoint.ts";
-import { Disputes } from "../ledger/disputes.ts";
+import { openEndpoints, type EndpointOptions } from "./endpoint.ts";
+import { DisputeList } from "../ledger/disputes.ts";
 import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
-import { endpointStandings } from "./endpoint-standings.ts";
+import { endpointStatuses } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
 import type { DeathProof } from "./death-proof.ts";
 import { landings } from "./landings.ts";
@@ -28,21 +28,21 @@ import { funds, seenFunds } from "./routing/funds.ts";
 import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
 import { heights } from "./routing/heights.ts";
 import { markers } from "./routing/markers.ts";
-import { PayerReadings } from "./routing/payer-readings.ts";
+import { PayerReadingCache } from "./routing/payer-reading-cache.ts";
 import { payersOf } from "./routing/payers-of.ts";
 import { markedBy, signedBy } from "./routing/signed-by.ts";
 import { signedWithin } from "./routing/signed-within.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
 import { tryTransaction } from "./routing/try-transaction.ts";
 import { simulatePayment } from "./simulate-payment.ts";
-import { rememberAnswers } from "./remembered.ts";
+import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
 import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
 import { witnessCount } from "./witnesses.ts";
 
-const positionOf: Question<Reading> = async ({ rpc, name }) => ({
+const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
   slot: await rpc.getSlot("finalized"),
   endpoint: name,
 });
@@ -50,9 +50,9 @@ const positionOf: Question<Reading> = async ({ rpc, name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
 
-/** Which nodes there are, and how many of them must agree. */
-export interface NodeOptions {
-  readonly endpoints: readonly EndpointOption[];
+/** The nodes, and the number of nodes that must agree. */
+interface NodeOptions {
+  readonly endpoints: readonly EndpointOptions[];
   readonly witnesses: number;
   readonly deathProof: DeathProof;
 }
@@ -62,7 +62,7 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
   const nodes = openNodes(options, watch, closed);
   const survey = surveyOf(nodes);
   const askingOf =
-    (asked: Nodes): Surveyed =>
+    (asked: NodeContext): Surveyed =>
     (method) =>
     (...args) => {
       survey();
@@ -82,9 +82,9 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
 
 /** The endpoints in service: with as many witnesses as are enough for now, and with the ledger's own number. */
 function restrict(
-  nodes: Nodes,
-  { witnesses, without }: Restriction,
-): { readonly believed: Nodes; readonly configured: Nodes } {
+  nodes: NodeContext,
+  { witnesses, without }: WitnessRules,
+): { readonly believed: NodeContext; readonly configured: NodeContext } {
   if (witnesses !== null && (!Number.isInteger(witnesses) || witnesses < 1)) {
     throw new RangeError(`expected a whole number of witnesses from 1, not ${witnesses}`);
   }
@@ -96,7 +96,7 @@ function restrict(
 
 /** Binds a method to nodes, which are compared with one another from time to time. */
 type Surveyed = <A extends unknown[], T>(
-  method: (asked: Nodes, ...args: A) => Promise<T>,
+  method: (asked: NodeContext, ...args: A) => Promise<T>,
 ) => (...args: A) => Promise<T>;
 
 /** The questions to the nodes; what gives something up for good asks those with the ledger's own number of witnesses. */
@@ -129,7 +129,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     landings: surveyed(landings),
     namedLanding: surveyed(namedLanding),
     witnesses: surveyed(witnessCount),
-    endpoints: surveyed(endpointStandings),
+    endpoints: surveyed(endpointStatuses),
     time: surveyed(async (asked) => chainTime(asked)),
     disputes: surveyed(async ({ disputes }) => unasked(disputes.standing())),
     amountsIn: surveyed(amountsIn),
@@ -156,7 +156,7 @@ function openNodes(
   { endpoints, witnesses, deathProof }: NodeOptions,
   { clock, log }: HealthWatch,
   closed: AbortSignal,
-): Nodes {
+): NodeContext {
   return {
     endpoints: openEndpoints(endpoints, { clock, closed }),
     witnesses,
@@ -168,8 +168,8 @@ function openNodes(
     closed,
     remembered: rememberAnswers(clock, closed),
     handedOut: new Map(),
-    disputes: new Disputes(clock),
+    disputes: new DisputeList(clock),
     signers: new Map(),
-    payers: new PayerReadings(),
+    payers: new PayerReadingCache(),
   };
 }

@@ -2,29 +2,29 @@
 import type { Address } from "../address.ts";
 import type { DeclaredPayment } from "../ledger/ledger.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
-import type { Meaning } from "./read-instruction.ts";
+import type { DecodedInstruction } from "./read-instruction.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 
-/** What a message alone cannot prove: who owns the token accounts that pay and are paid. */
-export interface UnprovenAccounts {
+/** Facts that a message alone cannot prove: the owners of the paying and paid token accounts. */
+export interface UnprovenAccountSet {
   /** Accounts that pay, other than the sender's ATA: another owner may have made the sender a delegate. */
   readonly sources: ReadonlySet<string>;
   /**
-   * ATAs that pay or are paid, each with whose it must be. An owner can give an ATA away; only an instruction that
-   * creates it would notice on the chain, so those with one are left out.
+   * ATAs that pay or are paid, with the required owner. An owner can give an ATA away. An instruction that creates an
+   * ATA fails for the wrong owner, so an ATA with such an instruction is left out.
    */
   readonly associated: ReadonlyMap<string, Address>;
 }
 
 /**
- * Compares instructions that are all allowed with what was declared; null when they differ. They must hold each
- * declared (mint, recipient, amount) once and no other transfer, tokens going to the recipient's ATA; token accounts
- * may be created only for declared recipients and the declared mint; the sender pays it all.
+ * Compares allowed instructions with the declared payment; null when they differ. They must hold each declared (mint,
+ * recipient, amount) once and no other transfer, tokens going to the recipient's ATA; token accounts may be created
+ * only for declared recipients and the declared mint; the sender pays it all.
  */
 export async function matchContent(
-  meanings: readonly Meaning[],
+  meanings: readonly DecodedInstruction[],
   payment: DeclaredPayment,
-): Promise<UnprovenAccounts | null> {
+): Promise<UnprovenAccountSet | null> {
   const { sender, mint, transfers } = payment;
   // Counted first: the token accounts of hundreds of declared recipients are not derived for a transaction of a few.
   const moving = meanings.filter(({ does }) => does === "transfer_sol" || does === "transfer_token");

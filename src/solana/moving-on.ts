@@ -1,7 +1,7 @@
-/** Leaves out what endpoints say that follow the chain no more: what they tell is old, and contradicts nobody. */
-import type { Nodes } from "./ask.ts";
+/** Leaves out what endpoints say that follow the chain no more: their answers are old, and contradict nobody. */
+import type { NodeContext } from "./ask.ts";
 
-/** What an endpoint of this name said. */
+/** The answer of an endpoint of this name. */
 interface Said {
   readonly endpoint: string;
 }
@@ -10,7 +10,7 @@ interface Said {
  * The words of endpoints whose slot has moved within ten minutes, where as many are left as must agree; else all words: too
  * few are no evidence, and what stands still may be the chain.
  */
-export function saidByMoving<T extends Said>(nodes: Nodes, all: readonly T[]): readonly T[] {
+export function saidByMoving<T extends Said>(nodes: NodeContext, all: readonly T[]): readonly T[] {
   const still = new Set(nodes.endpoints.filter(({ health }) => health.standsStill).map(({ name }) => name));
   const moving = all.filter(({ endpoint }) => !still.has(endpoint));
   return moving.length >= nodes.witnesses ? moving : all;

@@ -1,9 +1,9 @@
 /** Reads the evidence for a landing that an operator names. */
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, Landing, LandingRefusal } from "../ledger/ledger.ts";
 import { gatherAny } from "./agree.ts";
 import { isSameAs } from "./agreement.ts";
-import type { Nodes, Question } from "./ask.ts";
+import type { NodeContext, EndpointCall } from "./ask.ts";
 import { landedMessageHash } from "./find-message.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";
 
@@ -13,19 +13,20 @@ interface ShownLanding {
   readonly isArchive: boolean;
 }
 
-/** What one endpoint shows under the signature. */
+/** The transaction under the signature, at one endpoint. */
 type Shown = ShownLanding | "another_message" | "absent" | "no_history";
 type NamedAnswer = { readonly landed: Landing } | { readonly refused: LandingRefusal };
 
 /**
- * See `Ledger.namedLanding`. An operator who names a signature has seen the transaction somewhere else: that is a second
- * witness of the landing, and none of its outcome. An endpoint that has the history of that time and does not show it stands against both.
+ * See `Ledger.namedLanding`. An operator who names a signature has seen the transaction somewhere else: that counts as
+ * a second witness of the landing, but not of its outcome. An endpoint that has the history of that time and does not
+ * show it stands against both.
  */
 export async function namedLanding(
-  nodes: Nodes,
+  nodes: NodeContext,
   attempt: Attempt,
   signature: string,
-): Promise<Agreed<NamedAnswer>> {
+): Promise<Evidence<NamedAnswer>> {
   return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => answerOf(shown, nodes.witnesses));
 }
 
@@ -42,7 +43,7 @@ function answerOf(shown: readonly Shown[], witnesses: number): NamedAnswer {
   return { landed: first.landing };
 }
 
-function shownUnder(signature: string, attempt: Attempt): Question<Shown> {
+function shownUnder(signature: string, attempt: Attempt): EndpointCall<Shown> {
   return async (endpoint) => {
     const { statuses } = await statusesOf([signature])(endpoint);
     if (statuses[0]?.commitment === "finalized") {

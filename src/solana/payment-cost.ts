@@ -1,4 +1,4 @@
-/** Computes what a payment costs its sender besides its amount: network fee and rent, as the chain tells them. */
+/** Computes the costs of a payment for its sender: network fee and rent, as the chain reports them. */
 import {
   PACKET_DATA_SIZE,
   PublicKey,
@@ -9,11 +9,11 @@ import {
 } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { PaymentCost } from "../ledger/ledger.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
 import { agree, follows, unasked } from "./agree.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
@@ -21,7 +21,7 @@ import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 
-// Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
+// Each recipient is at least one key of 32 bytes. Above this number web3.js fails with unrelated errors.
 const MAX_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
 
 /**
@@ -32,17 +32,17 @@ export function expectFewRecipients(recipients: readonly unknown[]): void {
   if (recipients.length > MAX_RECIPIENTS) throw tooManyRecipients(recipients.length);
 }
 
-/** What a payment that does not fit is refused with. */
+/** The error for a payment that does not fit one transaction. */
 export function tooManyRecipients(recipients: number): RangeError {
   return new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
 }
 
 /**
- * Prices a payment that is not built yet: one signature, and an ATA for each recipient without one. Throws `RangeError`
- * for more recipients than one transaction can ever hold.
+ * Prices a payment that is not built yet: one signature, and an ATA for recipients without one. Throws `RangeError` for
+ * more recipients than one transaction can ever hold.
  */
 export async function paymentCost(
-  nodes: Nodes,
+  nodes: NodeContext,
   mint: Address | null,
   recipients: readonly Address[] | null,
 ): Promise<PaymentCost> {
@@ -59,7 +59,7 @@ export async function paymentCost(
 const PRICES_FOR_MS = 10_000;
 
 /** Lamports that the network charges for a message, priority fee included, as it did ten seconds ago at most. */
-export async function feeOf(nodes: Nodes, message: Message | MessageV0): Promise<Agreed<bigint>> {
+export async function feeOf(nodes: NodeContext, message: Message | MessageV0): Promise<Evidence<bigint>> {
   return await nodes.remembered(`fee ${pricedParts(message)}`, PRICES_FOR_MS, () =>
     agree(nodes, {
       subject: "the fee of a transaction",
@@ -91,7 +91,7 @@ function pricedParts({ header, staticAccountKeys, compiledInstructions }: Messag
 }
 
 /** Lamports that an account of `bytes` must hold to exist, as the chain priced it ten seconds ago at most. */
-export async function rentMinimum(nodes: Nodes, bytes: number): Promise<Agreed<bigint>> {
+export async function rentMinimum(nodes: NodeContext, bytes: number): Promise<Evidence<bigint>> {
   return await nodes.remembered(`rent ${bytes}`, PRICES_FOR_MS, () =>
     agree(nodes, {
       subject: "the rent of an account",
@@ -101,12 +101,12 @@ export async function rentMinimum(nodes: Nodes, bytes: number): Promise<Agreed<b
   );
 }
 
-/** Rent for the ATAs that have to be created. `recipients` null: one that is not known, and may need one. */
+/** Rent for the ATAs that have to be created. `recipients` null: an unknown recipient, who may need an ATA. */
 export async function rentForTokenAccounts(
-  nodes: Nodes,
+  nodes: NodeContext,
   mint: Address | null,
   recipients: readonly Address[] | null,
-): Promise<Agreed<bigint>> {
+): Promise<Evidence<bigint>> {
   if (mint === null) return unasked(0n);
   const [missing, rent] = await Promise.all([
     recipients === null
@@ -121,7 +121,7 @@ export async function rentForTokenAccounts(
 }
 
 /** An address that only holds lamports is no token account yet, so its rent is counted in full. */
-async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<Agreed<number>> {
+async function countMissing(nodes: NodeContext, accounts: readonly Address[]): Promise<Evidence<number>> {
   const read = readAccounts(accounts, "confirmed", ACCOUNT_HEAD);
   return await agree(nodes, {
     subject: "the token accounts of recipients",
@@ -131,7 +131,7 @@ async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise
   });
 }
 
-// Whose signature it is does not change its price; any key will do that is no program's.
+// The signer does not change the price of a signature; any key works that is not a program's.
 const ANY_KEY = new Uint8Array(32).fill(1);
 
 function messageOfOneSignature(blockhash: string): Message {

@@ -1,6 +1,6 @@
 /** Computes the priority fee that a caller's transaction bids. */
 import { MAX_COMPUTE_UNITS, priorityFeeOf } from "./compute-budget.ts";
-import type { Meaning } from "./read-instruction.ts";
+import type { DecodedInstruction } from "./read-instruction.ts";
 
 /**
  * 0.05 SOL, far above what wallets bid in a rush. It only stops a transaction whose declared payment is bait and whose
@@ -9,7 +9,7 @@ import type { Meaning } from "./read-instruction.ts";
 export const MAX_PRIORITY_FEE = 50_000_000n;
 
 /** The priority fee in lamports at most: a transaction that sets no limit of its own may compute as much as any. */
-export function priorityFee(meanings: readonly Meaning[]): bigint {
+export function priorityFee(meanings: readonly DecodedInstruction[]): bigint {
   let units = MAX_COMPUTE_UNITS;
   let microLamports = 0n;
   for (const meaning of meanings) {

@@ -1,4 +1,7 @@
-/** The ids of programs and of the chain's own accounts, base58: those that a payment may touch, and owners of accounts that are read. */
+/**
+ * The ids of programs and of the chain's own accounts, base58: programs that a payment may use, and owners of accounts
+ * that are read.
+ */
 import type { TokenProgram } from "../ledger/routing.ts";
 
 /** Moves lamports; owns every wallet. */

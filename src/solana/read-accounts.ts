@@ -1,6 +1,6 @@
 /** Reads accounts in batches, in the order asked, null where there is none. */
 import type { Commitment } from "../ledger/ledger.ts";
-import type { Question } from "./ask.ts";
+import type { EndpointCall } from "./ask.ts";
 import type { Account } from "./rpc/account.ts";
 import type { AccountQuery } from "./rpc/rpc-node.ts";
 
@@ -9,7 +9,7 @@ export function readAccounts(
   addresses: readonly string[],
   commitment: Commitment,
   dataSlice?: AccountQuery["dataSlice"],
-): Question<(Account | null)[]> {
+): EndpointCall<(Account | null)[]> {
   const query = { commitment, ...(dataSlice === undefined ? {} : { dataSlice }) };
   return async ({ rpc, accountsPerCall }) => {
     const accounts: (Account | null)[] = [];

@@ -1,4 +1,4 @@
-/** The instruction allow-list: what an instruction does, if it is one of the few that a wallet payment may hold. */
+/** The instruction allow-list: the meaning of an instruction that a wallet payment may contain. */
 import { SET_COMPUTE_UNIT_LIMIT, SET_COMPUTE_UNIT_PRICE } from "./compute-budget.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -10,8 +10,8 @@ import {
 } from "./programs.ts";
 import type { ResolvedInstruction } from "./resolve-instructions.ts";
 
-/** What one instruction does. Addresses are base58, amounts base units. */
-export type Meaning =
+/** The meaning of an instruction. Addresses are base58, amounts base units. */
+export type DecodedInstruction =
   | { readonly does: "nothing" }
   | { readonly does: "limit_compute"; readonly units: number }
   | { readonly does: "price_compute"; readonly microLamports: bigint }
@@ -36,15 +36,15 @@ export type Meaning =
   | { readonly does: "use_nonce" }
   | { readonly does: "something_else" };
 
-const SOMETHING_ELSE: Meaning = { does: "something_else" };
-const NOTHING: Meaning = { does: "nothing" };
+const SOMETHING_ELSE: DecodedInstruction = { does: "something_else" };
+const NOTHING: DecodedInstruction = { does: "nothing" };
 
 /**
  * Reads one instruction. Wallets insert instructions of their own anywhere, so position says nothing. Data must have
  * exactly the length its program defines; accounts beyond those a program reads are ignored as the program ignores
  * them (Solana Pay hangs its reference keys there).
  */
-export function readInstruction(instruction: ResolvedInstruction): Meaning {
+export function readInstruction(instruction: ResolvedInstruction): DecodedInstruction {
   const { program } = instruction;
   if (program === SYSTEM_PROGRAM) return readSystem(instruction);
   if (program === TOKEN_PROGRAM) return readToken(instruction);
@@ -58,7 +58,7 @@ const SYSTEM_TRANSFER = 2;
 const SYSTEM_ADVANCE_NONCE = 4;
 const SYSTEM_TRANSFER_BYTES = 12;
 
-function readSystem({ accounts, data }: ResolvedInstruction): Meaning {
+function readSystem({ accounts, data }: ResolvedInstruction): DecodedInstruction {
   const view = viewOf(data);
   if (data.length < 4) return SOMETHING_ELSE;
   const type = view.getUint32(0, true);
@@ -72,7 +72,7 @@ function readSystem({ accounts, data }: ResolvedInstruction): Meaning {
 const TOKEN_TRANSFER_CHECKED = 12;
 const TOKEN_TRANSFER_CHECKED_BYTES = 10;
 
-function readToken({ accounts, data }: ResolvedInstruction): Meaning {
+function readToken({ accounts, data }: ResolvedInstruction): DecodedInstruction {
   const [source, mint, destination, authority] = accounts;
   if (data[0] !== TOKEN_TRANSFER_CHECKED || data.length !== TOKEN_TRANSFER_CHECKED_BYTES) {
     return SOMETHING_ELSE;
@@ -88,7 +88,7 @@ function readToken({ accounts, data }: ResolvedInstruction): Meaning {
 const ASSOCIATED_CREATE = 0;
 const ASSOCIATED_CREATE_IDEMPOTENT = 1;
 
-function readAssociatedToken({ accounts, data }: ResolvedInstruction): Meaning {
+function readAssociatedToken({ accounts, data }: ResolvedInstruction): DecodedInstruction {
   const [payer, account, owner, mint, systemProgram, tokenProgram] = accounts;
   // The first version of `create` had no data at all.
   const [type = ASSOCIATED_CREATE] = data;
@@ -105,7 +105,7 @@ function readAssociatedToken({ accounts, data }: ResolvedInstruction): Meaning {
 const REQUEST_HEAP_FRAME = 1;
 const SET_LOADED_ACCOUNTS_DATA_SIZE_LIMIT = 4;
 
-function readComputeBudget({ data }: ResolvedInstruction): Meaning {
+function readComputeBudget({ data }: ResolvedInstruction): DecodedInstruction {
   const view = viewOf(data);
   if (data[0] === SET_COMPUTE_UNIT_PRICE && data.length === 9) {
     return { does: "price_compute", microLamports: view.getBigUint64(1, true) };
@@ -121,7 +121,7 @@ function readComputeBudget({ data }: ResolvedInstruction): Meaning {
 const LIGHTHOUSE_FIRST_ASSERTION = 2;
 const LIGHTHOUSE_LAST_ASSERTION = 16;
 
-function readLighthouse({ data }: ResolvedInstruction): Meaning {
+function readLighthouse({ data }: ResolvedInstruction): DecodedInstruction {
   const [type = 0] = data;
   return type >= LIGHTHOUSE_FIRST_ASSERTION && type <= LIGHTHOUSE_LAST_ASSERTION ? NOTHING : SOMETHING_ELSE;
 }

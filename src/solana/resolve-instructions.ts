@@ -1,14 +1,14 @@
 /** A message's instructions with every index replaced by the address it stands for, lookup tables included. */
 import { AddressLookupTableAccount, PublicKey } from "@solana/web3.js";
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import { agree, follows, unasked } from "./agree.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import type { DecodedTransaction } from "./decode-transaction.ts";
 import { LOOKUP_TABLE_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import type { Account } from "./rpc/account.ts";
 
-/** One instruction in plain words: base58 addresses and the bytes for the program. */
+/** A resolved instruction: base58 addresses and the bytes for the program. */
 export interface ResolvedInstruction {
   readonly program: string;
   readonly accounts: readonly string[];
@@ -21,17 +21,17 @@ export interface ResolvedInstruction {
  * is finalized cannot change under a signed transaction.
  */
 export async function resolveInstructions(
-  nodes: Nodes,
+  nodes: NodeContext,
   { message }: Pick<DecodedTransaction, "message">,
-): Promise<Agreed<readonly ResolvedInstruction[]> | null> {
+): Promise<Evidence<readonly ResolvedInstruction[]> | null> {
   const loaded = await loadedKeys(nodes, message.addressTableLookups);
   return loaded === null ? null : resolved(message, loaded);
 }
 
 function resolved(
   message: DecodedTransaction["message"],
-  loaded: Agreed<LoadedKeys>,
-): Agreed<readonly ResolvedInstruction[]> | null {
+  loaded: Evidence<LoadedKeys>,
+): Evidence<readonly ResolvedInstruction[]> | null {
   const accountKeysFromLookups = {
     writable: loaded.writable.map((key) => new PublicKey(key)),
     readonly: loaded.readonly.map((key) => new PublicKey(key)),
@@ -71,7 +71,7 @@ interface LoadedKeys {
   readonly readonly: readonly string[];
 }
 
-async function loadedKeys(nodes: Nodes, lookups: Lookups): Promise<Agreed<LoadedKeys> | null> {
+async function loadedKeys(nodes: NodeContext, lookups: Lookups): Promise<Evidence<LoadedKeys> | null> {
   if (lookups.length === 0) return unasked({ writable: [], readonly: [] });
   const addresses = lookups.map(({ accountKey }) => accountKey.toBase58());
   const read = readAccounts(addresses, "finalized", TABLE_BYTES);

@@ -1,12 +1,12 @@
 /** Reads how much a payer has and needs, when a simulation failed because something runs short. */
 import type { Message, MessageV0 } from "@solana/web3.js";
 import type { Address } from "../address.ts";
-import type { Heard } from "../ledger/belief.ts";
+import type { Hint } from "../ledger/belief.ts";
 import type { DeclaredPayment, SimulationFault } from "../ledger/ledger.ts";
 import { agree } from "./agree.ts";
-import { ask, type Nodes } from "./ask.ts";
+import { ask, type NodeContext } from "./ask.ts";
 import { feeOf, rentForTokenAccounts, rentMinimum } from "./payment-cost.ts";
-import type { Meaning } from "./read-instruction.ts";
+import type { DecodedInstruction } from "./read-instruction.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { isTokenProgram } from "./programs.ts";
 import { readTokenAccount } from "./token-accounts.ts";
@@ -17,11 +17,14 @@ type Shortage = Extract<SimulationFault, { kind: "insufficient_balance" }>;
 export interface ReadPayment {
   readonly payment: DeclaredPayment;
   readonly message: Message | MessageV0;
-  readonly meanings: readonly Meaning[];
+  readonly meanings: readonly DecodedInstruction[];
 }
 
-/** What the sender's lamports do not cover: the fee, the rent of accounts to be created, or what a wallet must keep. */
-export type Uncovered = "fee" | "rent" | "leftover";
+/**
+ * The part that the sender's lamports do not cover: the fee, the rent of accounts to be created, or what a wallet must
+ * keep.
+ */
+type Uncovered = "fee" | "rent" | "leftover";
 
 /**
  * Required is counted up to what is not covered: the fee alone; or the fee and the rent of the accounts to be created; or,
@@ -29,7 +32,7 @@ export type Uncovered = "fee" | "rent" | "leftover";
  * rent, but more than nothing, lacks that as well.
  */
 export async function lamportShortage(
-  nodes: Nodes,
+  nodes: NodeContext,
   { payment, message, meanings }: ReadPayment,
   uncovered: Uncovered,
 ): Promise<Shortage> {
@@ -54,11 +57,11 @@ export async function lamportShortage(
 }
 
 /**
- * One of the sender's token accounts holds less than the payment takes from it; the sender's others do not count; an
- * account that does not exist holds 0.
+ * Finds a token account of the sender that holds less than the payment takes from it; further accounts of the sender do
+ * not count; an absent account holds 0.
  */
 export async function tokenShortage(
-  nodes: Nodes,
+  nodes: NodeContext,
   { payment, meanings }: ReadPayment,
   source: string,
 ): Promise<Shortage> {
@@ -79,10 +82,13 @@ export async function tokenShortage(
   };
 }
 
-/** Which end of a token transfer is no token account, judged at confirmed: the paying one before the paid one. */
+/**
+ * Finds the end of a token transfer that is no token account, at confirmed: the paying account is checked before the
+ * paid account.
+ */
 export async function missingTokenAccount(
-  nodes: Nodes,
-  { source, destination }: Extract<Meaning, { does: "transfer_token" }>,
+  nodes: NodeContext,
+  { source, destination }: Extract<DecodedInstruction, { does: "transfer_token" }>,
 ): Promise<"source" | "destination" | null> {
   const read = readAccounts([source, destination], "confirmed");
   const missing = await agree(nodes, {
@@ -99,7 +105,7 @@ export async function missingTokenAccount(
   return missing === "none" ? null : missing;
 }
 
-async function lamportsOf(nodes: Nodes, address: Address): Promise<Heard<bigint>> {
+async function lamportsOf(nodes: NodeContext, address: Address): Promise<Hint<bigint>> {
   return await ask(nodes, async ({ rpc }) => BigInt((await rpc.getBalance(address, "confirmed")).value));
 }
 

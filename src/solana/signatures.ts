@@ -1,4 +1,4 @@
-/** Whether received bytes carry all the signatures they need. */
+/** Checks that received bytes carry all required signatures. */
 import { isSignedBy } from "../ed25519.ts";
 import type { DecodedTransaction } from "./decode-transaction.ts";
 

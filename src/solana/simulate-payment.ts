@@ -1,25 +1,25 @@
 /** Simulates a verified payment, and explains to its payer why it would fail. */
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import {
   LedgerUnavailable,
   type DeclaredPayment,
   type SimulationFault,
   type VerifiedPayment,
 } from "../ledger/ledger.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import { decodeTransaction } from "./decode-transaction.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { readInstruction } from "./read-instruction.ts";
-import { askAnew } from "./remembered.ts";
+import { askAnew } from "./answer-cache.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 import { simulate } from "./simulation.ts";
 
 /** Simulates with the signatures checked. The bytes are taken apart again only to explain a failure. */
 export async function simulatePayment(
-  nodes: Nodes,
+  nodes: NodeContext,
   verified: VerifiedPayment,
   payment: DeclaredPayment,
-): Promise<Agreed<SimulationFault> | null> {
+): Promise<Evidence<SimulationFault> | null> {
   const failure = await simulate(nodes, verified.bytes, true);
   if (failure === null) return null;
   const decoding = decodeTransaction(Buffer.from(verified.bytes).toString("base64"));

@@ -1,7 +1,7 @@
 /** Runs a transaction on nodes without sending it, its bytes as they would be sent. */
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import { failureOf } from "./agree.ts";
-import type { Nodes, Question } from "./ask.ts";
+import type { NodeContext, EndpointCall } from "./ask.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 
 /** A simulated run: the chain's error in its JSON form (null: none), and the log. */
@@ -17,15 +17,16 @@ const SIGNATURE_REFUSED = -32003;
  * Simulates at confirmed, over the blockhash in the bytes; null when it succeeds. `sigVerify` has the node check the
  * signatures too.
  *
- * The success of a single run is enough: what then fails on the chain costs its fee and moves nothing. An error is
- * believed when `nodes.witnesses` endpoints tell the same, since payees are left out and callers are refused because of
- * it. A node that does not know the blockhash may only lag, so its answer counts where no endpoint knows the blockhash.
+ * The success of a single run is enough: a transaction that then fails on the chain costs its fee and moves nothing. An
+ * error is believed when `nodes.witnesses` endpoints tell the same, since payees are left out and callers are refused
+ * because of it. A node that does not know the blockhash may only lag, so its answer counts where no endpoint knows the
+ * blockhash.
  */
 export async function simulate(
-  nodes: Nodes,
+  nodes: NodeContext,
   bytes: Uint8Array,
   sigVerify: boolean,
-): Promise<Agreed<Simulation> | null> {
+): Promise<Evidence<Simulation> | null> {
   return await failureOf(nodes, {
     subject: "a simulated transaction",
     question: runOf(bytes, sigVerify),
@@ -37,7 +38,7 @@ export async function simulate(
 
 const BLOCKHASH_NOT_FOUND = "BlockhashNotFound";
 
-function runOf(bytes: Uint8Array, sigVerify: boolean): Question<Simulation> {
+function runOf(bytes: Uint8Array, sigVerify: boolean): EndpointCall<Simulation> {
   return async ({ rpc }) => {
     try {
       const { err, logs } = await rpc.simulateTransaction(bytes, { sigVerify });

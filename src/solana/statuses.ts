@@ -1,28 +1,28 @@
 /** Reads statuses and receipts of signatures. */
-import type { Agreed, Heard } from "../ledger/belief.ts";
+import type { Evidence, Hint } from "../ledger/belief.ts";
 import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
 import { weigh } from "./agree.ts";
-import { ask, type Nodes, type Question } from "./ask.ts";
+import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { signatureOf } from "./rpc/landed-transaction.ts";
-import type { StatusTold } from "./rpc/rpc-node.ts";
+import type { NodeSignatureStatus } from "./rpc/rpc-node.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
 const RECEIPTS_AT_ONCE = 8;
 
-/** What one node said of some signatures, and the oldest slot at which it was true. */
-export interface StatusAnswer {
+/** The answer of one node about some signatures, and the slot since when the whole answer is true. */
+interface StatusAnswer {
   readonly slot: number;
   readonly statuses: readonly (SignatureStatus | null)[];
 }
 
 /** Statuses in the order asked, from any node, its history included. */
 export async function statuses(
-  nodes: Nodes,
+  nodes: NodeContext,
   signatures: readonly string[],
-): Promise<Heard<readonly (SignatureStatus | null)[]>> {
-  const found: Heard<SignatureStatus | null>[] = [];
+): Promise<Hint<readonly (SignatureStatus | null)[]>> {
+  const found: Hint<SignatureStatus | null>[] = [];
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
     const answer = await ask(nodes, statusesOf(batch));
     found.push(...answer.statuses);
@@ -31,7 +31,7 @@ export async function statuses(
 }
 
 /** The question for some signatures, in calls of the size that the endpoint takes. */
-export function statusesOf(signatures: readonly string[]): Question<StatusAnswer> {
+export function statusesOf(signatures: readonly string[]): EndpointCall<StatusAnswer> {
   return async ({ rpc, signaturesPerCall }) => {
     const found: (SignatureStatus | null)[] = [];
     let oldest = Infinity;
@@ -44,7 +44,7 @@ export function statusesOf(signatures: readonly string[]): Question<StatusAnswer
   };
 }
 
-function readStatus(status: StatusTold): SignatureStatus | null {
+function readStatus(status: NodeSignatureStatus): SignatureStatus | null {
   if (status === null) return null;
   const { confirmationStatus: commitment, slot, err } = status;
   return { commitment, slot, error: errorText(err) };
@@ -52,17 +52,17 @@ function readStatus(status: StatusTold): SignatureStatus | null {
 
 /** See `Ledger.confirmed`. */
 export async function confirmed(
-  nodes: Nodes,
+  nodes: NodeContext,
   signatures: readonly string[],
-): Promise<Agreed<readonly boolean[]>> {
+): Promise<Evidence<readonly boolean[]>> {
   return await weighEach(nodes, signatures, (told) => told.filter(isConfirmed).length >= nodes.witnesses);
 }
 
 /** See `Ledger.landedErrors`. */
 export async function landedErrors(
-  nodes: Nodes,
+  nodes: NodeContext,
   signatures: readonly string[],
-): Promise<Agreed<readonly (string | null)[]>> {
+): Promise<Evidence<readonly (string | null)[]>> {
   return await weighEach(nodes, signatures, (told) => {
     const errors = told.flatMap((status) => (status?.commitment === "finalized" ? [status.error] : []));
     const isAlike = (error: string | null): boolean =>
@@ -71,13 +71,13 @@ export async function landedErrors(
   });
 }
 
-/** Concludes of each signature from what all endpoints that answer tell of it. */
+/** Draws a conclusion about each signature from the answers of all endpoints. */
 async function weighEach<R>(
-  nodes: Nodes,
+  nodes: NodeContext,
   signatures: readonly string[],
   conclude: (told: readonly (SignatureStatus | null)[]) => R,
-): Promise<Agreed<readonly R[]>> {
-  const found: Agreed<readonly R[]>[number][] = [];
+): Promise<Evidence<readonly R[]>> {
+  const found: Evidence<readonly R[]>[number][] = [];
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
     const ofEach = (answers: readonly StatusAnswer[]): readonly R[] =>
       batch.map((_, index) => conclude(answers.map(({ statuses: told }) => told[index] ?? null)));
@@ -92,10 +92,10 @@ function isConfirmed(status: SignatureStatus | null): boolean {
 
 /** Receipts of finalized transactions, in the order asked, as enough endpoints tell them. */
 export async function receipts(
-  nodes: Nodes,
+  nodes: NodeContext,
   signatures: readonly string[],
-): Promise<Agreed<readonly (Receipt | null)[]>> {
-  const found: Agreed<Receipt | null>[] = [];
+): Promise<Evidence<readonly (Receipt | null)[]>> {
+  const found: Evidence<Receipt | null>[] = [];
   for (const batch of batches(signatures, RECEIPTS_AT_ONCE)) {
     found.push(
       ...(await Promise.all(
@@ -126,7 +126,7 @@ function isSame(one: Receipt, other: Receipt): boolean {
 }
 
 /** The receipt of one finalized transaction; null where the node does not have it. */
-export function receiptOf(signature: string): Question<Receipt | null> {
+export function receiptOf(signature: string): EndpointCall<Receipt | null> {
   return async ({ rpc }) => {
     const landed = await rpc.getTransaction(signature);
     if (landed === null || landed.meta === null) return null;

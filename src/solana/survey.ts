@@ -1,11 +1,11 @@
-/** Compares from time to time how far each endpoint is: only so a lagging one is seen, one that has recovered, and the time. */
+/** Regularly compares the slots of all endpoints, to notice lagging and recovered endpoints, and the chain's time. */
 import { elapsed } from "../runtime.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import { chainTime } from "./chain-time.ts";
 import { asEndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { noteFailure, noteLook, noteTime, restOf } from "./health.ts";
-import { readEnd, type BlockMoment } from "./routing/clock-sysvar.ts";
+import { readEnd, type BlockTime } from "./routing/clock-sysvar.ts";
 
 // How late lagging is noticed while anything is asked. It costs one cheap call per endpoint; an idle ledger makes none.
 const SURVEY_MS = 5_000;
@@ -14,7 +14,7 @@ const ALONE_MS = 30_000;
 const FIRST_ALONE_MS = 1_000;
 
 /** Returns a function to call with every question. It never makes the question wait: what it finds out serves later ones. */
-export function surveyOf(nodes: Nodes): () => void {
+export function surveyOf(nodes: NodeContext): () => void {
   const isAlone = nodes.endpoints.length === 1;
   const pauseMs = isAlone ? ALONE_MS : SURVEY_MS;
   let isUnderWay = false;
@@ -31,8 +31,8 @@ export function surveyOf(nodes: Nodes): () => void {
 }
 
 /** Never rejects. The verdict waits for the slowest: an endpoint compared with only some of the others may seem ahead. */
-async function survey(nodes: Nodes): Promise<void> {
-  const ends = new Map<Endpoint, BlockMoment>();
+async function survey(nodes: NodeContext): Promise<void> {
+  const ends = new Map<Endpoint, BlockTime>();
   const look = async (endpoint: Endpoint): Promise<void> => {
     if (restOf(endpoint, nodes.clock.now()) > 0) return;
     try {

@@ -1,9 +1,9 @@
 /** Reads whether associated token accounts can be used, so that a freeze is found before a payment needs the account. */
 import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
-import type { Heard } from "../ledger/belief.ts";
+import type { Hint } from "../ledger/belief.ts";
 import type { TokenAccountState } from "../ledger/ledger.ts";
-import { ask, type Nodes } from "./ask.ts";
+import { ask, type NodeContext } from "./ask.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
@@ -13,9 +13,9 @@ import { readTokenAccount } from "./token-accounts.ts";
 
 /** See `Ledger.tokenAccountStates`. */
 export async function tokenAccountStates(
-  nodes: Nodes,
+  nodes: NodeContext,
   accounts: readonly { readonly owner: Address; readonly mint: Address }[],
-): Promise<Heard<readonly TokenAccountState[]>> {
+): Promise<Hint<readonly TokenAccountState[]>> {
   const addresses = accounts.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
   const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
   return await ask(nodes, async (endpoint) => {

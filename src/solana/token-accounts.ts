@@ -1,10 +1,10 @@
-/** Token accounts: which program has them, and what their bytes say. */
+/** Decodes token accounts and mints, and names their token programs. */
 import { addressOf, type Address } from "../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../ledger/routing.ts";
 import { MINT_BYTES } from "./layouts.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 
-/** What a token account holds. */
+/** The content of a token account. */
 export interface TokenAccount {
   readonly mint: Address;
   readonly owner: Address;
@@ -12,14 +12,14 @@ export interface TokenAccount {
   readonly amount: bigint;
 }
 
-/** Which token program an id is, null when it is none. */
+/** The token program of this id; null for any other program. */
 export function programOf(id: string): TokenProgram | null {
   if (id === TOKEN_PROGRAM) return "token";
   return id === TOKEN_2022_PROGRAM ? "token-2022" : null;
 }
 
 /** A token account whose addresses are bytes: base58 of thousands of them takes longer than all else. */
-export interface RawTokenAccount {
+interface RawTokenAccount {
   readonly mint: Buffer;
   readonly owner: Buffer;
   readonly amount: bigint;

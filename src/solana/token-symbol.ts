@@ -9,7 +9,7 @@ const NAME_AT = 64;
 // A longer text is no symbol.
 const MAX_SYMBOL_BYTES = 32;
 
-/** The symbol in a mint's data; null when there is none, or none that can be read. Never throws. */
+/** The symbol in a mint's data; null without a readable symbol. Never throws. */
 export function readTokenSymbol(mint: Buffer): string | null {
   if (mint.length <= MINT_BYTES || mint[ACCOUNT_TYPE_OFFSET] !== ACCOUNT_TYPE.mint) return null;
   let at = ACCOUNT_TYPE_OFFSET + 1;

@@ -2,7 +2,7 @@
 import { LedgerUnavailable, type EndpointTrouble } from "../ledger/ledger.ts";
 import type { EndpointFailure } from "./endpoint-failure.ts";
 
-/** What became of asking an endpoint; one without a failure was not asked, because it wants to be left alone. */
+/** The trouble of an endpoint; an endpoint without a failure was not asked, because it wants to be left alone. */
 export function troubleOf(
   { name }: { readonly name: string },
   failure: EndpointFailure | undefined,
@@ -37,7 +37,7 @@ export function tooFewWitnesses(
   );
 }
 
-/** One error out of those of endpoints that were asked one by one. */
+/** Combines the errors of endpoints that were asked separately. */
 export function allUnavailable(closed: AbortSignal, errors: readonly unknown[]): LedgerUnavailable {
   const troubles = errors.flatMap((error) => (error instanceof LedgerUnavailable ? error.troubles : []));
   return unavailable(closed, troubles);

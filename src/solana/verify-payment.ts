@@ -4,14 +4,14 @@ import type { Account } from "./rpc/account.ts";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import { isOfSmallOrder } from "../ledger/small-order.ts";
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
 import { agree, follows, unasked } from "./agree.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
-import { matchContent, type UnprovenAccounts } from "./match-content.ts";
+import { matchContent, type UnprovenAccountSet } from "./match-content.ts";
 import { MAX_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
@@ -21,14 +21,14 @@ import { signatureFault } from "./signatures.ts";
 import { readTokenAccount } from "./token-accounts.ts";
 
 /**
- * The steps in order; the first that fails names the reason. What costs nothing comes before what asks a node, so
- * garbage never reaches one; what the bytes say comes before whether they are still alive.
+ * Verifies in fixed steps; the first failing step gives the reason. Free checks come before questions to nodes, so
+ * garbage never reaches a node; the content is checked before the lifetime.
  */
 export async function verifyPayment(
-  nodes: Nodes,
+  nodes: NodeContext,
   putativeTransaction: string,
   payment: DeclaredPayment,
-): Promise<{ verified: Agreed<VerifiedPayment> } | { refused: SignatureFault }> {
+): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }> {
   const decoding = decodeTransaction(putativeTransaction);
   if ("refused" in decoding) return decoding;
   const transaction = decoding.decoded;
@@ -50,7 +50,7 @@ export async function verifyPayment(
   return { verified: follows(content.proof, () => verified) };
 }
 
-/** The sender pays the fee and signs alone: a co-signer that was not declared makes it another transaction. */
+/** The sender pays the fee and signs alone: an undeclared co-signer would make it a different transaction. */
 function signerFault(
   { message, signatures }: DecodedTransaction,
   payment: DeclaredPayment,
@@ -65,12 +65,12 @@ function signerFault(
 
 const POINT_BYTES = 32;
 
-/** What the message does, and whether it is what was declared. */
+/** Reads the meaning of the message, and compares it with the declaration. */
 async function judgeContent(
-  nodes: Nodes,
+  nodes: NodeContext,
   transaction: DecodedTransaction,
   payment: DeclaredPayment,
-): Promise<{ readonly proof: Agreed<boolean> } | { readonly refused: SignatureFault }> {
+): Promise<{ readonly proof: Evidence<boolean> } | { readonly refused: SignatureFault }> {
   const instructions = await resolveInstructions(nodes, transaction);
   if (instructions === null) return { refused: "unknown_lookup_table" };
   const meanings = instructions.map(readInstruction);
@@ -84,10 +84,10 @@ async function judgeContent(
 
 /** An ATA that does not exist (yet) neither pays nor is paid: simulation will say so. */
 async function areOwnedAsDeclared(
-  nodes: Nodes,
-  { sources, associated }: UnprovenAccounts,
+  nodes: NodeContext,
+  { sources, associated }: UnprovenAccountSet,
   { sender, mint }: DeclaredPayment,
-): Promise<Agreed<boolean>> {
+): Promise<Evidence<boolean>> {
   const asked = [...sources, ...associated.keys()];
   if (asked.length === 0) return unasked(true);
   const read = readAccounts(asked, "confirmed", ACCOUNT_HEAD);

@@ -1,12 +1,12 @@
 /** Counts the endpoints that are there to agree. */
-import type { Agreed } from "../ledger/belief.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { WitnessCount } from "../ledger/ledger.ts";
 import { gather } from "./agree.ts";
-import type { Nodes } from "./ask.ts";
+import type { NodeContext } from "./ask.ts";
 import { MAX_SLOTS_BEHIND } from "./health.ts";
 
 /** See `Ledger.witnesses`. */
-export async function witnessCount(nodes: Nodes): Promise<Agreed<WitnessCount>> {
+export async function witnessCount(nodes: NodeContext): Promise<Evidence<WitnessCount>> {
   return await gather(
     nodes,
     ({ rpc }) => rpc.getSlot("finalized"),

@@ -1,11 +1,11 @@
-/** What can be measured: the one list from which each adapter makes its instruments. */
+/** The measured quantities: telemetry adapters make their instruments from this list. */
 import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../diagnostics.ts";
 import type { Health } from "../service/read-health.ts";
 
 /** The values of an instrument's labels, by name. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
-/** How long something took, one value each time it happens. */
+/** A histogram of durations, one value for each event. */
 export interface DurationInstrument {
   /** Dotted, without the unit. */
   readonly name: string;
@@ -15,17 +15,17 @@ export interface DurationInstrument {
   readonly subscribe: (record: (seconds: number, labels: Labels) => void) => () => void;
 }
 
-/** How something is at the moment. */
+/** A gauge: the present value of a quantity. */
 export interface GaugeInstrument {
-  /** Dotted, with the unit where there is one. */
+  /** Dotted, with the unit if any. */
   readonly name: string;
   readonly description: string;
   readonly labels: readonly string[];
   readonly valuesOf: (health: Health) => readonly GaugeValue[];
 }
 
-/** One value of a gauge. */
-export interface GaugeValue {
+/** A value of a gauge. */
+interface GaugeValue {
   readonly value: number;
   readonly labels: Labels;
 }
@@ -33,7 +33,7 @@ export interface GaugeValue {
 /** Upper bounds of the buckets of a histogram, in seconds: from a commit to the deadline of a webhook. */
 export const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** What a topic gives an instrument. */
+/** The measurement of a topic's messages by an instrument. */
 interface Measure<Message extends object, Name extends string> {
   readonly topic: Topic<Message>;
   readonly msOf: (message: Message) => number;

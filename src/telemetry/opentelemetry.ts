@@ -1,16 +1,16 @@
 /** `paystate/opentelemetry`: what this process does, as instruments of a meter of OpenTelemetry. */
 import type { BatchObservableResult, Meter, ObservableGauge } from "@opentelemetry/api";
 import { systemClock } from "../runtime.ts";
-import { RecentHealth, type HealthSource } from "../service/recent-health.ts";
+import { HealthCache, type HealthSource } from "../service/health-cache.ts";
 import { BUCKETS_SECONDS, DURATIONS, GAUGES, type GaugeInstrument } from "./instruments.ts";
 
-export type { HealthSource } from "../service/recent-health.ts";
+export type { HealthSource } from "../service/health-cache.ts";
 
-/** What is measured, and where it goes. */
+/** The measured service, and the meter. */
 export interface OpenTelemetryOptions {
   /** From your MeterProvider: `metrics.getMeter("paystate")`. */
   readonly meter: Meter;
-  /** Whose health becomes gauges. Left out, for instance with an engine alone: durations only. */
+  /** The service whose health becomes gauges. Without a service, for instance with an engine alone: durations only. */
   readonly service?: HealthSource;
 }
 
@@ -39,7 +39,7 @@ export function openTelemetryMetrics({ meter, service }: OpenTelemetryOptions): 
 }
 
 function observe(meter: Meter, service: HealthSource): () => void {
-  const recent = new RecentHealth(service, systemClock);
+  const recent = new HealthCache(service, systemClock);
   const gauges = new Map<GaugeInstrument, ObservableGauge>(
     GAUGES.map((each) => [each, meter.createObservableGauge(each.name, { description: each.description })]),
   );

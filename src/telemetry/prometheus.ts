@@ -1,7 +1,7 @@
 /** `paystate/prometheus`: what this process does, as metrics of a registry of prom-client. */
 import { Gauge, Histogram, type Registry } from "prom-client";
 import { systemClock } from "../runtime.ts";
-import { RecentHealth, type HealthSource } from "../service/recent-health.ts";
+import { HealthCache, type HealthSource } from "../service/health-cache.ts";
 import {
   BUCKETS_SECONDS,
   DURATIONS,
@@ -10,13 +10,13 @@ import {
   type GaugeInstrument,
 } from "./instruments.ts";
 
-export type { HealthSource } from "../service/recent-health.ts";
+export type { HealthSource } from "../service/health-cache.ts";
 
-/** What is measured, and where it goes. */
+/** The measured service, and the registry. */
 export interface PrometheusOptions {
   /** Yours; its `metrics()` is the text that Prometheus scrapes. */
   readonly registry: Registry;
-  /** Whose health becomes gauges. Left out, for instance with an engine alone: durations only. */
+  /** The service whose health becomes gauges. Without a service, for instance with an engine alone: durations only. */
   readonly service?: HealthSource;
 }
 
@@ -41,7 +41,7 @@ export function prometheusMetrics({ registry, service }: PrometheusOptions): () 
   const ends = DURATIONS.map((each) => histogramOf(each, registry));
   const names = DURATIONS.map(({ name }) => durationName(name));
   if (service !== undefined) {
-    const recent = new RecentHealth(service, systemClock);
+    const recent = new HealthCache(service, systemClock);
     for (const each of GAUGES) gaugeOf(each, registry, recent);
     names.push(...GAUGES.map(({ name }) => underscored(name)));
   }
@@ -68,7 +68,7 @@ function histogramOf(
 function gaugeOf(
   { name, description, labels, valuesOf }: GaugeInstrument,
   registry: Registry,
-  recent: RecentHealth,
+  recent: HealthCache,
 ): void {
   const gauge = new Gauge({
     name: underscored(name),

@@ -10,7 +10,7 @@ import {
 import type {
   EngineStorage,
   HistoryRecord,
-  InstanceListing,
+  InstanceListQuery,
   InstanceRecord,
   WatchRecord,
 } from "../storage.ts";
@@ -34,7 +34,7 @@ export class Records {
     this.#leases = new Rows(engineTables.paystateLeases, journal);
   }
 
-  /** What a commit does with them. */
+  /** The acts of a commit on instances. */
   target(hasTasks: (instance: string) => boolean): Omit<CommitTarget, "tasks" | "write"> {
     const [instances, history, watches] = [this.#instances, this.#history, this.#watches];
     return {
@@ -69,7 +69,7 @@ export class Records {
     };
   }
 
-  /** By kind, then key. */
+  /** Watches by kind, then key. */
   watchesOf(instance: string, limit: number): WatchRecord[] {
     return this.#shown(this.#watches.under("instance", instance)).slice(0, limit);
   }
@@ -125,15 +125,16 @@ const byKind = by<WatchRecord>(
 const id = (instance: InstanceRecord): string => instance.id;
 const oldestFirst = by<InstanceRecord>(({ createdAt }) => createdAt, id);
 
-const ORDERS: { readonly [O in InstanceListing["order"]]: (a: InstanceRecord, b: InstanceRecord) => number } =
-  {
-    id: by(id),
-    newest: (a, b) => oldestFirst(b, a),
-    ended: by(({ updatedAt }) => updatedAt, id),
-    workflow: by(({ workflow }) => workflow),
-  };
+const ORDERS: {
+  readonly [O in InstanceListQuery["order"]]: (a: InstanceRecord, b: InstanceRecord) => number;
+} = {
+  id: by(id),
+  newest: (a, b) => oldestFirst(b, a),
+  ended: by(({ updatedAt }) => updatedAt, id),
+  workflow: by(({ workflow }) => workflow),
+};
 
-function listed(all: readonly InstanceRecord[], listing: InstanceListing): readonly InstanceRecord[] {
+function listed(all: readonly InstanceRecord[], listing: InstanceListQuery): readonly InstanceRecord[] {
   const { order, after } = listing;
   const place = (typeof after === "string" ? { id: after, workflow: after } : after) as InstanceRecord | null;
   const isListed = ({ workflow, status, updatedAt }: InstanceRecord): boolean => {

@@ -10,7 +10,7 @@ export class Journal {
     this.#undo.push(undo);
   }
 
-  /** Does all of `act` or nothing: what it changed is taken back when it throws, or when its answer is not to be kept. */
+  /** Does all of `act` or nothing: changes are taken back when `act` throws, or when its answer is not to be kept. */
   atomically<A>(act: () => A, isKept: (answer: A) => boolean = () => true): A {
     this.#undo = [];
     let kept = false;
@@ -25,12 +25,12 @@ export class Journal {
   }
 }
 
-/** What is known of a table. */
+/** The shape of a table. */
 interface Shape {
   readonly columns: object;
   /** The fields that identify a row; `id` alone unless said otherwise. */
   readonly key?: readonly string[];
-  /** Fields whose values gather rows that are read together. */
+  /** Fields by which rows are read together. */
   readonly lookups?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export class Rows<R extends object> {
   readonly #shape: Shape;
   readonly #journal: Journal;
   readonly #rows = new Map<string, R>();
-  /** By field, by value, by key. */
+  /** Lookups by field, by value, by key. */
   readonly #lookups: ReadonlyMap<string, Map<unknown, Map<string, R>>>;
 
   constructor(shape: Shape, journal: Journal) {
@@ -107,7 +107,7 @@ export class Rows<R extends object> {
 
 const valueOf = (row: object, field: string): unknown => (row as Readonly<Record<string, unknown>>)[field];
 
-/** By the values of these functions: the first difference decides. */
+/** Orders rows by the values of these functions: the first difference decides. */
 export function by<R>(...values: readonly ((row: R) => unknown)[]): (a: R, b: R) => number {
   return (a, b) => {
     for (const value of values) {
@@ -118,7 +118,7 @@ export function by<R>(...values: readonly ((row: R) => unknown)[]): (a: R, b: R)
   };
 }
 
-/** Nothing first, false before true, texts by their bytes. */
+/** Orders values: null first, false before true, texts by their bytes. */
 export function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? -1 : 1;

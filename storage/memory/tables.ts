@@ -9,12 +9,13 @@ import {
   planInstall,
   selectionOf,
 } from "../index.ts";
-import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Capacity, Tallied } from "../storage.ts";
+import type { AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, GroupLimit, TallyResult } from "../storage.ts";
 import type { AnyTable, Migration } from "../table.ts";
 import { by, compare, type Journal, Rows } from "./rows.ts";
 
 /** With its place in the order in which rows were inserted, in a field that no column of a caller can be. */
 type AnyRow = Readonly<Record<string, unknown>>;
+type Selection = ReturnType<typeof selectionOf>;
 const SEQ = "seq";
 
 /** The tables that are installed. */
@@ -26,7 +27,7 @@ export class Tables {
     this.#journal = journal;
   }
 
-  /** All of them, or none when one is refused. */
+  /** Installs all tables, or no table when one is refused. */
   install(tables: readonly AnyTable[]): void {
     const plans = tables.map((table) => planInstall(table, this.#installed.get(table.name) ?? null));
     tables.forEach((table, index) => {
@@ -91,14 +92,15 @@ class GivenTable {
     return (isLost ? [] : found.slice(start, start + limit)).map((row) => copyRow(this.#table, row));
   }
 
-  tally(query: AnyQuery): Tallied {
+  tally(query: AnyQuery): TallyResult {
     const found = this.#selected(query);
     return { count: found.length, total: query.sum === undefined ? 0n : totalOf(found, query.sum) };
   }
 
   /** The rows that a read asks for, in their order. */
   #selected(query: AnyQuery): readonly AnyRow[] {
-    const { index, equals, order, after } = selectionOf(this.#table, query);
+    const selection = selectionOf(this.#table, query);
+    const { index, equals, anyOf, order, after } = selection;
     const isDescending = query.order === "desc";
     const isBeyond = (row: AnyRow): boolean => {
       // As a database compares: a row without a value is neither above nor below.
@@ -108,12 +110,11 @@ class GivenTable {
       }
       return after.length === 0;
     };
-    // Reads by the key, and by the order of insertion, have no lookup.
-    const [first] = query.index === "key" ? [] : equals;
-    const candidates = first === undefined ? this.#rows.all() : this.#rows.under(first[0].name, first[1]);
+    const candidates = this.#candidates(selection);
     const found = candidates.filter(
       (row) =>
         equals.every(([{ name }, value]) => row[name] === value) &&
+        (anyOf === null || anyOf.values.some((value) => value === row[anyOf.field])) &&
         Object.entries(index.where).every(([field, value]) => row[field] === value) &&
         index.present.every((field) => row[field] !== null) &&
         isBeyond(row),
@@ -121,6 +122,17 @@ class GivenTable {
     const fields = [...order.map(({ name }) => name), SEQ];
     const inOrder = by(...fields.map((field) => (row: AnyRow) => row[field]));
     return found.toSorted(isDescending ? (a, b) => inOrder(b, a) : inOrder);
+  }
+
+  /** Rows among which those of a selection are. */
+  #candidates({ index, equals, anyOf }: Selection): readonly AnyRow[] {
+    if (anyOf?.field === this.#table.key) {
+      return [...new Set(anyOf.values)].map((key) => this.#rows.get(key)).filter((row) => row !== undefined);
+    }
+    const [first] = equals;
+    // Reads by the key, and by the order of insertion, have no lookup.
+    const looked = index.on[0] === this.#table.key ? undefined : first;
+    return looked === undefined ? this.#rows.all() : this.#rows.under(looked[0].name, looked[1]);
   }
 
   /** Carries out one write; false when it is refused. */
@@ -164,7 +176,7 @@ class GivenTable {
   }
 
   /** Whether the group of a row has room for it. What has left the window of the group is removed. */
-  #hasRoom(row: AnyRow, atMost: Capacity): boolean {
+  #hasRoom(row: AnyRow, atMost: GroupLimit): boolean {
     const { name, group } = this.#table;
     const [first] = group?.by ?? [];
     if (group === null || first === undefined) throw new TypeError(`atMost: ${name} has no group`);

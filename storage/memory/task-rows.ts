@@ -3,7 +3,7 @@ import {
   compareTexts,
   engineTables,
   type StoredTask,
-  type TaskLine,
+  type ClaimQueueName,
   type TaskRow,
   type TaskRows,
 } from "../index.ts";
@@ -77,7 +77,7 @@ export class MemoryTaskRows implements TaskRows {
       .slice(0, limit);
   }
 
-  due(wanted: { line: TaskLine; workflow: string; until: number; limit: number }): TaskRow[] {
+  due(wanted: { line: ClaimQueueName; workflow: string; until: number; limit: number }): TaskRow[] {
     return this.#tasks
       .under("workflow", wanted.workflow)
       .filter((task) => task.visibleAt <= wanted.until && lineOf(task) === wanted.line)
@@ -128,7 +128,7 @@ export class MemoryTaskRows implements TaskRows {
       .slice(0, limit);
   }
 
-  /** As they were armed. */
+  /** Parked tasks, as they were armed. */
   #parked(firstKey: string): TaskRow[] {
     return this.#under(firstKey)
       .filter(({ admission }) => admission === "parked")
@@ -157,7 +157,7 @@ export class MemoryTaskRows implements TaskRows {
 }
 
 /** Null for a dead letter, and for a message that waits for room. */
-function lineOf({ kind, firstKey, admission, deadAt }: TaskRow): TaskLine | null {
+function lineOf({ kind, firstKey, admission, deadAt }: TaskRow): ClaimQueueName | null {
   if (deadAt !== null) return null;
   if (kind === "timer" || kind === "message") return admission === "parked" ? null : "steps";
   return firstKey === null ? "free" : admission;

@@ -1,9 +1,9 @@
 /** The target of a move: a schema of PostgreSQL that is made, filled and read back in one transaction. */
-import type { Definition } from "../install-plan.ts";
+import type { TableSchema } from "../install-plan.ts";
 import { creation } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { MOVES } from "../sqlite/moved.ts";
-import type { Ask } from "../postgres/database.ts";
+import type { SqlCall } from "../postgres/database.ts";
 import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
 import { bound, literal } from "../postgres/text.ts";
 import { listed, quoted, type SqlValue } from "../sql/statement.ts";
@@ -11,16 +11,16 @@ import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
 /** Within one transaction. */
 export class FilledSchema {
-  readonly #ask: Ask;
+  readonly #ask: SqlCall;
   readonly #schema: string;
 
-  constructor(ask: Ask, schema: string) {
+  constructor(ask: SqlCall, schema: string) {
     this.#ask = ask;
     this.#schema = schema;
   }
 
   /**
-   * Waits for another move or start on this schema, which is over then and cannot come late.
+   * Waits for a concurrent move or start on this schema, which is then over and cannot come late.
    * @throws StorageUnusable `server_too_old` or `wrong_encoding`.
    */
   async lock(): Promise<void> {
@@ -28,7 +28,7 @@ export class FilledSchema {
     await lockSchema(this.#ask, this.#schema);
   }
 
-  /** The names of the tables that are there, none where there is no such schema. */
+  /** The names of the existing tables; empty when the schema does not exist. */
   async present(): Promise<ReadonlySet<string>> {
     const [rows = []] = await this.#ask(
       `select tablename as name from pg_tables where schemaname = ${literal(this.#schema)}`,
@@ -36,7 +36,7 @@ export class FilledSchema {
     return new Set((rows as readonly { readonly name: string }[]).map(({ name }) => name));
   }
 
-  /** The copy that this schema holds, by its name; null where it holds none. */
+  /** The name of the copy in this schema; null without a copy. */
   async arrived(): Promise<string | null> {
     if (!(await this.present()).has(MOVES)) return null;
     const [rows = []] = await this.#ask(`select "copy" from "${MOVES}" where state = 'arrived'`);
@@ -44,7 +44,7 @@ export class FilledSchema {
   }
 
   /** Makes the schema with the engine's tables, and those of the caller as they are installed in the source. */
-  async make(installed: ReadonlyMap<string, Definition>): Promise<void> {
+  async make(installed: ReadonlyMap<string, TableSchema>): Promise<void> {
     await bringUp(this.#ask, this.#schema);
     for (const [name, definition] of installed) {
       const table = { name, ...definition, group: null, ordered: null, appendOnly: false, migrations: [] };
@@ -59,7 +59,7 @@ export class FilledSchema {
     await this.#ask(`${into} values ${values.join(", ")}`);
   }
 
-  /** What is inserted from now on stands behind this row, the last; and the planner knows how large the table is. */
+  /** Later inserts get places behind this last row, and the planner learns the size of the table. */
   async finish({ name }: CopiedTable, last: StoredRow | undefined): Promise<void> {
     if (last !== undefined && "seq" in last) {
       const seq = literal(last["seq"] ?? null);
@@ -74,7 +74,7 @@ export class FilledSchema {
     return rows as readonly StoredRow[];
   }
 
-  /** Marks the schema as a whole copy, in the transaction that makes it one. Answers the name of the copy. */
+  /** Marks the schema as a complete copy, in the transaction that completes it. Returns the name of the copy. */
   async markArrived(from: string): Promise<string> {
     const [, rows = []] = await this.#ask(
       `create table "${MOVES}" (id integer primary key, "copy" text not null, place text not null, state text not null)`,

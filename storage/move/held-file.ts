@@ -1,17 +1,17 @@
 /** An SQLite database that this process alone has open: what is moved away must not change, and no service may begin on it. */
 import { existsSync } from "node:fs";
-import type { Definition } from "../install-plan.ts";
+import type { TableSchema } from "../install-plan.ts";
 import type { InstalledTable } from "../sql/install-statements.ts";
 import { Connection } from "../sqlite/connection.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
 import type { SqliteDatabase } from "../sqlite/driver.ts";
 import { assertAllOurs, isOurs, openExisting } from "../sqlite/existing.ts";
-import { moveMarkOf, type MoveMark, MOVES } from "../sqlite/moved.ts";
+import { moveMarkOf, type MoveRecord, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { statement } from "../sql/statement.ts";
 import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
-/** What is made in every database anew, or is about this file alone. */
+/** Tables that every database makes anew, or that are about this file alone. */
 const OWN = new Set(["paystateMigrations", "paystateMigrationLock", MOVES]);
 
 const allInstalled = statement<object, InstalledTable>(`select name, definition from "paystateTables"`);
@@ -22,7 +22,7 @@ const columnsOf = statement<{ name: string }, { name: string; pk: number }>(
   "select name, pk from pragma_table_info({name})",
 );
 
-const marking = statement<MoveMark>(
+const marking = statement<MoveRecord>(
   `insert into "${MOVES}" (id, "copy", place, state) values (1, {copy}, {place}, {state})`,
 );
 
@@ -59,9 +59,9 @@ export class HeldFile {
   }
 
   /** The caller's tables, by their names, as they were installed. */
-  installed(): ReadonlyMap<string, Definition> {
+  installed(): ReadonlyMap<string, TableSchema> {
     const rows = this.#connection.all(allInstalled, {});
-    return new Map(rows.map(({ name, definition }) => [name, JSON.parse(definition) as Definition]));
+    return new Map(rows.map(({ name, definition }) => [name, JSON.parse(definition) as TableSchema]));
   }
 
   /** All tables with rows to be copied. */
@@ -73,7 +73,7 @@ export class HeldFile {
       .map(({ name }) => this.#described(name, installed.get(name)));
   }
 
-  #described(name: string, definition: Definition | undefined): CopiedTable {
+  #described(name: string, definition: TableSchema | undefined): CopiedTable {
     const columns = this.#connection.all(columnsOf, { name });
     const order = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
     const kinds = Object.entries(definition?.columns ?? {});
@@ -99,12 +99,12 @@ export class HeldFile {
     }
   }
 
-  mark(): MoveMark | null {
+  mark(): MoveRecord | null {
     return moveMarkOf(this.#database);
   }
 
   /** Durable when it returns: from then on no service begins on this file. Null where the copy is known not to be there. */
-  setMark(mark: MoveMark | null): void {
+  setMark(mark: MoveRecord | null): void {
     try {
       this.#database.prepare("begin immediate").run();
       this.#connection.change(

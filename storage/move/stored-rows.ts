@@ -1,5 +1,5 @@
-/** Tables as a copy sees them: names, columns, an order that tells all rows apart, and rows as they lie there. */
-import { type Bound, listed, quoted, type SqlValue } from "../sql/statement.ts";
+/** Tables as a copy reads them: names, columns, a total order of rows, and rows in their stored form. */
+import { type BoundStatement, listed, quoted, type SqlValue } from "../sql/statement.ts";
 
 /** A table, whatever it is for. */
 export interface CopiedTable {
@@ -15,26 +15,26 @@ export type StoredRow = Readonly<Record<string, SqlValue>>;
 
 const ROWS_AT_ONCE = 250;
 
-/** Some rows of a table in its order, as they lie there: those behind one, or the first. */
+/** A page of a table's rows in key order, in their stored form: the first page, or the page behind `after`. */
 export function pageOf(
   { name, columns, order }: CopiedTable,
   after: StoredRow | undefined,
-): Bound<StoredRow> {
+): BoundStatement<StoredRow> {
   const place = order.map((column) => `{${column}}`).join(", ");
   const beyond = after === undefined ? "" : `where (${listed(order)}) > (${place})`;
   const text = `select ${listed(columns)} from ${quoted(name)} ${beyond} order by ${listed(order)} limit ${ROWS_AT_ONCE}`;
   return { statement: { text }, values: { ...after } };
 }
 
-/** What was copied of a table, counted while it was read back. */
+/** The number of copied rows of a table, counted while reading them back. */
 export interface CopiedRows {
   readonly table: string;
   readonly rows: number;
-  /** By the name of the column, in base units. */
+  /** Sums by the name of the column, in base units. */
   readonly sums: Readonly<Record<string, bigint>>;
 }
 
-/** Whether two databases hold the same in this row. */
+/** Whether a row is equal in both databases. */
 export function isSameRow({ columns }: CopiedTable, a: StoredRow, b: StoredRow): boolean {
   return columns.every((column) => isSame(a[column] ?? null, b[column] ?? null));
 }
@@ -44,6 +44,6 @@ function isSame(a: SqlValue, b: SqlValue): boolean {
   return a === b;
 }
 
-/** Its place in the order, as a sentence names it. */
+/** The row's place in the order, for sentences. */
 export const placeOf = ({ order }: CopiedTable, row: StoredRow): string =>
   order.map((column) => String(row[column])).join(" ");

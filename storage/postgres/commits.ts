@@ -21,13 +21,19 @@ import {
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
-import { areApart, joined, type Run, runOf } from "./runs.ts";
-import { type Writer, WriterGone, Writers } from "./writers.ts";
+import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
+import { type Writer, WriterGoneError, WriterPool } from "./writer-pool.ts";
 
-/** So many items share one transaction: enough to share its cost, few enough that others do not wait long for its locks. */
+/**
+ * The most commits in one transaction: enough to share its cost, few enough that other transactions do not wait long
+ * for its locks.
+ */
 const MAX_GROUP = 128;
 
-/** So many have a subtransaction each: PostgreSQL keeps 64 of a session where others can look them up quickly. */
+/**
+ * The most commits with a subtransaction each: PostgreSQL keeps 64 subtransactions of a session in shared memory, where
+ * other sessions find them quickly.
+ */
 const MAX_SEPARATE = 48;
 
 /** How long a group that nothing has happened of waits for the server; with the last try it is 15 s at most. */
@@ -39,25 +45,25 @@ const ASKING_MS = 15_000;
 /** A group as it is sent, but for how its items are put together. */
 interface Group {
   readonly items: readonly AnyCommit[];
-  /** What each of them does. */
-  readonly runs: readonly Run[];
+  /** The runs of the commits. */
+  readonly runs: readonly CommitRows[];
   /** Why the item behind these cannot be stored; null where there is none. */
   readonly fault: unknown;
   /** The statements of its writes, and what is locked before the first item. */
   readonly needs: Pick<GroupWrites, "statements" | "names"> & { readonly rows: readonly object[] };
 }
 
-export class Commits {
+export class PostgresCommitWriter {
   readonly #database: Database;
   readonly #tables: GivenTables;
   readonly #clock: DatabaseClock;
-  readonly #writers: Writers;
+  readonly #writers: WriterPool;
 
   constructor(database: Database, tables: GivenTables, clock: DatabaseClock) {
     this.#database = database;
     this.#tables = tables;
     this.#clock = clock;
-    this.#writers = new Writers(database);
+    this.#writers = new WriterPool(database);
   }
 
   async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
@@ -77,8 +83,8 @@ export class Commits {
   }
 
   /**
-   * As many of the items as one transaction takes: those before the first that no table can hold. Together, where none is in
-   * the way of another; where one of them is refused or fails, nothing was kept, and each is sent on its own.
+   * Commits as many items as one transaction takes: the items before the first that no table can hold. Together, when
+   * no two items touch the same rows; when an item is refused or fails, nothing was kept, and each item is sent alone.
    */
   async #group(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     let group = this.#prepared(items);
@@ -111,8 +117,8 @@ export class Commits {
   }
 
   /**
-   * Each item alone, on a server that was not known when it was decided. Its history may be another: a stamp tells, and the
-   * version of a row may be that of another row.
+   * Commits each item alone, on a server that was not known when the item was decided. The history on that server may
+   * differ: a stamp shows the difference, but the version of a row may belong to a different row.
    */
   async #anew(items: readonly AnyCommit[], error: unknown): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
@@ -122,7 +128,10 @@ export class Commits {
     return answers;
   }
 
-  /** Each item in a transaction of its own: the server has taken back their group, and does not say for which. */
+  /**
+   * Commits each item in a transaction of its own: the server has taken back the group, without saying because of which
+   * item.
+   */
   async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
     for (const item of items) {
@@ -135,8 +144,8 @@ export class Commits {
   }
 
   /**
-   * Whether the server takes no commit at all, not even one that nothing can be in the way of: it is not waited for once for
-   * each item. Else only this one met a lock or took too long.
+   * Whether the server takes no commit at all, not even an unhindered one, so that each item need not wait for it.
+   * Otherwise only this commit met a lock or took too long.
    */
   async #isAway({ conflict, error }: CommitFailure): Promise<boolean> {
     if (conflict === "unknown" || isUnavailable(error)) return true;
@@ -147,7 +156,7 @@ export class Commits {
    * Sends the group until it is known to have happened, and never twice. A server that is away is waited for: nothing has
    * happened then. Throws `AnswerLost` where what has happened cannot be found out.
    */
-  async #carryOut({ items, needs }: Group, runs: readonly Run[]): Promise<CommitAnswer[]> {
+  async #carryOut({ items, needs }: Group, runs: readonly CommitRows[]): Promise<CommitAnswer[]> {
     for (;;) {
       const sent = await this.#sent({ ...needs, runs });
       if (!("lost" in sent)) return answersFor(items, sent);
@@ -201,17 +210,17 @@ export class Commits {
         ...SOON,
         maxRetryTime: ASKING_MS,
         shouldRetry: ({ error }) =>
-          !(error instanceof WriterGone) && (isLost(error) || isAway(error) || isLocked(error)),
+          !(error instanceof WriterGoneError) && (isLost(error) || isAway(error) || isLocked(error)),
       });
     } catch (error) {
-      throw new AnswerLost(error instanceof WriterGone ? error : lost(error));
+      throw new AnswerLost(error instanceof WriterGoneError ? error : lost(error));
     }
   }
 
-  /** The items before the first one that holds what no table can, and why it cannot be stored. */
+  /** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
   #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables, this.#clock);
-    const runs: Run[] = [];
+    const runs: CommitRows[] = [];
     let fault: unknown = null;
     for (const item of items) {
       try {
@@ -239,7 +248,10 @@ const isUnavailable = (error: unknown): boolean =>
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
 type Told = string | { readonly code: string; readonly message: string };
 
-/** What the function tells of a group: of each item where each had its run, and the tasks that were armed without their lease. */
+/**
+ * The function's answer about a group: an answer for each item with its own run, and the tasks armed without their
+ * lease.
+ */
 interface ToldGroup {
   readonly answers: readonly Told[];
   readonly parked: readonly string[];
@@ -253,7 +265,7 @@ function answersFor(items: readonly AnyCommit[], { answers, parked }: ToldGroup)
   });
 }
 
-/** What the database said about a commit that was sent alone; null where it failed. */
+/** The database's answer to a commit that was sent alone; null when the commit failed. */
 const refusal = (error: unknown): CommitAnswer | null =>
   error instanceof Error && isRefusal(error) ? answerOf(error.message) : null;
 

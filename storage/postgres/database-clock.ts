@@ -1,6 +1,7 @@
 /**
- * Whose clock judges leases and due times. The database's, so that processes whose clocks differ agree: what a process
- * means by a time is moved by as much as its clock is off. Or the caller's, where a test turns the clock.
+ * The clock that judges leases and due times. Usually the database's clock, so that processes with different clocks
+ * agree: the times of a process are shifted by the error of its clock. In tests, the caller's clock, which the test
+ * turns.
  */
 import { valueName } from "../sql/given-table.ts";
 
@@ -43,8 +44,11 @@ export function databaseClock(): DatabaseClock {
   };
 }
 
-/** What the database's clock says, in milliseconds since the Unix epoch: the moment, and not when the transaction began. */
+/**
+ * The present time of the database's clock, in milliseconds since the Unix epoch: the moment itself, not the start of
+ * the transaction.
+ */
 export const CLOCK = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
-/** In a statement: the given time, or the database's where none is given. */
+/** In a statement: the given time, or else the database's. */
 export const DATABASE_NOW = `coalesce({${valueName.now}}, ${CLOCK})`;

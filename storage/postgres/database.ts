@@ -1,4 +1,7 @@
-/** Transactions on PostgreSQL: each is one message and one round trip, with its own limits and no state left in the session. */
+/**
+ * Transactions on PostgreSQL: a transaction is one message and one round trip, with its own limits and no state left in
+ * the session.
+ */
 import pRetry from "p-retry";
 import type { Statement } from "../sql/statement.ts";
 import type { PostgresClient, PostgresQuery } from "./driver.ts";
@@ -13,25 +16,25 @@ import {
   isUnserved,
   lost,
   readOnly,
-  Unsent,
+  UnsentError,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
-/** What every transaction is held to. */
-export interface Limits {
+/** Limits on every transaction. */
+interface Limits {
   /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
-  /** How long one may wait for a lock that another session holds, in milliseconds. */
+  /** The longest wait for a lock held by another session, in milliseconds. */
   readonly lockTimeoutMs: number;
 }
 
-export type Rows = readonly object[];
+type Rows = readonly object[];
 
-/** Sends statements within one transaction that goes on. */
-export type Ask = (...statements: readonly string[]) => Promise<readonly Rows[]>;
+/** Sends statements within an open transaction. */
+export type SqlCall = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
-/** How a server is asked again that is away, and may be back soon. */
+/** Retries for a server that is away, and may be back soon. */
 export const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
 
 /** The server is asked again for so long after a connection was lost: about what a restart takes. */
@@ -43,19 +46,19 @@ const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize
 /** Without an answer for so much longer than a statement may take, the connection is half open. */
 const overdue = (statementTimeoutMs: number): number => Math.round(statementTimeoutMs * 1.2) + 500;
 
-/** What changes the schema may take as long as many rows do, in milliseconds. */
+/** The time limit of schema changes, in milliseconds: as long as many rows take. */
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
-/** Where connections come from. */
-export interface Servers {
+/** The source of connections. */
+export interface ConnectionSource {
   connect(): Promise<PostgresClient>;
-  /** Whether another server may take writes where this one does not. */
+  /** Whether a second server may take writes when the present server does not. */
   readonly areSeveral?: boolean;
   /** The server of this connection takes no writes, or was left behind. */
   leave?(client: PostgresClient): void;
 }
 
-/** Which server answers, and whether it follows another one. */
+/** The server that answers, and whether the server follows a primary. */
 interface ServerRow {
   readonly server: string | null;
   readonly follows?: boolean;
@@ -72,11 +75,11 @@ interface Read {
 /** Connections of pools, whose errors have a listener: without one they would end the process. */
 const heard = new WeakSet<PostgresClient>();
 
-/** As many reads share one message. */
+/** The most reads in one message. */
 const TOGETHER = 64;
 
 export class Database {
-  readonly #servers: Servers;
+  readonly #servers: ConnectionSource;
   readonly #limits: Limits;
   readonly #head: string;
   #reads: Read[] = [];
@@ -85,7 +88,7 @@ export class Database {
   #mend: (() => Promise<void>) | null = null;
   #mending: Promise<void> | null = null;
 
-  constructor(servers: Servers, schema: string, limits: Limits) {
+  constructor(servers: ConnectionSource, schema: string, limits: Limits) {
     this.#servers = servers;
     this.#limits = limits;
     this.#head =
@@ -124,7 +127,10 @@ export class Database {
     }
   }
 
-  /** Of several servers one that does not take writes may not know yet what was acknowledged; where it is the only one, it is read. */
+  /**
+   * Reads rows. One of several servers that takes no writes may not know acknowledged commits, and is refused; a single
+   * server is read in any case.
+   */
   async #read(texts: readonly string[]): Promise<readonly Rows[]> {
     const follows = this.#servers.areSeveral === true ? "pg_is_in_recovery()" : "false";
     const which = `select ${functionNames.server}(null) as server, ${follows} as follows`;
@@ -132,7 +138,10 @@ export class Database {
     return rows;
   }
 
-  /** What makes again the tables and functions that are gone, as from a server that was promoted without them: over another `Database`. */
+  /**
+   * Sets the repair of lost tables and functions, for example after the promotion of a server without them. The repair
+   * runs over a second `Database`.
+   */
   mendBy(mend: () => Promise<void>): void {
     this.#mend = mend;
   }
@@ -143,8 +152,8 @@ export class Database {
   }
 
   /**
-   * One call of a function with a JSON value: a transaction of its own, on the server of the call before. Rejects as the
-   * driver does; where another server answers, nothing has happened.
+   * Calls a function with a JSON value, in a transaction of its own, on the server of the call before. Rejects as the
+   * driver does; when a different server answers, nothing has happened.
    */
   async call(name: string, request: object): Promise<unknown> {
     const known = this.#server === null ? "null" : literal(this.#server);
@@ -176,7 +185,9 @@ export class Database {
     return this.#send(WRITING, statements);
   }
 
-  /** As `write`, where the answer counts: a server that was left behind knows nothing of what has happened since. */
+  /**
+   * Like `write`, for statements whose answer counts: a server that was left behind knows nothing of later commits.
+   */
   async decide(...statements: readonly string[]): Promise<readonly Rows[]> {
     const which = `select ${functionNames.server}(null) as server`;
     const asked = [which, ...statements];
@@ -191,7 +202,7 @@ export class Database {
   }
 
   /** A transaction of several messages that changes the schema, or fills it; kept when `act` resolves, taken back when it rejects. */
-  async transaction<A>(act: (ask: Ask) => Promise<A>): Promise<A> {
+  async transaction<A>(act: (ask: SqlCall) => Promise<A>): Promise<A> {
     const client = await this.#connect();
     try {
       await this.#query(
@@ -207,22 +218,6 @@ export class Database {
       return answer;
     } catch (error) {
       await this.#end(client, error, "rollback");
-      throw error;
-    }
-  }
-
-  /** One statement outside of transactions, which a server takes as it is. Rejects when it is called off; the server may go on. */
-  async alone(text: string, off: AbortSignal): Promise<void> {
-    off.throwIfAborted();
-    const client = await this.#connect();
-    const calledOff = new Promise<never>((_, reject) =>
-      off.addEventListener("abort", () => reject(new Error("called off")), { once: true }),
-    );
-    try {
-      await Promise.race([this.#query(client, text, SCHEMA_TIMEOUT_MS), calledOff]);
-      client.release();
-    } catch (error) {
-      client.release(off.aborted || isLost(error));
       throw error;
     }
   }
@@ -280,7 +275,7 @@ export class Database {
 
   async #connect(): Promise<PostgresClient> {
     const client = await this.#servers.connect().catch((error: unknown) => {
-      throw isLost(error) || isUnserved(error) ? new Unsent(error) : error;
+      throw isLost(error) || isUnserved(error) ? new UnsentError(error) : error;
     });
     if (!heard.has(client)) {
       heard.add(client);
@@ -314,28 +309,31 @@ export class Database {
   }
 }
 
-/** Nothing was answered that counts. */
+/** Whether the request may be repeated, since no answer counted. */
 const isAgain = (error: unknown): boolean => isLost(error) || isAway(error);
 
-const leftBehind = (): Unsent =>
-  new Unsent(
+const leftBehind = (): UnsentError =>
+  new UnsentError(
     new StorageUnusable(
       "unavailable",
       "this server was the primary before another one was promoted: see that the URL leads to the one that is",
     ),
   );
 
-/** One state of the database, and bytes as they are read here: a role or a database may be set to another default. */
+/** One state of the database, and bytes in hex: a role or a database may be set to another default. */
 const READ_ONLY = "set transaction isolation level repeatable read, read only;set local bytea_output to hex;";
 
-/** What was waited for is seen: at any other level a look behind a lock shows what was there before it. */
+/**
+ * Statements see commits that they waited for: at any higher isolation level, a read behind a lock would show the state
+ * before the wait.
+ */
 const WRITING = "set transaction isolation level read committed;";
 
 const asText = (text: string): string => text;
 const asBytes = (text: string): Buffer => Buffer.from(text.slice(2), "hex");
 const asJson = (text: string): unknown => JSON.parse(text) as unknown;
 
-/** By the types of PostgreSQL: bool, bytea, int8, int2, int4, json, jsonb. Times and counts are safe integers. */
+/** Parsers by PostgreSQL's types: bool, bytea, int8, int2, int4, json, jsonb. Times and counts are safe integers. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text: string) => text === "t",
   17: asBytes,

@@ -1,19 +1,19 @@
 /** Finds pg, an optional peer, and what is needed of it. */
 import { StorageUnusable } from "../storage-unusable.ts";
 
-/** What is needed of an answer. */
+/** The required part of an answer. */
 export interface PostgresResult {
   readonly rows: readonly object[];
 }
 
-/** One query as pg takes it. */
+/** A query as pg takes it. */
 export interface PostgresQuery {
   readonly text: string;
   readonly types: { readonly getTypeParser: (oid: number) => (text: string) => unknown };
   readonly query_timeout: number;
 }
 
-/** What is needed of a connection; a `Client` of pg is one. */
+/** The required part of a connection; a `Client` of pg is one. */
 export interface PostgresClient {
   query(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]>;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -29,7 +29,7 @@ export interface ListeningClient {
   end(): Promise<void>;
 }
 
-/** What is needed of a pool; a `Pool` of pg 8 is one. */
+/** The required part of a pool; a `Pool` of pg 8 is one. */
 export interface PostgresPool {
   readonly options: object;
   connect(): Promise<PostgresClient>;
@@ -39,7 +39,7 @@ export interface PostgresPool {
 }
 
 /** The parts of pg that make connections. */
-export interface PostgresDriver {
+interface PostgresDriver {
   readonly Pool: new (options: object) => PostgresPool;
   readonly Client: new (options: object) => ListeningClient;
 }

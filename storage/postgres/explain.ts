@@ -1,4 +1,4 @@
-/** What PostgreSQL, pg and the network say, as sentences that tell what to do. */
+/** Explains errors of PostgreSQL, pg and the network, in sentences that tell what to do. */
 import { GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
@@ -13,7 +13,7 @@ const isAnswer = (error: unknown): boolean => /^(?!E)[0-9A-Z]{5}$/.test(codeOf(e
 /** The state of the error that refuses a write. */
 const READ_ONLY = "25006";
 
-/** Two transactions met, and this one was taken back: trying again is all it takes. */
+/** Two transactions met, and this transaction was taken back: a retry is enough. */
 export const isRace = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error));
 
 /** A table or a schema is gone that was there a moment before. */
@@ -45,16 +45,16 @@ export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP
 export const isAnswered = (error: unknown): boolean =>
   !isLost(error) && isAnswer(error instanceof StorageUnusable ? error.cause : error);
 
-/** What could not be sent: no connection was made. */
-export class Unsent extends Error {
-  override readonly name = "Unsent";
+/** A request that could not be sent: no connection was made. */
+export class UnsentError extends Error {
+  override readonly name = "UnsentError";
 
   constructor(cause: unknown) {
     super("no connection to PostgreSQL could be made", { cause });
   }
 }
 
-/** As a standby says it, where it is not asked to write. */
+/** The error of a standby, for reads. */
 export const readOnly = (): Error =>
   Object.assign(new Error("this server follows another one"), { code: READ_ONLY });
 
@@ -62,12 +62,15 @@ export const readOnly = (): Error =>
 const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY;
 
 /** The server was not reached, or takes no writes for now: nothing has happened, and it may go on by itself. */
-export const isAway = (error: unknown): boolean => error instanceof Unsent || isReadOnly(error);
+export const isAway = (error: unknown): boolean => error instanceof UnsentError || isReadOnly(error);
+
+/** What stands before the server takes no settings for a connection, as poolers do not. */
+export const isUnsupported = (error: unknown): boolean => codeOf(error) === "08P01";
 
 /** Tables, functions or the schema are not there any more. */
 export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(codeOf(error));
 
-/** Another server answers than before, or another timeline of it. */
+/** A different server answers, or a different timeline of the same server. */
 export const isOtherServer = (error: unknown): error is Error =>
   codeOf(error instanceof StorageUnusable ? error.cause : error) === OTHER_SERVER;
 
@@ -153,7 +156,7 @@ const explanations: readonly Explanation[] = [
   },
 ];
 
-/** What gives a role the right that it lacks. */
+/** The command that gives a role its missing right. */
 function cureFor(error: Error): string {
   if (!error.message.includes("for database")) {
     return "make it the owner of the schema and of all that is in it";
@@ -162,10 +165,10 @@ function cureFor(error: Error): string {
   return "make it the owner of the schema, or grant it CREATE on the database";
 }
 
-/** The error itself, or the sentence for it with the error as its cause. */
+/** The error itself, or a clearer error with the original as its cause. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
-  if (error instanceof Unsent) return lost(error.cause);
+  if (error instanceof UnsentError) return lost(error.cause);
   if (codeOf(error) === "42501") {
     return new StorageUnusable("no_rights", `the role lacks a right (${error.message}): ${cureFor(error)}`, {
       cause: error,

@@ -13,7 +13,7 @@ const source = [...roomFunctions, ...commitFunctions, ...claimFunctions, server]
 
 const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 
-/** What creates the functions; where they are there it changes nothing. */
+/** Creates the functions, unless they exist. */
 export const FUNCTIONS = source.replaceAll("_@", `_${digest}`);
 
 /** The names of all of them. */

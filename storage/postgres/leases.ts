@@ -38,7 +38,7 @@ export async function leased(
   if (put.length === 0 && remove.length === 0) return told(held);
   const { rows, now } = await asked(
     `delete from "paystateLeases" where name = ${anyOf(remove)} and holder = ${literal(holder)}`,
-    // In one order everywhere, so that two which meet do not end each other.
+    // Sorted, so that two concurrent requests do not deadlock.
     `insert into "paystateLeases" as l (name, holder, until, ms)
       select name, ${literal(holder)}, ${at} + ${leaseMs}, ${leaseMs}
         from unnest(${arrayOf(put.map(({ name }) => name).toSorted())}) as name

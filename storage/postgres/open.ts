@@ -1,30 +1,32 @@
-/** The connections of a storage: a pool of its own from a URL, or one that was given; and one that listens. */
+/** The connections of a storage: an own pool from a URL, or a given pool; and a listening connection. */
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { Servers } from "./database.ts";
+import type { ConnectionSource } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
-import { Hosts } from "./hosts.ts";
+import { HostPool } from "./host-pool.ts";
 
-/** Where to connect, and how often. */
-export interface Opening {
+/** The target of connections, and their number. */
+interface Opening {
   readonly connections?: number;
   readonly listen?: string | false;
 }
 
-/** What a storage works with. */
+/** The connections of a storage. */
 export interface Connections {
-  readonly servers: Servers;
+  readonly servers: ConnectionSource;
   /** A connection outside the pool, which has not connected yet. */
   readonly listener: () => Promise<ListeningClient>;
+  /** The same, whose statements may take as long as they do, whatever is set for the role; a pooler may refuse it. */
+  readonly unhurried: () => Promise<ListeningClient>;
   /** Closes what was opened here and nothing else. */
   readonly close: () => Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** What an idle connection says is found out when it is used next. */
+/** Errors of an idle connection are found at its next use. */
 const ignored = (): void => {};
 
-/** Pools that were given, whose errors have a listener: without one they would end the process. */
+/** Given pools whose errors have a listener: without one they would end the process. */
 const heard = new WeakSet<PostgresPool>();
 
 /** A connection may end with the very piece of the stream that makes it: before its pool has handed it to anyone. */
@@ -44,7 +46,12 @@ export async function openConnections(
     if (!heard.has(urlOrPool)) hear(urlOrPool);
     heard.add(urlOrPool);
     const options = direct ?? urlOrPool.options;
-    return { servers: urlOrPool, listener: async () => new Client(options), close: async () => {} };
+    return {
+      servers: urlOrPool,
+      listener: async () => new Client(options),
+      unhurried: async () => new Client(withoutLimits(options)),
+      close: async () => {},
+    };
   }
   const [first, ...others] = hostsOf(urlOrPool).map((url) => {
     const pool = new Pool({ ...optionsFrom(url), max: connections, allowExitOnIdle: true });
@@ -52,15 +59,16 @@ export async function openConnections(
     return pool;
   });
   if (first === undefined) throw notOfPostgres();
-  const servers = new Hosts([first, ...others]);
+  const servers = new HostPool([first, ...others]);
   return {
     servers,
     listener: async () => new Client(direct ?? servers.current.options),
+    unhurried: async () => new Client(withoutLimits(direct ?? servers.current.options)),
     close: async () => void (await Promise.all([first, ...others].map((pool) => pool.end()))),
   };
 }
 
-/** One URL for each host of it: `postgres://user@first:5432,second:5432/name`. */
+/** A URL for each host: `postgres://user@first:5432,second:5432/name`. */
 function hostsOf(url: string): string[] {
   const [, before = "", hosts = "", after = ""] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/.exec(url) ?? [];
   return hosts.includes(",") ? hosts.split(",").map((host) => `${before}${host}${after}`) : [url];
@@ -85,6 +93,20 @@ function optionsFrom(url: string): object {
     keepAlive: true,
     fallback_application_name: "paystate",
   };
+}
+
+/** The longest timeouts there are: zeros, which mean none, are not sent by pg. */
+const NO_LIMITS = { statement_timeout: 2_147_483_647, lock_timeout: 2_147_483_647 };
+
+/** What a URL says goes before all other options, and the last of two that it says. */
+function withoutLimits(options: { readonly connectionString?: string }): object {
+  // A pool hides its password from what lists its options.
+  const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(options));
+  const { connectionString: url } = options;
+  if (url === undefined) return Object.assign(copy, NO_LIMITS);
+  const more = Object.entries(NO_LIMITS).map((limit) => limit.join("="));
+  const connectionString = `${url}${url.includes("?") ? "&" : "?"}${more.join("&")}`;
+  return Object.assign(copy, { connectionString });
 }
 
 /** Does not show it: a URL that is mistyped may hold a password. */

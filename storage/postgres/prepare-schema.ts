@@ -4,15 +4,15 @@ import { Kysely, PostgresDialect, type PostgresPool as KyselyPool } from "kysely
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { Ask, Database } from "./database.ts";
+import type { SqlCall, Database } from "./database.ts";
 import { isVanished } from "./explain.ts";
 import { allFunctions, FUNCTIONS } from "./functions.ts";
 import { literal } from "./text.ts";
 
-/** Of this version are all the functions and clauses that are used here. */
+/** The oldest server with all functions and clauses used here. */
 const OLDEST_SERVER = 130_000;
 
-/** A program that drops tables one after the other may meet some of the tries. */
+/** Retries: a program that drops tables one by one may meet several tries. */
 const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, randomize: true };
 
 /**
@@ -32,7 +32,7 @@ export async function prepareSchema(database: Database, schema: string): Promise
 }
 
 /** Kysely lists the tables of every schema, and fails where another program drops one of its own meanwhile. */
-function listing<A>(database: Database, act: (ask: Ask) => Promise<A>): Promise<A> {
+function listing<A>(database: Database, act: (ask: SqlCall) => Promise<A>): Promise<A> {
   return pRetry(() => database.raced(() => database.transaction(act)), {
     ...VANISHING,
     shouldRetry: ({ error }) => isVanished(error),
@@ -40,12 +40,12 @@ function listing<A>(database: Database, act: (ask: Ask) => Promise<A>): Promise<
 }
 
 /** Keeps others out who would make, bring up or fill this schema, until the transaction ends. */
-export async function lockSchema(ask: Ask, schema: string): Promise<void> {
+export async function lockSchema(ask: SqlCall, schema: string): Promise<void> {
   await ask(`select pg_advisory_xact_lock(hashtextextended(${literal(`paystate/${schema}`)}, 0))`);
 }
 
-/** Under its lock: makes the schema where it is absent, and all that is missing in it. */
-export async function bringUp(ask: Ask, schema: string): Promise<void> {
+/** Creates the schema if absent, and everything missing in it; the caller holds the lock. */
+export async function bringUp(ask: SqlCall, schema: string): Promise<void> {
   const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
   if (found.length === 0) await ask(`create schema "${schema}"`);
   const db = over(ask);
@@ -68,8 +68,8 @@ export async function assertWritten(database: Database, schema: string): Promise
 }
 
 /**
- * What is gone was there before: on the server of the same identity. An address that leads to another one by mistake would
- * begin anew there, without anyone's payments.
+ * Makes sure that lost tables were lost on the same server. An address that leads to a different server by mistake
+ * would make a new start there, without anyone's payments.
  * @param known The server that was used so far; null where it is not known.
  * @throws StorageUnusable when another server answers.
  */
@@ -85,14 +85,14 @@ export async function assertSameServer(database: Database, known: string | null)
   );
 }
 
-/** What became of groups of commits: one short row for each connection that writes, changed in place. */
+/** Results of groups of commits: one short row for each writing connection, changed in place. */
 const WRITERS = `
   create table if not exists "paystateWriters" (
     id text collate "C" primary key, number bigint not null, results text, "usedAt" bigint not null
   ) with (fillfactor = 40)`;
 
 /** @throws StorageUnusable `server_too_old`, or `wrong_encoding` when the database cannot keep every text. */
-export async function assertServer(ask: Ask): Promise<void> {
+export async function assertServer(ask: SqlCall): Promise<void> {
   const [rows = []] = await ask(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
       current_setting('server_encoding') as encoding`,
@@ -115,8 +115,8 @@ export async function assertServer(ask: Ask): Promise<void> {
   );
 }
 
-/** Whether what no migration tells of is there. */
-async function hasAllBeside(ask: Ask): Promise<boolean> {
+/** Whether all parts outside of migrations exist. */
+async function hasAllBeside(ask: SqlCall): Promise<boolean> {
   const [rows = []] = await ask(
     `select proname from pg_proc where pronamespace = current_schema()::regnamespace
       and proname in (${allFunctions.map(literal).join(", ")})
@@ -126,8 +126,10 @@ async function hasAllBeside(ask: Ask): Promise<boolean> {
   return rows.length === allFunctions.length + 1;
 }
 
-/** Kysely within a transaction that is under way. What it sends has no parameters but the names of its own migrations. */
-function over(ask: Ask): Kysely<unknown> {
+/**
+ * Kysely within a transaction that is under way. Its statements have no parameters but the names of its own migrations.
+ */
+function over(ask: SqlCall): Kysely<unknown> {
   // A failed transaction refuses all that is asked after, and Kysely's migrator tells the last error: the first has the reason.
   let failed: { readonly error: unknown } | null = null;
   const client = {

@@ -1,9 +1,9 @@
 /** The writes of commits to the caller's tables, as the function that carries them out takes them. */
 import { fieldsOf } from "../row.ts";
-import { type Room, valueName } from "../sql/given-table.ts";
+import { type GroupLimitCheck, valueName } from "../sql/given-table.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
 import { postgresSchema, type SchemaDialect } from "../sql/migrations/dialect.ts";
-import { type AnyRow, type Bound, type SqlValue, withPlaces } from "../sql/statement.ts";
+import { type AnyRow, type BoundStatement, type SqlValue, withPlaces } from "../sql/statement.ts";
 import type { AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
@@ -11,7 +11,9 @@ import { assertText } from "./text.ts";
 
 const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
-/** Rows that are only expected are shared, so that payments of one account do not wait for each other. */
+/**
+ * Rows that are only checked are locked in share mode, so that payments of one account need not wait for each other.
+ */
 type Strength = "share" | "no key update";
 
 /** A statement over one array of texts, and the values that are in the array. */
@@ -20,10 +22,13 @@ interface OverArray {
   readonly places: readonly string[];
 }
 
-/** By table and text: there are as many as there are places in the code. */
+/** By table and text: the number of entries is bounded by the number of statements in the code. */
 const rewritten = new WeakMap<AnyTable, Map<string, OverArray>>();
 
-/** The writes of one group. Every distinct statement is sent once, and rows are locked in one order before the first. */
+/**
+ * The writes of one group. Every distinct statement is sent once, and rows are locked in a fixed order before the first
+ * write.
+ */
 export class GroupWrites {
   readonly statements: string[] = [];
   readonly #tables: GivenTables;
@@ -37,12 +42,12 @@ export class GroupWrites {
     this.#clock = clock;
   }
 
-  /** Names to be locked: what has no row of its own to lock. */
+  /** Names to lock for things without a row of their own. */
   get names(): readonly string[] {
     return [...this.#names];
   }
 
-  /** Which rows to lock before the first item, by table, and with which statement. */
+  /** The rows to lock before the first item, by table, and the locking statement. */
   locks(): { readonly statement: number; readonly keys: readonly string[] }[] {
     return [...this.#rows.keys()].toSorted().flatMap((name) => {
       const { key } = this.#tables.of(name).table;
@@ -84,7 +89,7 @@ export class GroupWrites {
     else if ("remove" in write) this.#lockRow(name, write.remove, "no key update");
     else if ("expectVersion" in write) {
       this.#lockRow(name, write.id, "share");
-      // A row that is absent cannot be locked; its name can, which an insert of it locks too.
+      // An absent row cannot be locked, but its name can, and an insert of the row locks the name too.
       if (write.expectVersion === 0) this.#names.add(`row/${name}/${write.id}`);
     } else {
       if ("version" in columns) this.#names.add(`row/${name}/${String(values[key])}`);
@@ -94,7 +99,7 @@ export class GroupWrites {
     }
   }
 
-  #room(table: AnyTable, { forget, counted, plus, most }: Room) {
+  #room(table: AnyTable, { forget, counted, plus, most }: GroupLimitCheck) {
     const isSum = "parts" in counted;
     const { text, places } = overArray(isSum ? counted.parts : counted, table);
     const { values } = isSum ? counted.parts : counted;
@@ -107,7 +112,7 @@ export class GroupWrites {
     };
   }
 
-  #run(bound: Bound, table: AnyTable) {
+  #run(bound: BoundStatement, table: AnyTable) {
     const run = overArray(bound, table);
     return { statement: this.#number(run.text), values: valuesIn(run, bound.values) };
   }
@@ -125,7 +130,7 @@ export class GroupWrites {
   }
 }
 
-function overArray({ statement: { text } }: Bound, table: AnyTable): OverArray {
+function overArray({ statement: { text } }: BoundStatement, table: AnyTable): OverArray {
   const known = rewritten.get(table) ?? new Map<string, OverArray>();
   rewritten.set(table, known);
   const found = known.get(text);
@@ -144,7 +149,7 @@ const valuesIn = ({ places }: OverArray, values: AnyRow): readonly (string | nul
 
 const BIGINTS: ReadonlySet<string> = new Set([valueName.version, valueName.since, valueName.now]);
 
-/** The type of a value by its name: that of a column, or what statements name besides. */
+/** The type of a value by its name: the type of a column, or of a further name in statements. */
 function castOf(table: AnyTable, name: string): string {
   const column = fieldsOf(table).find((field) => field.name === name);
   if (column !== undefined) return casts[column.kind];

@@ -1,6 +1,7 @@
 /**
- * What commits do, by kind, so that each kind is one statement. Several commits are put together only where the result is that of
- * one commit after the other: no commit touches what another commit does, other than by messages.
+ * Converts commits into lists by kind of change, so that each kind is one statement. Several commits are combined only
+ * when the result equals that of one commit after the other: no commit touches what another commit touches, except by
+ * messages.
  */
 import { compareTexts } from "../compare-texts.ts";
 import { engineTables, startedInstance } from "../engine-tables.ts";
@@ -10,11 +11,11 @@ import { storedTask } from "../stored-task.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { GroupWrites } from "./prepare-writes.ts";
 
-/** The parts of one commit or of several, as the function of the database takes them; kinds that none has are left out. */
-export type Run = Readonly<Record<string, readonly unknown[]>>;
+/** The parts of one or several commits, as the database function takes them; empty kinds are left out. */
+export type CommitRows = Readonly<Record<string, readonly unknown[]>>;
 
 /** @throws TypeError when the commit holds what no table can. */
-export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): Run {
+export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): CommitRows {
   const { consumes, behind = [], step, retries = [], drops = [], removes = [], starts = [] } = commit;
   const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
   const { unwatches = [], watches = [], history = [] } = commit;
@@ -29,7 +30,7 @@ export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClo
     writes: (commit.writes ?? []).map((write) => writes.prepare(write)),
     ends,
     disarms,
-    // What is named twice is changed once, to the last: one statement changes no row twice.
+    // An instance named twice is changed once, to the last value: a statement changes no row twice.
     adopts: lastOfEach(adopts, ({ instance }) => instance),
     amends: amends.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt, each.delayMs) })),
     arms: arms.map(({ task, lease }) => {
@@ -49,14 +50,14 @@ const lastOfEach = <P>(parts: readonly P[], nameOf: (part: P) => string): P[] =>
   ...new Map(parts.map((part) => [nameOf(part), part])).values(),
 ];
 
-const withoutEmpty = (run: Run): Run =>
+const withoutEmpty = (run: CommitRows): CommitRows =>
   Object.fromEntries(Object.entries(run).filter(([, parts]) => parts.length > 0));
 
-/** Rows that others may change at the same time come in this order, so that groups which meet do not end each other. */
+/** Rows that concurrent groups may change are sorted by these fields, so that two groups do not deadlock. */
 const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id" };
 
 /** Several runs as one. */
-export function joined(runs: readonly Run[]): Run {
+export function joined(runs: readonly CommitRows[]): CommitRows {
   const kinds = new Set(runs.flatMap((run) => Object.keys(run)));
   const all = [...kinds].map((kind) => {
     const parts = runs.flatMap((run) => run[kind] ?? []);
@@ -68,15 +69,15 @@ export function joined(runs: readonly Run[]): Run {
   return Object.fromEntries(all);
 }
 
-/** Whether the items come to the same together as one after the other. */
+/** Whether applying the commits together gives the same result as one after the other. */
 export const areApart = (items: readonly AnyCommit[]): boolean =>
   items.length === 1 || !(items.some(isRare) || meet(items));
 
-/** What is seldom done, and depends on the rows as the items before have left them. */
+/** Rare changes, which depend on the rows as earlier items have left them. */
 const isRare = ({ behind, retries, drops, removes, amends }: AnyCommit): boolean =>
   [behind, retries, drops, removes, amends].some((part = []) => part.length > 0);
 
-/** Whether one item may touch what another one does. */
+/** Whether two commits may touch the same rows. */
 function meet(items: readonly AnyCommit[]): boolean {
   const touched = items.flatMap(ownOf);
   const own = new Set(touched);
@@ -89,19 +90,25 @@ function meet(items: readonly AnyCommit[]): boolean {
   return items.some((item) => leaves(item, own)) || maySetAside(items);
 }
 
-/** Whether one item may end or disarm the task that another one consumes: whose task it is cannot be seen without its step. */
+/**
+ * Whether a commit may end or disarm a task that a second commit consumes: without its step, the instance of the
+ * consumed task is unknown.
+ */
 function maySetAside(items: readonly AnyCommit[]): boolean {
   const setsAside = items.some(({ ends = [], disarms = [] }) => ends.length + disarms.length > 0);
   return setsAside && items.some(({ consumes, step }) => consumes !== undefined && step === undefined);
 }
 
-/** The instances that an item starts or steps. */
+/** The instances that a commit starts or steps. */
 const ownOf = ({ step, starts = [] }: AnyCommit): string[] => [
   ...(step === undefined ? [] : [step.id]),
   ...starts.map(({ id }) => id),
 ];
 
-/** Whether an item changes timers, effects or watches of an instance that is not its own. Messages go to others. */
+/**
+ * Whether a commit changes timers, effects or watches of an instance other than its own. Messages may go to other
+ * instances.
+ */
 function leaves(item: AnyCommit, ownOfAll: ReadonlySet<string>): boolean {
   const own = new Set(ownOf(item));
   const { ends = [], disarms = [], adopts = [], arms = [], watches = [], unwatches = [] } = item;

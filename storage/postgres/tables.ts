@@ -1,24 +1,36 @@
 /** The caller's tables in PostgreSQL: how they are installed, and summed. */
-import type { TableActs } from "../sql/given-tables.ts";
-import { foundOf, type InstalledTable, installedStatements, installing } from "../sql/install-statements.ts";
+import { valueName, valueOf } from "../sql/given-table.ts";
+import type { DatabaseDialect } from "../sql/given-tables.ts";
+import {
+  foundOf,
+  type InstalledTable,
+  installedStatements,
+  installing,
+  type TableStatus,
+} from "../sql/install-statements.ts";
 import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
 import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
 import type { AnyTable } from "../table.ts";
-import type { Ask, Database } from "./database.ts";
+import type { SqlCall, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
-import { bound } from "./text.ts";
+import { bound, literal } from "./text.ts";
 
-export const tableActs = (database: Database, build?: TableActs["build"]): TableActs => ({
+const ANY_OF = valueOf(valueName.anyOf);
+
+export const databaseDialect = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
   read: (statement, values) => database.read(statement, values),
   ...(build === undefined ? {} : { build }),
   schema: postgresSchema,
-  now: DATABASE_NOW,
+  dialect: { now: DATABASE_NOW, isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))` },
   bring: (tables) =>
     database.again(() =>
       database.transaction(async (ask) => {
         await ask(`select pg_advisory_xact_lock(hashtextextended(current_schema() || '/install', 0))`);
-        const [found = []] = await ask(postgresSchema.indexes.text);
-        for (const table of tables) await bring(table, found as readonly FoundIndex[], ask);
+        const [found = [], small = []] = await ask(postgresSchema.indexes.text, SMALL_TABLES);
+        const names = new Set(small.map((row) => (row as { readonly name: string }).name));
+        for (const table of tables) {
+          await bring(table, { found: found as readonly FoundIndex[], isSmall: names.has(table.name) }, ask);
+        }
       }),
     ),
   async sum({ statement: { text }, values }) {
@@ -31,9 +43,25 @@ export const tableActs = (database: Database, build?: TableActs["build"]): Table
   },
 });
 
-async function bring(table: AnyTable, found: readonly FoundIndex[], ask: Ask): Promise<void> {
+/** Some thousand rows: an index of them takes some milliseconds. */
+const SMALL_TABLES = `select relname as name from pg_class
+  where relnamespace = current_schema()::regnamespace and relkind = 'r' and pg_relation_size(oid) <= 1000000`;
+
+async function bring(table: AnyTable, there: Omit<TableStatus, "stored">, ask: SqlCall): Promise<void> {
   const [rows = []] = await ask(bound(installedStatements.installed, { name: table.name }));
-  const standing = { stored: rows[0] as InstalledTable | undefined, found: foundOf(table, found) };
+  const stored = rows[0] as InstalledTable | undefined;
+  const standing = { ...there, stored, found: foundOf(table, there.found) };
   const plan = installing(table, standing, postgresSchema);
-  if (plan !== null) await ask(...plan.changes, bound(installedStatements.record, plan.record));
+  if (plan === null) return;
+  const callOffs = plan.calledOff.map(({ name }) => callingOff(name));
+  await ask(...callOffs, ...plan.changes, bound(installedStatements.record, plan.record));
 }
+
+/**
+ * Ends a build of this role: a running build would hold up the installation, and every user of the table. Builds of
+ * other roles are left to their owners.
+ */
+const callingOff = (index: string): string =>
+  `select pg_cancel_backend(p.pid) from pg_stat_progress_create_index p join pg_stat_activity a using (pid)
+    where p.datname = current_database() and a.usename = current_user
+      and p.index_relid = to_regclass(quote_ident(${literal(index)}))`;

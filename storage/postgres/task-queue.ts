@@ -10,7 +10,7 @@ import type {
   PendingTask,
   QueueName,
   TaskKind,
-  TaskListing,
+  TaskListQuery,
 } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
 import type { Database } from "./database.ts";
@@ -23,7 +23,7 @@ import { IN_LINE, limitedWorkflows, QUEUE_OF_TASK } from "./functions/claims.ts"
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
 
-/** Errors are for people: what PostgreSQL cannot keep of them is left out. */
+/** Errors are for people: characters that PostgreSQL cannot store are left out. */
 const NUL = "\u0000";
 
 export class TaskQueue {
@@ -81,11 +81,11 @@ export class TaskQueue {
     return next === undefined || next.at === null ? null : this.#clock.told(next.at);
   }
 
-  async list(listing: TaskListing): Promise<PendingTask[]> {
+  async list(listing: TaskListQuery): Promise<PendingTask[]> {
     return this.#shown(await this.#listed(listing));
   }
 
-  #listed(listing: TaskListing): Promise<StoredTask[]> {
+  #listed(listing: TaskListQuery): Promise<StoredTask[]> {
     switch (listing.order) {
       case "dead":
         return this.#database.read(taskStatements.dead, listing);
@@ -171,7 +171,7 @@ const HEADS = statement<{ after: string }, { id: string; firstKey: string; isFor
       ) select * from heads) h limit ${MAX_HEADS}`,
 );
 
-/** Of the tasks with limits the workflows, then the first of each admission. */
+/** The first task of each workflow, and of each admission for tasks with limits. */
 const FIRST_OF_EACH = statement<object, StoredTask>(
   `with recursive ${firstOfEach("steps")}, ${firstOfEach("free")}, ${limitedWorkflows}
     select distinct on (workflow) * from (

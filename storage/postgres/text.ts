@@ -1,6 +1,6 @@
 /**
- * Statements with their values in them, as text. Several of these are one message and one transaction: pg sends
- * parameters with single statements only, each a round trip of its own.
+ * Writes statements as text, with their values inside. Several statements with values are one message and one
+ * transaction: pg sends parameters with single statements only, at the price of a round trip for each statement.
  */
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 

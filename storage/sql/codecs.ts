@@ -2,7 +2,7 @@
  * Between records and rows. Amounts are decimal text in SQLite, whose integers end at 2^63 − 1; what JSON holds is JSON
  * text, in which a bigint is an object with one field.
  */
-import { BIGINT, checked, type Described, type Field, fieldsOf, givenFields, mapped } from "../row.ts";
+import { BIGINT, checked, type DescribedTable, type Field, fieldsOf, givenFields, mapped } from "../row.ts";
 import type { ColumnKind } from "../table.ts";
 import type { SqlValue } from "./statement.ts";
 
@@ -36,20 +36,20 @@ const codecs: { readonly [K in ColumnKind]: Codec } = {
 };
 
 /** @throws TypeError when a field is missing or not of its kind. */
-export const encodeRow = (table: Described, record: object): Record<string, SqlValue> =>
+export const encodeRow = (table: DescribedTable, record: object): Record<string, SqlValue> =>
   mapped(fieldsOf(table), record, encoded);
 
 /** Only those fields that are given. */
-export const encodeChanges = (table: Described, changes: object): Record<string, SqlValue> =>
+export const encodeChanges = (table: DescribedTable, changes: object): Record<string, SqlValue> =>
   mapped(givenFields(table, changes), changes, encoded);
 
-/** One value as it lies in a column. */
+/** Encodes a value for its column. */
 export const encodeValue = (field: Field, value: unknown): SqlValue => encoded(checked(field, value), field);
 
 const encoded = (value: unknown, { kind }: Field): SqlValue =>
   value === null ? null : codecs[kind].encode(value);
 
-export function decodeRow(table: Described, row: object): object {
+export function decodeRow(table: DescribedTable, row: object): object {
   const record: Record<string, unknown> = {};
   for (const { name, kind } of fieldsOf(table)) {
     const column = (row as Record<string, SqlValue>)[name] ?? null;

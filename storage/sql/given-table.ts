@@ -1,16 +1,24 @@
-/** One of the caller's tables in SQL: the statement for what is read or written, made from its description, with its values. */
-import { type AnyQuery, fieldNamed, selectionOf, type Selection } from "../query.ts";
+/** SQL for one of the caller's tables: statements for reads and writes, made from the table's description. */
+import { type AnyQuery, fieldNamed, selectionOf, type SelectionQuery } from "../query.ts";
 import { checkExpected, expectedFields } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
-import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Capacity } from "../storage.ts";
+import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, GroupLimit } from "../storage.ts";
 import type { AnyTable, Index } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
-import { type AnyRow, assigned, type Bound, insertInto, listed, quoted, type SqlValue } from "./statement.ts";
+import {
+  type AnyRow,
+  assigned,
+  type BoundStatement,
+  insertInto,
+  listed,
+  quoted,
+  type SqlValue,
+} from "./statement.ts";
 
 /** The order in which rows were inserted: a column that every table of a caller has. */
 const SEQ = "seq";
 
-/** What stands for a value that is no field of the row. No field can be called so. */
+/** Names of values that are no fields of the row. No field can have such a name. */
 export const valueName = {
   key: "$key",
   version: "$version",
@@ -21,27 +29,31 @@ export const valueName = {
   /** The key of the row that a read begins behind. */
   beyond: "$beyond",
   limit: "$limit",
+  /** JSON text of a list. */
+  anyOf: "$anyOf",
   equal: (field: string): string => `equal ${field}`,
   after: (field: string): string => `after ${field}`,
 };
 
 export const valueOf = (name: string): string => `{${name}}`;
 
-/** A write, as it is carried out: refused unless so many rows are changed, or found by what only expects them. */
-export interface PreparedWrite {
-  readonly bound: Bound;
+/**
+ * A write, as it is carried out: refused unless this many rows are changed, or found by a write that only expects them.
+ */
+interface PreparedWrite {
+  readonly bound: BoundStatement;
   readonly rows: 0 | 1;
   /** Before an insert: refused, too, where its group has no room for it. */
-  readonly room?: Room;
+  readonly room?: GroupLimitCheck;
 }
 
 /** The room that the group of a row has for it. */
-export interface Room {
+export interface GroupLimitCheck {
   /** Removes the rows that have left the window; null where there is none. */
-  readonly forget: Bound | null;
-  /** How many rows count; or what is to be summed, of each of them. */
-  readonly counted: Bound<{ readonly count: number }> | { readonly parts: Bound<Part> };
-  /** What the row adds. */
+  readonly forget: BoundStatement | null;
+  /** The number of counted rows; or the amounts to be summed. */
+  readonly counted: BoundStatement<{ readonly count: number }> | { readonly parts: BoundStatement<Part> };
+  /** The amount that the row adds. */
   readonly plus: bigint;
   /** Null where nothing is refused. */
   readonly most: bigint | number | null;
@@ -52,19 +64,26 @@ export interface Part {
   readonly part: string | null;
 }
 
+/** What a statement says otherwise on each database. */
+export interface TableDialect {
+  /** The time: the given value, or the database's own clock. */
+  readonly now: string;
+  /** Begins a condition that a field has one of the values of `valueName.anyOf`. */
+  readonly isAnyOf: string;
+}
+
 export class GivenTable {
   readonly table: AnyTable;
-  /** How a statement tells the time: the given value, or the database's own clock. */
-  readonly #now: string;
-  /** By what they have in common: as many as there are places in the code. */
+  readonly #dialect: TableDialect;
+  /** Statement texts by their shape: as many as there are places in the code. */
   readonly #texts = new Map<string, string>();
 
-  constructor(table: AnyTable, now: string) {
+  constructor(table: AnyTable, dialect: TableDialect) {
     this.table = table;
-    this.#now = now;
+    this.#dialect = dialect;
   }
 
-  get(key: string): Bound<AnyRow> {
+  get(key: string): BoundStatement<AnyRow> {
     const { name, key: field } = this.table;
     const text = this.#once("get", () => `select * from ${quoted(name)} where ${isKey(field)}`);
     return { statement: { text }, values: { [valueName.key]: key } };
@@ -72,14 +91,14 @@ export class GivenTable {
 
   /**
    * The rows of a selection in their order.
-   * @throws TypeError when there is no such index, or the values are not those of its fields.
+   * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
-  find(query: AnyQuery): Bound<AnyRow> {
+  find(query: AnyQuery): BoundStatement<AnyRow> {
     const { table } = this;
     const { order = "asc", limit, beyond } = query;
     const selection = selectionOf(table, query);
     const place = placeFields(table, selection);
-    const among = conditionsOf(table, selection);
+    const among = this.#conditionsOf(selection);
     const after =
       beyond === undefined ? isAfter(selection, order) : [isBeyond(table, { place, order, among })];
     // Null stands before all values, which databases see differently.
@@ -93,20 +112,28 @@ export class GivenTable {
   }
 
   /** How many rows there are. */
-  count(query: AnyQuery): Bound<{ count: number }> {
+  count(query: AnyQuery): BoundStatement<{ count: number }> {
     return this.#among(query, `count(*) as "count"`);
   }
 
-  /** One field of each of the rows. */
-  parts(query: AnyQuery, field: string): Bound<Part> {
+  /** One field of each row. */
+  parts(query: AnyQuery, field: string): BoundStatement<Part> {
     return this.#among(query, `${quoted(field)} as "part"`);
   }
 
-  #among(query: AnyQuery, what: string): Bound<never> {
+  #among(query: AnyQuery, what: string): BoundStatement<never> {
     const selection = selectionOf(this.table, query);
-    const conditions = [...conditionsOf(this.table, selection), ...isAfter(selection, "asc")];
+    const conditions = [...this.#conditionsOf(selection), ...isAfter(selection, "asc")];
     const text = `select ${what} from ${quoted(this.table.name)}${where(conditions)}`;
     return { statement: { text }, values: valuesOf(selection) };
+  }
+
+  #conditionsOf({ index, equals, anyOf }: SelectionQuery): readonly string[] {
+    return [
+      ...indexConditions(this.table, index),
+      ...equals.map(([{ name }, value]) => isEqual(name, value, valueOf(valueName.equal(name)))),
+      ...(anyOf === null ? [] : [`${quoted(anyOf.field)} ${this.#dialect.isAnyOf}`]),
+    ];
   }
 
   /** @throws TypeError when the write is wrong for the table. */
@@ -127,7 +154,7 @@ export class GivenTable {
     return { bound, rows: 1, ...(atMost && { room: this.#room(values, atMost) }) };
   }
 
-  #room(row: AnyRow, atMost: Capacity): Room {
+  #room(row: AnyRow, atMost: GroupLimit): GroupLimitCheck {
     const { name, group } = this.table;
     if (group === null) throw new TypeError(`atMost: ${name} has no group`);
     const members = group.by.map((field) => {
@@ -138,7 +165,7 @@ export class GivenTable {
     const since = valueOf(valueName.since);
     const counts = "open" in group ? `${quoted(group.open)} is null` : `${quoted(group.since)} > ${since}`;
     const from = Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER);
-    const of = (what: string, condition: string): Bound<never> => ({
+    const of = (what: string, condition: string): BoundStatement<never> => ({
       statement: { text: `${what} from ${quoted(name)}${where([...members, condition])}` },
       values: { ...row, [valueName.since]: from },
     });
@@ -152,7 +179,7 @@ export class GivenTable {
     return { forget, counted: { parts }, plus: BigInt(row[group.sum] as string), most: atMost.total };
   }
 
-  #update(change: AnyUpdate): Bound {
+  #update(change: AnyUpdate): BoundStatement {
     checkExpected(this.table, change);
     const { id, set, expectedVersion, unexpired } = change;
     const { name, key, columns } = this.table;
@@ -161,8 +188,8 @@ export class GivenTable {
     const fields = Object.keys(changes);
     const shape = ["update", expectedVersion === undefined, unexpired?.field, ...fields].join();
     const text = this.#once(shape, () => {
-      // A row of a table without versions may be touched without a change, only to see that it is there. Else the key is not
-      // named: a database that writes it, though unchanged, writes every index that holds it.
+      // A row of a table without versions may be touched without a change, only to check that the row exists. Otherwise
+      // the key is not assigned: assigning an unchanged key makes the database write every index over the key.
       const touched = fields.length === 0 && !grows ? [`${quoted(key)} = ${quoted(key)}`] : [];
       const sets = [
         ...touched,
@@ -172,7 +199,7 @@ export class GivenTable {
       const conditions = [
         isKey(key),
         ...(expectedVersion === undefined ? [] : [IS_VERSION]),
-        ...(unexpired === undefined ? [] : [`${quoted(unexpired.field)} > ${this.#now}`]),
+        ...(unexpired === undefined ? [] : [`${quoted(unexpired.field)} > ${this.#dialect.now}`]),
       ];
       return `update ${quoted(name)} set ${sets.join(", ")}${where(conditions)}`;
     });
@@ -180,7 +207,7 @@ export class GivenTable {
     return { statement: { text }, values: { ...changes, ...named, [valueName.now]: unexpired?.now ?? null } };
   }
 
-  #removal(change: AnyRemoval): Bound {
+  #removal(change: AnyRemoval): BoundStatement {
     const { name, key } = this.table;
     const expected = expectedFields(this.table, change);
     const conditions = expected.map(([field, value]) => isEqual(field.name, value, valueOf(field.name)));
@@ -220,12 +247,12 @@ const isEqual = (field: string, value: unknown, place: string): string =>
 /** A field that orders rows. */
 interface PlaceField {
   readonly name: string;
-  /** What stands for a value where the field has none; null where each row has a value. */
+  /** The stand-in for null in the field; null when every row has a value. */
   readonly empty: "''" | "0" | null;
 }
 
 /** The fields that tell apart all rows of a selection, in their order. */
-function placeFields(table: AnyTable, selection: Selection): readonly PlaceField[] {
+function placeFields(table: AnyTable, selection: SelectionQuery): readonly PlaceField[] {
   const fields = selection.order.map((field): PlaceField => {
     const { name, kind } = field;
     if (!mayBeNull(field, selection.index)) return { name, empty: null };
@@ -235,17 +262,12 @@ function placeFields(table: AnyTable, selection: Selection): readonly PlaceField
   return isTotal ? fields : [...fields, { name: SEQ, empty: null }];
 }
 
-/** Whether rows of an index may have no value in this field. */
+/** Whether rows of an index may have null in this field. */
 export const mayBeNull = ({ name, nullable }: Field, { where: fixed, present }: Index): boolean =>
   nullable && !present.includes(name) && (fixed[name] ?? null) === null;
 
-function conditionsOf(table: AnyTable, { index, equals }: Selection): readonly string[] {
-  const equal = equals.map(([{ name }, value]) => isEqual(name, value, valueOf(valueName.equal(name))));
-  return [...indexConditions(table, index), ...equal];
-}
-
-function valuesOf({ equals, after }: Selection): AnyRow {
-  const values: AnyRow = {};
+function valuesOf({ equals, anyOf, after }: SelectionQuery): AnyRow {
+  const values: AnyRow = anyOf === null ? {} : { [valueName.anyOf]: JSON.stringify(anyOf.values) };
   for (const [field, value] of equals) values[valueName.equal(field.name)] = encodeValue(field, value);
   for (const [field, value] of after) values[valueName.after(field.name)] = encodeValue(field, value);
   return values;
@@ -254,7 +276,7 @@ function valuesOf({ equals, after }: Selection): AnyRow {
 const beyondSign = (order: "asc" | "desc"): string => (order === "asc" ? ">" : "<");
 
 /** Compared as tuples, so that an index over all of them is searched and not walked. */
-function isAfter({ after }: Selection, order: "asc" | "desc"): string[] {
+function isAfter({ after }: SelectionQuery, order: "asc" | "desc"): string[] {
   if (after.length === 0) return [];
   const fields = after.map(([{ name }]) => name);
   const values = fields.map((field) => valueOf(valueName.after(field)));
@@ -267,18 +289,23 @@ interface BeyondRow {
   readonly among: readonly string[];
 }
 
-/** Behind the row with a key, in one statement with it; behind none when that row is not among those looked through. */
+/**
+ * The condition for rows behind the row with a key, in the same statement; no row matches when that row would not be
+ * found itself.
+ */
 function isBeyond({ name, key }: AnyTable, { place, order, among }: BeyondRow): string {
   const columns = place.map(compared).join(", ");
   const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
   return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
 }
 
-/** As part of a tuple. What is null compares with nothing, so whether there is a value comes before the value. */
+/** A field as part of a tuple. Null compares with nothing, so a flag for null comes before the value. */
 const compared = ({ name, empty }: PlaceField): string =>
   empty === null ? quoted(name) : `${quoted(name)} is not null, coalesce(${quoted(name)}, ${empty})`;
 
-/** What only rows of an index are, with literals: a database uses such an index only where it sees them. */
+/**
+ * The conditions of a partial index, with literals: a database uses a partial index only when it sees its conditions.
+ */
 export function indexConditions(table: AnyTable, { where: fixed, present }: Index): readonly string[] {
   return [
     ...Object.entries(fixed).map(([field, value]) =>

@@ -1,32 +1,31 @@
 /** The tables of the caller in a database: installed and read, the same on every one. Adapters write to them in their own ways. */
 import { NotInstalled } from "../install-plan.ts";
-import type { EngineStorage, Find, Tallied, Tally } from "../storage.ts";
+import type { EngineStorage, RowQuery, TallyResult, Tally } from "../storage.ts";
 import type { AnyTable, Table } from "../table.ts";
 import { decodeRow } from "./codecs.ts";
-import { GivenTable, type Part } from "./given-table.ts";
+import { GivenTable, type Part, type TableDialect } from "./given-table.ts";
 import { installing, nextBuild, standings } from "./install-statements.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
-import type { Bound, Read } from "./statement.ts";
+import type { BoundStatement, StatementReader } from "./statement.ts";
 
-/** What differs between databases. */
-export interface TableActs {
-  readonly read: Read;
+/** Acts that differ between databases. */
+export interface DatabaseDialect {
+  readonly read: StatementReader;
   readonly schema: SchemaDialect;
-  /** How a statement tells the time: the given value, or the database's own clock. */
-  readonly now: string;
-  /** Installs tables in one transaction that keeps out others who install. */
+  readonly dialect: TableDialect;
+  /** Installs tables in one transaction that excludes concurrent installations. */
   readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
-  /** Builds what is missing of their indexes, beside all work. */
+  /** Builds missing indexes of the tables, while work goes on. */
   readonly build?: (tables: readonly AnyTable[]) => void;
   /** Counts and adds up the parts that a statement lists. */
-  readonly sum: (parts: Bound<Part>) => Promise<Tallied>;
+  readonly sum: (parts: BoundStatement<Part>) => Promise<TallyResult>;
 }
 
 export class GivenTables implements Pick<EngineStorage, "install" | "get" | "find" | "tally"> {
-  readonly #acts: TableActs;
+  readonly #acts: DatabaseDialect;
   readonly #tables = new Map<string, GivenTable>();
 
-  constructor(acts: TableActs) {
+  constructor(acts: DatabaseDialect) {
     this.#acts = acts;
   }
 
@@ -39,11 +38,11 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
 
   /** Asks for a lock only when there is something to do. */
   async install(tables: readonly AnyTable[]): Promise<void> {
-    const { read, schema, now, bring, build } = this.#acts;
+    const { read, schema, dialect, bring, build } = this.#acts;
     const there = await standings(read, tables, schema);
     if (there.some(([table, standing]) => installing(table, standing, schema) !== null)) await bring(tables);
     if (there.some(([table, standing]) => nextBuild(table, standing, schema) !== null)) build?.(tables);
-    for (const table of tables) this.#tables.set(table.name, new GivenTable(table, now));
+    for (const table of tables) this.#tables.set(table.name, new GivenTable(table, dialect));
   }
 
   /** The tables that were installed. */
@@ -58,14 +57,14 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
     return row === undefined ? null : (decodeRow(given.table, row) as R);
   }
 
-  async find<R extends object>(query: Find<R>): Promise<readonly R[]> {
+  async find<R extends object>(query: RowQuery<R>): Promise<readonly R[]> {
     const given = this.of(query.table.name);
     const { statement, values } = given.find(query);
     const rows = await this.#acts.read(statement, values);
     return rows.map((row) => decodeRow(given.table, row) as R);
   }
 
-  async tally<R extends object>(query: Tally<R>): Promise<Tallied> {
+  async tally<R extends object>(query: Tally<R>): Promise<TallyResult> {
     const given = this.of(query.table.name);
     if (query.sum !== undefined) return this.#acts.sum(given.parts(query, query.sum));
     const { statement, values } = given.count(query);

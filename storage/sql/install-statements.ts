@@ -5,7 +5,7 @@ import type { AnyTable, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
 import { literalOf } from "./given-table.ts";
 import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
-import { quoted, type Read, statement } from "./statement.ts";
+import { quoted, type StatementReader, statement } from "./statement.ts";
 import {
   creating,
   type IndexChange,
@@ -13,17 +13,18 @@ import {
   isGuarded,
   nextChange,
   inTheWay,
+  isBuilt,
   unwanted,
 } from "./table-indexes.ts";
 
-/** One row for each of the caller's tables: what it is now, and how many migrations it has seen. */
+/** One row for each of the caller's tables: its present definition, and the number of its migrations. */
 export interface InstalledTable {
   readonly name: string;
   readonly definition: string;
   readonly migrations: number;
 }
 
-/** What is kept of every installed table. */
+/** Statements on the list of installed tables. */
 export const installedStatements = {
   installed: statement<{ name: string }, InstalledTable>(
     `select * from "paystateTables" where name = {name}`,
@@ -33,18 +34,20 @@ export const installedStatements = {
     on conflict (name) do update set definition = {definition}, migrations = {migrations}`),
 };
 
-/** What a database has of a table. */
-export interface TableStanding {
+/** The database's state of a table. */
+export interface TableStatus {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
+  /** Whether it has so few rows that its indexes are made in a moment. Default: it may have any number. */
+  readonly isSmall?: boolean;
 }
 
-/** What the database has of these tables. */
+/** The database's state of these tables. */
 export async function standings(
-  read: Read,
+  read: StatementReader,
   tables: readonly AnyTable[],
   { indexes }: SchemaDialect,
-): Promise<readonly (readonly [AnyTable, TableStanding])[]> {
+): Promise<readonly (readonly [AnyTable, TableStatus])[]> {
   const all = read(indexes, {});
   const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
   const found = await all;
@@ -56,36 +59,52 @@ export async function standings(
 export const foundOf = ({ name }: AnyTable, found: readonly FoundIndex[]): readonly FoundIndex[] =>
   found.filter(({ table }) => table === name);
 
+/** What is done in one transaction. */
+interface Installing {
+  readonly changes: readonly string[];
+  /** What is noted of the table from then on. */
+  readonly record: InstalledTable;
+  /** Indexes that are being built: the builds hold the table until all transactions of the database have ended. */
+  readonly calledOff: readonly FoundIndex[];
+}
+
 /**
- * What installing a table takes in one transaction, and the note of it. Null where it is there as described. An index is
- * among it where a build keeps out writers anyway, where the table is new, and where a unique rule would be without one.
+ * The statements that install a table in one transaction, with its note. Null when the table exists as described. An
+ * index is included when building it locks out writers anyway, when the table is new, when the table is small and changed
+ * besides, and when a unique rule would otherwise have no index.
  */
 export function installing(
   table: AnyTable,
-  { stored, found }: TableStanding,
+  { stored, found, isSmall = false }: TableStatus,
   dialect: SchemaDialect,
-): { readonly changes: readonly string[]; readonly record: InstalledTable } | null {
+): Installing | null {
   const plan = planInstall(table, stored ?? null);
   const { name, migrations } = table;
   if (stored !== undefined && stored.migrations > migrations.length) return null;
-  if (plan === "create") return { changes: creation(table, dialect), record: recordOf(table) };
+  if (plan === "create") {
+    return { changes: creation(table, dialect), record: recordOf(table), calledOff: [] };
+  }
   const [steps, gone] =
     plan === "keep"
       ? [[], []]
       : [plan.steps, inTheWay(table, { ...plan, drop: plan.steps.flatMap(({ drop = [] }) => drop), found })];
-  const left = found.filter((index) => !gone.includes(index));
+  const altered = steps.flatMap((step) => altering(table, step, dialect));
   const wanted = indexesOf(table, dialect);
+  const calledOff = altered.length > 0 ? found.filter(isBuilt) : [];
+  const left = found.filter((index) => !gone.includes(index) && !calledOff.includes(index));
+  const isAtOnce = !dialect.buildsBeside || (isSmall && altered.length > 0);
   const made = wanted.filter((index) => {
     if (left.some((each) => each.name === index.name)) return false;
-    return !dialect.buildsBeside || (index.isUnique && !isGuarded(index, left));
+    return isAtOnce || (index.isUnique && !isGuarded(index, left));
   });
-  const dropped = dialect.buildsBeside ? gone : [...gone, ...unwanted(wanted, left)];
+  const dropped = [...gone, ...calledOff, ...(isAtOnce ? unwanted(wanted, left) : [])];
   const changes = [
-    ...dropped.map((index) => `drop index ${quoted(index.name)}`),
-    ...steps.flatMap((step) => altering(table, step, dialect)),
+    ...new Set(dropped.map((index) => `drop index if exists ${quoted(index.name)}`)),
+    ...altered,
     ...made.map((index) => creating(index, quoted(name))),
   ];
-  return plan === "keep" && changes.length === 0 ? null : { changes, record: recordOf(table) };
+  if (plan === "keep" && changes.length === 0) return null;
+  return { changes, record: recordOf(table), calledOff };
 }
 
 const recordOf = (table: AnyTable): InstalledTable => ({
@@ -94,10 +113,12 @@ const recordOf = (table: AnyTable): InstalledTable => ({
   migrations: table.migrations.length,
 });
 
-/** What is to be done next about the indexes of a table beside all work; null where nothing is, or a newer program sees to it. */
+/**
+ * The next index change of a table that runs while work goes on; null when all is done, or a newer program does it.
+ */
 export function nextBuild(
   table: AnyTable,
-  { stored, found }: TableStanding,
+  { stored, found }: TableStatus,
   dialect: SchemaDialect,
 ): IndexChange | null {
   const isOurs = stored !== undefined && stored.migrations <= table.migrations.length;
@@ -111,7 +132,7 @@ export function creation(table: AnyTable, dialect: SchemaDialect): readonly stri
   return [dialect.sequencedTable(name, { columns, key: [key] }), ...indexes];
 }
 
-/** What a migration does to the columns. */
+/** The changes of a migration to the columns. */
 function altering(
   table: AnyTable,
   { add = {}, drop = [] }: Migration,

@@ -4,17 +4,17 @@ import { engineTables, type StoredLease } from "../engine-tables.ts";
 import type {
   EngineStorage,
   HistoryRecord,
-  InstanceListing,
+  InstanceListQuery,
   InstanceRecord,
   StepRecord,
   WatchRecord,
 } from "../storage.ts";
-import { insertInto, type Read, type Statement, statement } from "./statement.ts";
+import { insertInto, type StatementReader, type Statement, statement } from "./statement.ts";
 
 const inserting = (table: keyof typeof engineTables): string =>
   insertInto(table, columnsOf(engineTables[table]));
 
-/** What commits do with instances, and what is read of one. */
+/** Statements of commits on instances, and reads of a single instance. */
 export const instanceStatements = {
   start: statement<InstanceRecord>(`${inserting("instances")} on conflict do nothing`),
   step: statement<
@@ -49,15 +49,15 @@ export const listStatements = {
   newest: statement<object, InstanceRecord>(
     `select * from instances where ("createdAt", id) < ({at}, {id}) order by "createdAt" desc, id desc limit {limit}`,
   ),
-  // The status is a literal: only so does the database see that the index holds all of them.
+  // The status is a literal: otherwise the planner cannot tell that the partial index contains all wanted rows.
   ended: statement<object, InstanceRecord>(
     `select * from instances where status = 'done' and "updatedAt" <= {until} and ("updatedAt", id) > ({at}, {id})
       order by "updatedAt", id limit {limit}`,
   ),
 };
 
-/** What the statement of this listing is given. The first page begins before every time and id. */
-function listingValues(listing: InstanceListing): object {
+/** The values for the statement of this listing. The first page begins before every time and id. */
+function listingValues(listing: InstanceListQuery): object {
   if (listing.order === "newest") {
     const { createdAt: at, id } = listing.after ?? { createdAt: Number.MAX_SAFE_INTEGER, id: "" };
     return { ...listing, at, id };
@@ -69,7 +69,7 @@ function listingValues(listing: InstanceListing): object {
   return listing;
 }
 
-/** What is watched. */
+/** Statements on watches. */
 export const watchStatements = {
   watch: statement<WatchRecord>(`${inserting("watches")}
     on conflict (kind, key, instance) do update set life = {life}, workflow = {workflow}, shard = {shard}`),
@@ -87,7 +87,7 @@ export const watchStatements = {
   ),
 };
 
-/** Who holds which names. */
+/** Statements on named leases. */
 export const leaseStatements = {
   named: statement<{ name: string }, StoredLease>(`select * from "paystateLeases" where name = {name}`),
   put: statement<StoredLease>(`${inserting("paystateLeases")}
@@ -95,14 +95,14 @@ export const leaseStatements = {
   remove: statement<{ name: string }>(`delete from "paystateLeases" where name = {name}`),
 };
 
-/** What each database reads in its own way. */
+/** Reads that differ between databases. */
 interface OwnReads {
   readonly usedBytes: Statement<object, { readonly bytes: number }>;
   readonly inShards: (kind: string, shards: readonly number[]) => Promise<readonly WatchRecord[]>;
 }
 
 export const instanceReads = (
-  read: Read,
+  read: StatementReader,
   { usedBytes, inShards }: OwnReads,
 ): Pick<EngineStorage, "load" | "history" | "list" | "size" | "watches"> => ({
   load: async (id) => (await read(instanceStatements.load, { id }))[0] ?? null,

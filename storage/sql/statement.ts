@@ -1,9 +1,9 @@
 /**
- * Statements as text with named places for values, such as `select * from tasks where id = {id}`. Each adapter puts into a
- * place what its driver takes.
+ * Statements as text with named places for values, such as `select * from tasks where id = {id}`. Adapters replace the
+ * places by their driver's placeholders.
  */
 
-/** What a driver takes for a value and gives for a column. */
+/** The type of values for and from a driver. */
 export type SqlValue = string | number | Uint8Array | null;
 
 /** A row whose fields are known to the description of its table, not to the compiler. */
@@ -20,14 +20,14 @@ export const statement = <Values extends object, Row = unknown>(text: string): S
   text,
 });
 
-/** A statement and what it is run with. */
-export interface Bound<Row = unknown> {
+/** A statement and its values. */
+export interface BoundStatement<Row = unknown> {
   readonly statement: Statement<AnyRow, Row>;
   readonly values: AnyRow;
 }
 
 /** Carries out a statement that reads. Answers its rows, as the columns lie. */
-export type Read = <Values extends object, Row>(
+export type StatementReader = <Values extends object, Row>(
   statement: Statement<Values, Row>,
   values: Values,
 ) => Promise<Row[]>;
@@ -50,6 +50,6 @@ export const listed = (names: readonly string[]): string => names.map(quoted).jo
 export const insertInto = (table: string, fields: readonly string[]): string =>
   `insert into ${quoted(table)} (${listed(fields)}) values (${fields.map((field) => `{${field}}`).join(", ")})`;
 
-/** What an update sets these fields to. */
+/** The assignments of an update. */
 export const assigned = (fields: readonly string[]): string =>
   fields.map((field) => `${quoted(field)} = {${field}}`).join(", ");

@@ -1,6 +1,6 @@
 /**
- * The indexes of a caller's table, by what they are: the name of each ends in a digest of its statement, so a changed one is
- * another index, which is built beside the old one. Where it lies, and under which other names, is asked of the database.
+ * The indexes of a caller's table, named by content: a name ends in a digest of the statement, so a changed index gets
+ * a new name, and is built beside the old index. The database is asked for existing indexes and their names.
  */
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index } from "../table.ts";
@@ -9,13 +9,13 @@ import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
 import { quoted } from "./statement.ts";
 
 /** An index as it shall be. */
-export interface WantedIndex {
-  /** What its names begin with, whatever it is in detail. */
+interface WantedIndex {
+  /** The beginning of the name, independent of the details. */
   readonly base: string;
   readonly name: string;
   readonly isUnique: boolean;
   readonly table: string;
-  /** What stands behind the table in its statement. */
+  /** The part of the statement after the table. */
   readonly over: string;
 }
 
@@ -33,10 +33,10 @@ function digest(text: string): string {
   return sum.toString(16).padStart(8, "0");
 }
 
-/** What an index is made over. */
+/** The parts of a table that need an index. */
 type Indexed = Pick<AnyTable, "unique" | "indexes">;
 
-/** By the bases of their names. */
+/** Indexes by the bases of their names. */
 const described = (table: string, { unique, indexes }: Indexed): ReadonlyMap<string, Index> =>
   new Map([
     ...unique.map((on) => [baseOf(table, "unique", on), { on: [on], where: {}, present: [] }] as const),
@@ -64,14 +64,17 @@ export const creating = ({ name, isUnique, over }: WantedIndex, place: string, h
 const isOf = (base: string, name: string): boolean =>
   name.startsWith(base) && /^(_[0-9a-f]{8})?$/.test(name.slice(base.length));
 
-/** Whether another one, such as the one of before, does what a unique index shall do. */
+/** Whether an existing index, such as its older version, already enforces what a unique index should enforce. */
 export const isGuarded = ({ base }: WantedIndex, found: readonly FoundIndex[]): boolean =>
   found.some(({ name, valid }) => valid === 1 && isOf(base, name));
 
-/** A name that is made here, also for an index that is wanted no more. */
+/** Names of indexes made here, wanted or not. */
 const MADE = /_(by|unique)_.*_[0-9a-f]{8}$/;
 
-/** What is there of other descriptions of a table. */
+/** Whether a program of paystate is building the index. */
+export const isBuilt = ({ name, building }: FoundIndex): boolean => building === 1 && MADE.test(name);
+
+/** Indexes of older descriptions of a table. */
 export const unwanted = (
   wanted: readonly WantedIndex[],
   found: readonly FoundIndex[],
@@ -83,7 +86,10 @@ export const unwanted = (
     );
   });
 
-/** What a migration has to take away at once: unique rules that are none any more, and what is over a column that goes. */
+/**
+ * Indexes that a migration must drop at once: unique indexes that are no longer wanted, and indexes over a dropped
+ * column.
+ */
 export function inTheWay(
   table: AnyTable,
   { before, drop, found }: { before: Indexed; drop: readonly string[]; found: readonly FoundIndex[] },
@@ -96,14 +102,17 @@ export function inTheWay(
   return found.filter(({ name }) => gone.some(([base]) => isOf(base, name)));
 }
 
-/** One change beside all work, and of which index. */
+/** A single index change that runs while work goes on. */
 export interface IndexChange {
   readonly name: string;
-  /** Null while another session builds it. */
+  /** Null while another session builds the index. */
   readonly change: "drop" | WantedIndex | null;
 }
 
-/** What is to be done next, null where nothing is: what is half built is built anew, and the old goes when all new are valid. */
+/**
+ * The next index change, null when all indexes are done: an invalid index is dropped and built again; old indexes are
+ * dropped when all new indexes are valid.
+ */
 export function nextChange(wanted: readonly WantedIndex[], found: readonly FoundIndex[]): IndexChange | null {
   for (const index of wanted) {
     const there = found.find(({ name }) => name === index.name);

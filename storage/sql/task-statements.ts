@@ -5,7 +5,10 @@ import type { QueueName } from "../storage.ts";
 import type { GoneTask, TaskRow } from "../task-rows.ts";
 import { assigned, insertInto, type Statement, statement } from "./statement.ts";
 
-/** What the partial index of each queue holds. The planner uses one only where the query says the same, in literals. */
+/**
+ * The condition of each queue's partial index. The planner uses a partial index only when the query has the same
+ * condition, in literals.
+ */
 export const IN_QUEUE: { readonly [Q in QueueName]: string } = {
   steps: `"deadAt" is null and kind in ('timer', 'message') and (admission is null or admission = 'admitted')`,
   free: `"deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is null`,
@@ -23,7 +26,7 @@ const dueOf = (queue: QueueName, more = ""): string =>
   `select * from tasks where ${IN_QUEUE[queue]} and workflow = {workflow}${more} and "visibleAt" <= {until}
     order by "visibleAt", seq limit {limit}`;
 
-/** One seek from workflow to workflow. */
+/** Seeks from workflow to workflow. */
 const workflowAfter = (queue: QueueName): Statement<{ after: string }, { workflow: string }> =>
   statement(
     `select workflow from tasks where ${IN_QUEUE[queue]} and workflow > {after} order by workflow limit 1`,
@@ -54,7 +57,7 @@ export const taskStatements = {
   adopt: statement<{ instance: string; workflow: string }>(
     "update tasks set workflow = {workflow} where instance = {instance} and workflow <> {workflow}",
   ),
-  /** No kind is called "", so that excepts none. */
+  /** No kind is called "", so an `except` of "" excludes nothing. */
   ofInstance: statement<{ instance: string; except: string; limit: number }, TaskRow>(
     "select * from tasks where instance = {instance} and kind <> {except} order by name, seq limit {limit}",
   ),
@@ -90,12 +93,12 @@ export const taskStatements = {
   admittedIn: statement<{ firstKey: string; lastKey: string }, { count: number }>(
     `select count(*) as count ${under(` and admission = 'admitted' and "lastKey" = {lastKey}`)}`,
   ),
-  /** One seek from first key to first key. */
+  /** Seeks from first key to first key. */
   firstKeyAfter: statement<{ after: string }, { firstKey: string }>(
     `select "firstKey" from tasks where "deadAt" is null and "firstKey" is not null and "firstKey" > {after}
       order by "firstKey" limit 1`,
   ),
-  /** One seek from last key to last key, however many tasks lie between them. */
+  /** Seeks from last key to last key, however many tasks lie between. */
   headAfter: statement<{ firstKey: string; after: string }, TaskRow>(
     `select * ${under(` and admission = 'parked' and "lastKey" > {after} order by "lastKey", seq limit 1`)}`,
   ),
@@ -114,5 +117,5 @@ export function updateTask(fields: readonly string[]): Statement<StoredTask, unk
   return { text };
 }
 
-/** By their fields: there are as many as there are acts. */
+/** Updates by their fields: as many as there are acts. */
 const updates = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** Copies a database file while others work on it: one moment of it, whole, in a file of its own. */
+/** Copies a database file while services work on it: a complete snapshot of one moment in a separate file. */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { StorageUnusable } from "../storage-unusable.ts";
@@ -8,7 +8,7 @@ import { isOurs, openExisting } from "./existing.ts";
 import { codeOf, explained } from "./explain.ts";
 import { nameFile } from "./name-file.ts";
 
-/** What a copy was found to hold. */
+/** The content of a copy. */
 export interface SqliteBackup {
   /** The absolute path of the copy. */
   readonly file: string;
@@ -16,12 +16,12 @@ export interface SqliteBackup {
 }
 
 /**
- * Copies the SQLite database `source` to `target`, also while services work on it: the copy holds what was committed at
- * one moment and nothing of what came later. It is written under another name, opened, checked page by page and made
- * durable, and only then named `target` (mode 0600). A copy that fails leaves nothing behind.
+ * Copies the SQLite database `source` to `target`, also while services work on it: the copy holds exactly the commits
+ * up to one moment. The copy is written under a temporary name, opened, checked page by page and made durable, and only
+ * then named `target` (mode 0600). A copy that fails leaves nothing behind.
  *
- * Copying occupies this process until it is done: run it in one of its own, as `paystate backup` does. Files that are
- * copied by hand lack what stands in the `-wal` file beside them.
+ * Copying blocks this process: run it in a separate process, as `paystate backup` does. Files copied by hand lack the
+ * commits in the `-wal` file beside them.
  *
  * @throws StorageUnusable when the source cannot be read or is none of paystate's, when the copy turns out damaged, and
  * `target_exists` when there is something at `target`, which is never overwritten.

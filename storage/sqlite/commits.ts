@@ -2,28 +2,34 @@
 import { applyCommit, type CommitTarget } from "../apply-commit.ts";
 import { failed, isTrouble, unknown } from "../commit-answers.ts";
 import type { AnyCommit, CommitAnswer, CommitResult } from "../storage.ts";
-import { type Connection, Uncertain } from "./connection.ts";
+import { type Connection, UncertainCommitError } from "./connection.ts";
 import { explained } from "./explain.ts";
 
-/** What one physical transaction may hold, so that neither other processes nor the event loop wait long for it. */
+/** Most commits in one physical transaction, so that neither other processes nor the event loop wait long. */
 const MAX_ITEMS = 256;
-/** It executes for so long, or for as long as the disk took to keep the one before: on a slow disk few large ones end sooner. */
+/**
+ * A transaction executes for this time, or for as long as the disk took for the transaction before: on a slow disk few
+ * large transactions finish sooner.
+ */
 const MIN_EXECUTION_MS = 2;
 const MAX_EXECUTION_MS = 10;
 
 const isOk = ({ ok }: CommitResult): boolean => ok;
 
-/** The answer of a transaction that may not be there: what it refused, it refused beside items that may not be there. */
+/**
+ * The answer of a transaction that may be lost: a refusal is unknown too, since it was judged beside commits that may
+ * be lost.
+ */
 const uncertain = (answer: CommitAnswer, cause: unknown): CommitAnswer =>
   !answer.ok && answer.conflict === "failed" ? answer : unknown(cause);
 
-export class Commits {
+export class SqliteCommitWriter {
   readonly #connection: Connection;
   readonly #target: CommitTarget;
   /** A clock in milliseconds that bounds a transaction. */
   readonly #elapsed: () => number;
   #appliedAt = 0;
-  /** How long the disk took for the last transaction. */
+  /** Time that the disk took for the last transaction. */
   #diskMs = 0;
 
   constructor(connection: Connection, target: CommitTarget, elapsed: () => number) {
@@ -39,7 +45,7 @@ export class Commits {
       const rest = items.slice(answers.length, answers.length + MAX_ITEMS);
       const told = await this.#transaction(rest);
       answers.push(...told);
-      // What keeps one transaction from being made keeps all from it, and is not waited for once for each.
+      // The trouble that stops one transaction stops all, and is waited for only once.
       const trouble = told.find(isTrouble);
       const untried = trouble === undefined ? [] : items.slice(answers.length);
       answers.push(...untried.map(() => failed(trouble?.error)));
@@ -49,8 +55,9 @@ export class Commits {
   }
 
   /**
-   * As many items as one physical transaction may hold. Conflicts are rare, and a savepoint costs half as much again as its
-   * item (31 µs in place of 20): at first no item has one, and the first that is not carried out takes the whole attempt back.
+   * Commits as many items as one physical transaction may hold. Conflicts are rare, and a savepoint costs half as much
+   * again as its item (31 µs in place of 20): at first no item has a savepoint, and the first refused item takes the
+   * whole attempt back.
    */
   async #transaction(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     let tried = 0;
@@ -60,20 +67,24 @@ export class Commits {
     };
     const attempt = (): CommitResult[] => {
       tried = 0;
-      // What a refused item has left is still there, so no other is judged beside it.
+      // A refused commit leaves its changes behind until the rollback, so the following commits are not judged beside
+      // them.
       return this.#settled(() => this.#applyAll(batch, apply, isOk));
     };
     try {
       const unhindered = await this.#connection.write(attempt, (results) => results.every(isOk));
       if (unhindered.every(isOk) || batch.length === 1) return unhindered;
     } catch (error) {
-      if (error instanceof Uncertain) return batch.slice(0, tried).map(() => unknown(error.cause));
+      if (error instanceof UncertainCommitError) return batch.slice(0, tried).map(() => unknown(error.cause));
       if (tried === 0 || batch.length === 1) return batch.map(() => failed(error));
     }
     return this.#itemByItem(batch);
   }
 
-  /** The same with a savepoint for each item, so that one that is refused or fails takes back nothing else. */
+  /**
+   * Applies the batch again with a savepoint for each commit, so that a refused or failed commit takes back only
+   * itself.
+   */
   async #itemByItem(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     let tried: CommitAnswer[] = [];
     const apply = (item: AnyCommit): CommitAnswer => {
@@ -88,13 +99,16 @@ export class Commits {
     try {
       return await this.#connection.write(attempt);
     } catch (error) {
-      if (error instanceof Uncertain) return tried.map((answer) => uncertain(answer, error.cause));
+      if (error instanceof UncertainCommitError) return tried.map((answer) => uncertain(answer, error.cause));
       if (isTrouble(failed(error))) return batch.map(() => failed(error));
       return this.#alone(batch.slice(0, tried.length + 1));
     }
   }
 
-  /** Each item in a transaction of its own: a full disk, say, has taken back all of them, and they are carried out anew. */
+  /**
+   * Commits each item in a transaction of its own: a full disk, for example, has taken back all items, which are
+   * carried out anew.
+   */
   async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
     for (const item of items) {
@@ -114,7 +128,7 @@ export class Commits {
     }
   }
 
-  /** Who has room now follows once, behind the last of the commits. */
+  /** Tasks with room are admitted once, behind the last of the commits. */
   #settled<A>(apply: () => A): A {
     const results = apply();
     this.#target.tasks.settle();
@@ -122,7 +136,7 @@ export class Commits {
     return results;
   }
 
-  /** One after another, until the time is up that one transaction may take, or a result is one not to go on after. */
+  /** Applies items one after another, until the time of one transaction is up, or a result ends the attempt. */
   #applyAll<A extends CommitAnswer>(
     batch: readonly AnyCommit[],
     apply: (item: AnyCommit) => A,

@@ -1,4 +1,4 @@
-/** One connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
+/** A connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
 import pRetry from "p-retry";
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
@@ -35,8 +35,8 @@ interface Prepared {
 }
 
 /** A COMMIT failed in a way that leaves open whether it has happened. */
-export class Uncertain extends Error {
-  override readonly name = "Uncertain";
+export class UncertainCommitError extends Error {
+  override readonly name = "UncertainCommitError";
 
   constructor(cause: unknown) {
     super("the disk failed during a COMMIT", { cause });
@@ -133,10 +133,10 @@ export class Connection {
 
   /**
    * Runs `act` in a transaction that holds the write lock from its beginning, and resolves once it is durable. Rolled
-   * back when `act` throws or its answer is not to be kept. `act` may run again, so it must not count its runs.
+   * back when `act` throws or `isKept` is false. `act` may run several times, so it must not count its runs.
    *
    * Where COMMIT itself fails, the transaction is taken back and has not happened; only where the disk refused a write or a
-   * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `Uncertain`.
+   * sync may the WAL hold all of it, so that the next process to open the file finds it: then rejects with `UncertainCommitError`.
    */
   write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
     return inTurn(() => {
@@ -146,9 +146,9 @@ export class Connection {
   }
 
   /**
-   * As `write`, but the disk is not waited for: a loss of power may take it back, as long as no `write` came after it. The
-   * file stays whole, and a process that ends loses nothing. For what only means something while the machine stays up:
-   * a lease ends with the power of its holder, since all processes of one file are on one machine.
+   * Like `write`, without waiting for the disk: a loss of power may take the transaction back, as long as no `write`
+   * came after it. The file stays whole, and a process that ends loses nothing. For data that only matter while the
+   * machine stays up: a lease ends with the power of its holder, since all processes of one file are on one machine.
    */
   writeUnsynced<A>(act: () => A): Promise<A> {
     return inTurn(() => {
@@ -162,12 +162,15 @@ export class Connection {
     });
   }
 
-  /** Where it fails now, the answer of what is committed must not be lost for it: the next `write` begins with it. */
+  /**
+   * Tries to turn syncing on again. A failure must not lose the answer of the commit: the next `write` begins with the
+   * same try.
+   */
   #trySync(): void {
     try {
       this.#sync();
     } catch {
-      // Thrown again by that write, unless it succeeds then.
+      // The next write tries again, and throws if it fails as well.
     }
   }
 
@@ -197,7 +200,7 @@ export class Connection {
     try {
       this.#control.commit.run();
     } catch (error) {
-      throw isUncertain(error) ? new Uncertain(error) : error;
+      throw isUncertain(error) ? new UncertainCommitError(error) : error;
     }
   }
 
@@ -207,8 +210,8 @@ export class Connection {
   }
 
   /**
-   * Within `write`: keeps what `act` did, or takes back that alone, also where it throws. A full disk or a failed read may
-   * end the whole transaction instead: see `isInTransaction`.
+   * Within `write`: keeps the changes of `act`, or takes back only those, even when `act` throws. A full disk or a
+   * failed read may end the whole transaction instead: see `isInTransaction`.
    */
   savepoint<A>(act: () => A, isKept: (answer: A) => boolean): A {
     const { save } = this.#control;
@@ -223,7 +226,7 @@ export class Connection {
     }
   }
 
-  /** What cannot be taken back alone is taken back with the whole transaction. */
+  /** A savepoint that cannot be taken back alone is taken back with the whole transaction. */
   #endSavepoint(isKept: boolean): void {
     const { release, undo, rollback } = this.#control;
     try {

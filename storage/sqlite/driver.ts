@@ -3,7 +3,7 @@ import Module from "node:module";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { codeOf } from "./explain.ts";
 
-/** What is needed of a prepared statement. */
+/** The required part of a prepared statement. */
 export interface SqliteStatement {
   readonly reader: boolean;
   run(...parameters: unknown[]): { changes: number; lastInsertRowid: number | bigint };
@@ -12,7 +12,7 @@ export interface SqliteStatement {
   iterate(...parameters: unknown[]): IterableIterator<unknown>;
 }
 
-/** What is needed of an open database; a `Database` of better-sqlite3 is one. */
+/** The required part of an open database; a `Database` of better-sqlite3 is one. */
 export interface SqliteDatabase {
   readonly inTransaction: boolean;
   prepare(sql: string): SqliteStatement;
@@ -34,8 +34,8 @@ const FIRST_ON_NODE_API_10 = 13;
 /** From this Node on a statement of an earlier driver that is collected aborts the process. */
 const FIRST_NODE_THAT_ABORTS = [24, 19] as const;
 
-/** What is read of `process.versions`. */
-export interface RuntimeVersions {
+/** The part of `process.versions` that is read. */
+interface RuntimeVersions {
   readonly node: string;
   readonly napi?: string | undefined;
   readonly bun?: string | undefined;

@@ -1,4 +1,4 @@
-/** Database files that are there already, whoever made them. */
+/** Opens existing database files, and tells whether paystate made them. */
 import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { assertAllKnown, isCurrent } from "../sql/migrations/index.ts";
@@ -22,10 +22,10 @@ export async function openExisting(
 const over = (database: SqliteDatabase): Kysely<unknown> =>
   new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
 
-/** Whether it has the tables of this code. @throws StorageUnusable where it has others. */
+/** Whether the file has the tables of this code. @throws StorageUnusable where it has others. */
 export const isOurs = (database: SqliteDatabase): Promise<boolean> =>
   inTurn(() => isCurrent(over(database), sqliteSchema));
 
-/** @throws StorageUnusable where a newer program has changed it, so that this one would copy a part. */
+/** @throws StorageUnusable when a newer program has changed the file, since this program would copy only a part. */
 export const assertAllOurs = (database: SqliteDatabase): Promise<void> =>
   inTurn(() => assertAllKnown(over(database)));

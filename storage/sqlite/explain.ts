@@ -1,4 +1,4 @@
-/** What SQLite and the file system say, as sentences that tell what to do. */
+/** Explains errors of SQLite and the file system, in sentences that tell what to do. */
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
 /** The code of an error of SQLite, of Node or of the file system. */
@@ -6,10 +6,10 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** Whether another connection holds the lock: trying again is all it takes. */
+/** Whether a different connection holds the lock: a retry is enough. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
 
-/** Whether something is missing of what was written, or something else is in its place. */
+/** Whether written data are missing, or were replaced. */
 export const isDamage = (error: unknown): boolean =>
   /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(codeOf(error));
 
@@ -17,7 +17,7 @@ export const isDamage = (error: unknown): boolean =>
 export const isTaken = (error: unknown): boolean =>
   /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(codeOf(error));
 
-/** Whether a COMMIT that failed so may be found as done by the next process: its pages may have reached the disk. */
+/** Whether a failed COMMIT may turn out as done for the next process: its pages may have reached the disk. */
 export const isUncertain = (error: unknown): boolean => /^SQLITE_(IOERR|NOMEM)/.test(codeOf(error));
 
 interface Explanation {

@@ -1,6 +1,7 @@
 /**
- * Notices that the file of an open database was deleted, replaced or cut short: SQLite goes on with what it has open, and all that it
- * commits is gone with the process. Only the names are looked at: to open and close the file would drop SQLite's locks.
+ * Notices that the file of an open database was deleted, replaced or cut short: SQLite would go on with the open file,
+ * and all commits would be lost with the process. Only names are checked: opening and closing the file would drop
+ * SQLite's locks.
  */
 import { statSync } from "node:fs";
 import { StorageUnusable } from "../storage-unusable.ts";
@@ -17,16 +18,16 @@ export interface GuardedFile {
   readonly reopen: () => SqliteDatabase;
 }
 
-/** So seldom it is looked: a look before each transaction costs a tenth of a commit. */
+/** Pause between two looks: a look before each transaction would cost a tenth of a commit. */
 const EVERY_MS = 100;
 
-/** What tells one file from another, and how long it is. */
+/** Identity and size of a file. */
 interface Seen {
   readonly id: string;
   readonly size: number;
 }
 
-/** Null where there is none. */
+/** Null when the file does not exist. */
 type SeenAt = (path: string) => Seen | null;
 
 const onDisk: SeenAt = (path) => {
@@ -34,7 +35,7 @@ const onDisk: SeenAt = (path) => {
   return found === undefined ? null : { id: `${found.dev} ${found.ino}`, size: Number(found.size) };
 };
 
-/** The file and its log: where one of the two is another, what is committed is not found again. */
+/** The file and its log: once one of the two was replaced, later commits are lost. */
 interface Pair {
   readonly file: Seen | null;
   readonly log: Seen | null;
@@ -92,8 +93,8 @@ export class FileGuard {
   }
 
   /**
-   * Whether all that was written is still there, where less is: a checkpoint of another program makes the log smaller, and the
-   * file behind a VACUUM. What was cut off, or overwritten by a shorter copy, is missed by one who has nothing in memory.
+   * Whether a shorter file is still complete: a checkpoint by another program makes the log smaller, and a VACUUM the
+   * file. A fresh reader, who has no pages in memory, notices pages that were cut off or overwritten by a shorter copy.
    */
   #isWhole({ file, log }: Pair): boolean {
     const { handle, reopen } = this.#file;

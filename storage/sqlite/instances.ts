@@ -16,7 +16,7 @@ export const usedBytes = statement<object, { bytes: number }>(
     from pragma_page_count(), pragma_freelist_count(), pragma_page_size()`,
 );
 
-/** What a commit does with them. */
+/** The acts of a commit on instances. */
 export function instanceTarget(connection: Connection): Omit<CommitTarget, "tasks" | "write"> {
   const add = <Row extends object>(
     into: Statement<Row, unknown>,

@@ -2,15 +2,15 @@
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqliteDatabase } from "./driver.ts";
 
-/** What a move leaves in its source, and in its target. */
-export interface MoveMark {
-  /** Names the copy: the target has the same one. */
+/** The mark that a move leaves in its source and in its target. */
+export interface MoveRecord {
+  /** The name of the copy, the same in source and target. */
   readonly copy: string;
-  /** Where the copy lies, without a password. */
+  /** The place of the copy, without a password. */
   readonly place: string;
   /**
-   * `moving`: the copy was about to be committed there, and whether it was is not known here. `moved`: it was. `arrived`:
-   * this is the copy.
+   * `moving`: the copy was about to be committed at the target; the outcome is not known here. `moved`: the copy was
+   * committed. `arrived`: this database is the copy.
    */
   readonly state: "moving" | "moved" | "arrived";
 }
@@ -19,11 +19,11 @@ export interface MoveMark {
 export const MOVES = "paystateMoves";
 
 /** The mark of a file, or null. */
-export function moveMarkOf(database: SqliteDatabase): MoveMark | null {
+export function moveMarkOf(database: SqliteDatabase): MoveRecord | null {
   const found = database.prepare(`select 1 from sqlite_master where name = '${MOVES}'`).get();
   if (found === undefined) return null;
   const rows = database.prepare(`select "copy", place, state from "${MOVES}" where id = 1`).all();
-  return (rows[0] as MoveMark | undefined) ?? null;
+  return (rows[0] as MoveRecord | undefined) ?? null;
 }
 
 /** @throws StorageUnusable `moved` when the data of this file is elsewhere, or may be. */

@@ -1,9 +1,9 @@
-/** Gives a finished file its name, and never overwrites what is there under that name. */
+/** Gives a finished file its name, without ever overwriting an existing file. */
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "./explain.ts";
 
-/** What file systems without hard links (exFAT, some network shares) answer to one. */
+/** Errors of file systems without hard links (exFAT, some network shares). */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EINVAL"]);
 
 /**
@@ -22,7 +22,7 @@ export function nameFile(finished: string, file: string, link: typeof linkSync =
 }
 
 /**
- * An empty file takes the name first, which is refused when it is taken: what the rename replaces then is our own. A
+ * An empty file takes the name first, which is refused when it is taken: the rename then replaces our own file. A
  * process that dies between the two leaves the empty file.
  */
 function takeName(finished: string, file: string): void {

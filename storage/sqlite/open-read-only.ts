@@ -9,7 +9,7 @@ import { isOurs, openExisting } from "./existing.ts";
 import { explained } from "./explain.ts";
 
 /** An open file with the way to leave it. */
-export interface ReadOnlyDatabase {
+interface ReadOnlyDatabase {
   readonly handle: SqliteDatabase;
   readonly close: () => Promise<void>;
 }
@@ -43,8 +43,8 @@ interface Place {
 }
 
 /**
- * SQLite makes two files beside a database in WAL mode, also for a reader. Where they are there already, as long as a
- * process uses the database or after one was killed, it is read where it lies. Else a private copy is read.
+ * SQLite makes two files beside a database in WAL mode, also for a reader. If the files exist already, because a
+ * process uses the database or was killed, the database is read in place. Otherwise a private copy is read.
  */
 async function placeOf(path: string, found: Stats): Promise<Place> {
   const isInUse = (): boolean => existsSync(`${path}-wal`) && existsSync(`${path}-shm`);

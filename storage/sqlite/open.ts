@@ -50,8 +50,8 @@ function createPrivately(path: string): void {
 }
 
 /**
- * Sets the connection up and applies missing migrations. Two processes may do so at once: one migrates, the other waits
- * for its lock and finds nothing left to do.
+ * Sets the connection up and applies missing migrations. Two processes may do so at once: one migrates, the second
+ * waits for the lock and finds nothing to do.
  * @throws StorageUnusable `moved` when its data went to another database.
  */
 export async function prepareDatabase(database: SqliteDatabase): Promise<void> {

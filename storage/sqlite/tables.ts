@@ -1,18 +1,21 @@
 /** The caller's tables in SQLite: how they are installed, and written in commits. */
-import { type Part, type Room, valueName, valueOf } from "../sql/given-table.ts";
-import type { GivenTables, TableActs } from "../sql/given-tables.ts";
+import { type Part, type GroupLimitCheck, valueName, valueOf } from "../sql/given-table.ts";
+import type { GivenTables, DatabaseDialect } from "../sql/given-tables.ts";
 import { foundOf, installedStatements, installing } from "../sql/install-statements.ts";
 import { type FoundIndex, sqliteSchema } from "../sql/migrations/dialect.ts";
-import type { Read } from "../sql/statement.ts";
+import type { StatementReader } from "../sql/statement.ts";
 import type { AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { Connection } from "./connection.ts";
 import { isTaken } from "./explain.ts";
 
-export const tableActs = (connection: Connection, read: Read): TableActs => ({
+export const databaseDialect = (connection: Connection, read: StatementReader): DatabaseDialect => ({
   read,
   schema: sqliteSchema,
-  now: valueOf(valueName.now),
+  dialect: {
+    now: valueOf(valueName.now),
+    isAnyOf: `in (select value from json_each(${valueOf(valueName.anyOf)}))`,
+  },
   bring: (tables) =>
     connection.write(() => {
       const found = connection.all(sqliteSchema.indexes, {});
@@ -51,7 +54,7 @@ export function isWritten(connection: Connection, given: GivenTables, write: Any
 }
 
 /** Looks under the write lock of the commit, so that no other commit comes between the look and the insert. */
-function hasRoom(connection: Connection, { forget, counted, plus, most }: Room): boolean {
+function hasRoom(connection: Connection, { forget, counted, plus, most }: GroupLimitCheck): boolean {
   if (forget !== null) connection.run(forget.statement, forget.values);
   if (most === null) return true;
   if ("parts" in counted) {

@@ -6,10 +6,13 @@ import { taskStatements, updateTask } from "../sql/task-statements.ts";
 import type { TaskRow, TaskRows } from "../task-rows.ts";
 import type { Connection } from "./connection.ts";
 
-/** So many waiting suspects of a workflow are looked at, where those at the head of the line are of full keys or queues. */
+/**
+ * The number of waiting suspects of a workflow that are examined, when the first suspects of the line have full keys or
+ * queues.
+ */
 const LOOK_AHEAD = 128;
 
-/** What stays as it was armed is not compared. */
+/** Columns that may change after arming; other columns are not compared. */
 const CHANGING = [
   ...(["holder", "visibleAt", "delayMs", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
   ...(["dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
@@ -62,7 +65,7 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     const next = (key: string) => connection.get(taskStatements.firstKeyAfter, { after: key });
     for (let row = next(after); row !== undefined; row = next(row.firstKey)) yield row.firstKey;
   },
-  /** Those behind the key that a task has left, then those before it. */
+  /** Heads behind the key that a task has left, then heads before that key. */
   *heads(firstKey, left) {
     yield* headsBetween(connection, { firstKey, from: left, to: null });
     if (left !== "") yield* headsBetween(connection, { firstKey, from: "", to: left });

@@ -1,7 +1,7 @@
 /** Durable webhook deliveries over TLS, beside bare undici that posts the same bodies on kept connections. */
 import { Pool } from "undici";
 import { startOf } from "../../src/engine/index.ts";
-import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient } from "../../src/payments/webhooks/sending/attempt.ts";
 import { systemClock } from "../../src/runtime.ts";
 import { startDelivering, type Delivering } from "./delivering.ts";
 import { median, type Report } from "./figures.ts";
@@ -80,7 +80,7 @@ async function postBare({ ca, urlOf }: ReceiverProcess): Promise<Measured> {
 }
 
 async function attempt({ ca, urlOf }: ReceiverProcess): Promise<Measured> {
-  const delivery = createDelivery({ clock: systemClock, ca, allowAddress: (ip) => ip === "127.0.0.1" });
+  const delivery = createDeliveryClient({ clock: systemClock, ca, allowAddress: (ip) => ip === "127.0.0.1" });
   const result = await measure(AT_ONCE, async (index) => {
     const url = urlOf(index % WEBHOOKS);
     await delivery.attempt({ url, body: BODY, headers: { "webhook-id": "evt_bench" } });

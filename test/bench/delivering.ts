@@ -8,11 +8,11 @@ import { createEngine, startOf, workflow, type Engine } from "../../src/engine/i
 import { assetsWith, MAINNET_STABLECOINS } from "../../src/payments/assets/assets.ts";
 import { derivedId, newId } from "../../src/payments/ids.ts";
 import { noticeWrites, type ShownTransaction } from "../../src/payments/notice-writes.ts";
-import type { PaymentTables, RecipientRecord, TransactionRecord } from "../../src/payments/records.ts";
-import { createSealing } from "../../src/payments/secrets/sealing.ts";
-import { paymentTables } from "../../src/payments/tables.ts";
+import { type PaymentTables, paymentTables } from "../../src/payments/tables.ts";
+import type { RecipientRecord, TransactionRecord } from "../../src/payments/tables/orders.ts";
+import { createSecretBox } from "../../src/payments/secrets/secret-box.ts";
 import { announceEffect } from "../../src/payments/webhooks/announce.ts";
-import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient } from "../../src/payments/webhooks/sending/attempt.ts";
 import {
   webhookDeliveryWorkflow,
   type WebhookDeliveryWorkflow,
@@ -61,9 +61,9 @@ export interface Delivering {
 export async function startDelivering(ca: string): Promise<Delivering> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const storage = await sqliteStorage(join(folder, "deliver.db"));
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
+  const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
   const clock = systemClock;
-  const delivery = createDelivery({ clock, ca, allowAddress: (ip) => ip === "127.0.0.1" });
+  const delivery = createDeliveryClient({ clock, ca, allowAddress: (ip) => ip === "127.0.0.1" });
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const assets = assetsWith(MAINNET_STABLECOINS);
   const transactions = workflow(completedTransaction)<PaymentTables>({

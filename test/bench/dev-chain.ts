@@ -1,4 +1,4 @@
-/** What a local chain keeps in memory for each transaction, and how long it takes to start again, with and without snapshot. */
+/** What a local chain keeps in memory for each transaction, and how long it takes to start again. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -30,8 +30,6 @@ export async function benchDevChain(report: Report): Promise<void> {
     await chain.close();
     report({ name: "dev-chain: memory", "kB a transaction": grown / 1_000 / COUNTED });
     report({ name: "dev-chain: event loop", "ms at most": delays.max / 1e6 });
-    report({ name: "dev-chain: start, in all", ms: await startOf(options) });
-    rmSync(`${options.journal}.snapshot`, { recursive: true });
     const replayed = await startOf(options);
     report({ name: "dev-chain: replay", "ms a transaction": replayed / (WARM_UP + COUNTED) });
   } finally {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { fromPromise, setup, type AnyStateMachine } from "xstate";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import type { PaymentTables } from "../../src/payments/records.ts";
+import type { PaymentTables } from "../../src/payments/tables.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import {
   createEngine,

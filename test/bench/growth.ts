@@ -8,9 +8,8 @@ import { sqliteStorage } from "../kit/storages.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
 import type { Commit } from "../../storage/storage.ts";
 import { newId } from "../../src/payments/ids.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { paymentStorage } from "../../src/payments/reads.ts";
-import type { PaymentTables } from "../../src/payments/records.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentTables } from "../../src/payments/tables.ts";
 import { timed, type Report } from "./figures.ts";
 
 const SIZES = [1_000, 100_000, 1_000_000];

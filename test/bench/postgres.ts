@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { postgresStorage } from "../../storage/postgres.ts";
-import { paymentStorage } from "../../src/payments/reads.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { startPostgres, type PostgresServer } from "../kit/postgres-server.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import { sqliteStorage } from "../kit/storages.ts";

@@ -1,5 +1,5 @@
 /** What private orders cost on the chain, counted and never timed: calls by method, transactions, fees, rent that is bound. */
-import type { PaymentRecord } from "../../src/payments/records.ts";
+import type { PaymentRecord } from "../../src/payments/tables/payments.ts";
 import type { Fetch } from "../../src/solana/index.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { privateFixture, units, type PrivateFixture } from "../kit/private-fixture.ts";

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { sqliteStorage } from "../kit/storages.ts";
 import { createEngine, startOf } from "../../src/engine/index.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
-import { createSealing } from "../../src/payments/secrets/sealing.ts";
+import { createSecretBox } from "../../src/payments/secrets/secret-box.ts";
 import { webhookDeliveryWorkflow } from "../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
-import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient } from "../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../contracts/storage/samples.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
@@ -53,8 +53,8 @@ async function deliverySeconds(
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const storage = await sqliteStorage(join(folder, "tarpit.db"));
   const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
-  const delivery = createDelivery({ clock: systemClock, ca: receiver.ca, allowAddress });
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
+  const delivery = createDeliveryClient({ clock: systemClock, ca: receiver.ca, allowAddress });
+  const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({
     storage,
     clock: systemClock,

@@ -1,7 +1,7 @@
 /** All deposit addresses of a run, each with the state that its chart is in. */
 import type { ChartSnapshot } from "../../src/engine/index.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import type { DepositRecord } from "../../src/payments/records.ts";
+import type { DepositRecord } from "../../src/payments/tables/deposits.ts";
 
 /** One of them. */
 export interface AddressInState {

@@ -5,7 +5,7 @@
 import { SOL_MINT } from "../../src/address.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import type { EntryRecord } from "../../src/payments/records.ts";
+import type { EntryRecord } from "../../src/payments/tables/deposits.ts";
 import {
   feesBurnt,
   lamportsFrom,

@@ -3,7 +3,7 @@ import { SOL_MINT } from "../../src/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { fixedPrices } from "../../src/payments/prices/prices.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
-import { type EndpointOption, type Fetch, solanaLedger } from "../../src/solana/index.ts";
+import { type EndpointOptions, type Fetch, solanaLedger } from "../../src/solana/index.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import type { ChainReady, ServiceSettings } from "./processes/settings.ts";
 
@@ -36,7 +36,7 @@ export function chaosOptions({
 }
 
 /** One of the chain's two endpoints. Calls carry its number behind their last parameter, where no method reads. */
-function endpointOf({ rpcUrl }: ChainReady, endpoint: 0 | 1): EndpointOption {
+function endpointOf({ rpcUrl }: ChainReady, endpoint: 0 | 1): EndpointOptions {
   const named: Fetch = (input, init) => {
     const call = JSON.parse(typeof init?.body === "string" ? init.body : "") as { params?: unknown[] };
     const body = JSON.stringify({ ...call, params: [...(call.params ?? []), { endpoint }] });

@@ -1,12 +1,12 @@
 /** `paystate dev --json` as a client sees it: its one line, and the API and the chain behind the addresses in it. */
 import bs58 from "bs58";
 import { Connection } from "@solana/web3.js";
-import type { DevReady } from "../../src/cli/dev-ready.ts";
+import type { DevStatus } from "../../src/cli/dev-status.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { type Running, startCommand } from "./command.ts";
 
 /** A running `paystate dev`. */
-export interface DevSession extends Running, DevReady {}
+export interface DevSession extends Running, DevStatus {}
 
 /** How it is started. */
 interface DevOptions {
@@ -45,7 +45,7 @@ export async function startDev(
   const ports = ["--port", "0", "--rpc-port", "0"];
   const process = startCommand(["dev", "--json", "--data", folder, ...ports, ...args], env);
   await process.said(/\n/);
-  return { ...process, ...(JSON.parse(process.stdout()) as DevReady) };
+  return { ...process, ...(JSON.parse(process.stdout()) as DevStatus) };
 }
 
 /** An answer of the API. */
@@ -57,7 +57,7 @@ export interface Answer {
 
 /** One call of the API; with a body it is a POST. */
 export async function call(
-  dev: DevReady,
+  dev: DevStatus,
   path: string,
   body?: unknown,
   tier: Tier = "free",
@@ -73,10 +73,10 @@ export async function call(
   };
 }
 
-type Tier = keyof DevReady["apiKeys"];
+type Tier = keyof DevStatus["apiKeys"];
 
 /** Quotes, signs and posts a send of USDC from the first wallet to the second; the transaction's id. */
-export async function send(dev: DevReady, amount: string): Promise<string> {
+export async function send(dev: DevStatus, amount: string): Promise<string> {
   const [alice, bob] = dev.wallets;
   if (alice === undefined || bob === undefined) throw new Error("expected two wallets");
   const payment = { sender: alice.address, recipients: [{ address: bob.address, amount }] };
@@ -90,7 +90,7 @@ export async function send(dev: DevReady, amount: string): Promise<string> {
 }
 
 /** Asks for a transaction until it is final; its last answer. */
-export async function untilFinal(dev: DevReady, transactionId: string): Promise<Record<string, unknown>> {
+export async function untilFinal(dev: DevStatus, transactionId: string): Promise<Record<string, unknown>> {
   for (;;) {
     const { body } = await call(dev, `/transactions/${transactionId}`, undefined, "free");
     if (["completed", "failed", "cancelled"].includes(String(body["status"]))) return body;
@@ -101,7 +101,7 @@ export async function untilFinal(dev: DevReady, transactionId: string): Promise<
 }
 
 /** What a wallet owns: SOL and each stablecoin by its symbol. */
-export async function balances(dev: DevReady, wallet: number): Promise<Record<string, string>> {
+export async function balances(dev: DevStatus, wallet: number): Promise<Record<string, string>> {
   const { body } = await call(dev, `/balances/${dev.wallets[wallet]?.address}`, undefined, "enterprise");
   const tokens = body["tokens"] as { symbol: string; balance: string }[];
   return {
@@ -111,6 +111,6 @@ export async function balances(dev: DevReady, wallet: number): Promise<Record<st
 }
 
 /** The chain behind it, as every Solana program talks to one. */
-export function connection(dev: DevReady): Connection {
+export function connection(dev: DevStatus): Connection {
   return new Connection(dev.rpcUrl, "confirmed");
 }

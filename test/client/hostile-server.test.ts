@@ -170,6 +170,7 @@ test("a page of somebody else's server is no refusal, and is not asked for again
 test.each([
   ["has more after the same element for ever", { data: [{ eventId: "evt_1" }], hasMore: true }, 2],
   ["has more and is empty", { data: [], hasMore: true }, 1],
+  ["has more after the same place for ever", { data: [], hasMore: true, nextAfter: "after_1" }, 2],
   ["has elements without ids", { data: [{}], hasMore: true }, 1],
   ["is no list", { data: "evt_1", hasMore: true }, 1],
 ])("a list that %s ends with an error", async (_, page, requests) => {
@@ -177,6 +178,20 @@ test.each([
   const [error] = await outcome(readToItsEnd(client.listEvents()));
   expect(error).toBeInstanceOf(NoAnswer);
   expect(asked).toHaveLength(requests);
+});
+
+test("L1: a list goes on behind a page that ended early, also where that is empty", async () => {
+  const asked: (string | null)[] = [];
+  const { client } = clientOf((request) => {
+    asked.push(new URL(request.url).searchParams.get("startingAfter"));
+    return Response.json(
+      asked.length === 1
+        ? { data: [], hasMore: true, nextAfter: "after_1_tx_1" }
+        : { data: [{ transactionId: "tx_0" }], hasMore: false },
+    );
+  });
+  expect(await readToItsEnd(client.listTransactions({ type: "swap" }))).toBe(1);
+  expect(asked).toEqual([null, "after_1_tx_1"]);
 });
 
 test("a server that does not wait when it is asked to is asked once a second at most", async () => {

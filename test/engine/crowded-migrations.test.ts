@@ -1,7 +1,7 @@
 /** Instances for which many messages wait as they are to move to another version of their chart. */
 import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { createEngine, MigrationFailed, workflow, type InstanceBefore } from "paystate/engine";
+import { createEngine, MigrationFailed, workflow, type PreviousInstance } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { messageTask } from "../../src/engine/messages.ts";
 import { silentLogger } from "../../src/runtime.ts";
@@ -27,7 +27,7 @@ const counting = setup({
 const old = workflow(counting)({ version: 1 });
 const good = workflow(counting)({
   version: 2,
-  migrate: { 1: ({ context }: InstanceBefore<{ count: number }>) => ({ context }) },
+  migrate: { 1: ({ context }: PreviousInstance<{ count: number }>) => ({ context }) },
 });
 
 /** A version to which no instance can move; `tried` is called at each try. */
@@ -96,7 +96,7 @@ describe.each(sampled(adapters, "crowded migrations"))(
         const picky = workflow(counting)({
           version: 2,
           migrate: {
-            1: ({ context }: InstanceBefore<{ count: number }>) => {
+            1: ({ context }: PreviousInstance<{ count: number }>) => {
               if (context.count === 0) throw new Error("no count");
               return { context };
             },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createMachine } from "xstate";
 import { startOf, workflow, type CommittingStep, type DoneWithStep, type Workflow } from "paystate/engine";
-import type { PaymentTables } from "../../src/payments/records.ts";
+import type { PaymentTables } from "../../src/payments/tables.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { sampled } from "../kit/thorough.ts";

@@ -1,7 +1,7 @@
 /** What TypeScript knows of a registered chart: events, input, effects and the options of its actors. */
 import { createMachine, fromPromise, setup } from "xstate";
 import { expect, test } from "vitest";
-import { createEngine, workflow } from "paystate/engine";
+import { column, createEngine, defineTable, type Row, workflow } from "paystate/engine";
 import { memoryStorage } from "paystate/storage/memory";
 
 const chart = setup({
@@ -60,4 +60,22 @@ test("a chart of createMachine alone is taken, with events of any type", async (
   await engine.start(plain, { id: "p", input: undefined });
   await engine.send(plain, "p", { type: "GO" });
   expect(await engine.read("p")).toMatchObject({ value: "b", status: "done" });
+});
+
+test("a column has the type that it is given, where its kind can keep it", () => {
+  const orders = defineTable("orders", {
+    columns: {
+      id: "text",
+      state: column<"open" | "paid">("text"),
+      tags: column<readonly string[] | null>("json?"),
+    },
+  });
+  const order: Row<typeof orders> = { id: "o-1", state: "open", tags: null };
+  // @ts-expect-error no such state
+  const wrong: Row<typeof orders> = { ...order, state: "lost" };
+  // @ts-expect-error a column of texts takes no null
+  column<string | null>("text");
+  // @ts-expect-error numbers are no text
+  column<number>("text");
+  expect([orders.columns["state"], orders.columns["tags"], wrong.id]).toEqual(["text", "json?", "o-1"]);
 });

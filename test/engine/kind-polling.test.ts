@@ -1,6 +1,6 @@
 /** When a kind of watches is polled. */
 import { expect, test } from "vitest";
-import { KindPolling } from "../../src/engine/kind-polling.ts";
+import { WatchKindLoop } from "../../src/engine/watch-kind-loop.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, turns } from "../kit/engine-world.ts";
@@ -28,7 +28,7 @@ test("D5: a kind whose last watch goes while its shards are renewed is polled ag
   const around = { storage, clock, log: silentLogger, holder: "h", leaseMs: 1_000, signal };
   const watcher = { intervalMs: 100, poll: async () => [] };
   const send = async () => ({ kind: "absent" }) as const;
-  const polling = new KindPolling("sky", watcher, { ...around, send });
+  const polling = new WatchKindLoop("sky", watcher, { ...around, send });
   const running = polling.run();
   isHeld = true;
   polling.follow(true);

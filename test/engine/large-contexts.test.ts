@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { assign, createMachine } from "xstate";
 import { workflow } from "paystate/engine";
-import { RecentInstances } from "../../src/engine/recent-instances.ts";
+import { InstanceCache } from "../../src/engine/instance-cache.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { sampled, THOROUGH } from "../kit/thorough.ts";
@@ -109,7 +109,7 @@ describe.each(sampled(adapters, "large contexts"))("on $name", (adapter) => {
 });
 
 test("D25: the cache of instances is bounded by what they hold", () => {
-  const recent = new RecentInstances();
+  const recent = new InstanceCache();
   const snapshot = "x".repeat(MEGABYTE);
   const known = { workflow: "w@1", hash: "", version: 1, stamp: "s", life: "s", status: "active" as const };
   for (let index = 0; index < 50; index++) recent.keep({ ...known, id: `i${index}`, snapshot });

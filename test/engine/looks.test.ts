@@ -1,6 +1,6 @@
 /** Looks at watches: each within its time, told stays told, fair to every watch, and honest about what it missed. */
 import { describe, expect, test } from "vitest";
-import type { Look, Watcher, WatchRecord } from "paystate/engine";
+import type { PollContext, Watcher, WatchRecord } from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
@@ -157,7 +157,7 @@ describe.each(sampled(adapters, "looks"))("looks on $name", (adapter) => {
   test("stop() tells looks that their time is over, waits for what is on its way, and it is told", () =>
     inWorld(adapter, async ({ engine }) => {
       const answer = gate();
-      const looks: Look[] = [];
+      const looks: PollContext[] = [];
       const watcher: Watcher = {
         intervalMs: 1_000,
         poll: async (watches, look) => {

@@ -1,7 +1,7 @@
 /** An instance with all that may wait for it moves to another version, and its process dies at every commit on the way. */
 import { assign, fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { createEngine, currentRun, workflow, type InstanceBefore } from "paystate/engine";
+import { createEngine, currentRun, workflow, type PreviousInstance } from "paystate/engine";
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
 import { mortalProcess, type Death } from "../kit/mortal.ts";
@@ -91,14 +91,17 @@ const now = (notes: Notes) =>
     version: 2,
     watches,
     migrate: {
-      1: ({ context }: InstanceBefore<{ parcels: number | null }>) => ({
+      1: ({ context }: PreviousInstance<{ parcels: number | null }>) => ({
         context: { ...context, done: ["moved"] },
       }),
     },
     actors: {
       packing: {
         migrate: {
-          1: ({ context }: InstanceBefore) => ({ value: "working", context: { boxes: context["parcels"] } }),
+          1: ({ context }: PreviousInstance) => ({
+            value: "working",
+            context: { boxes: context["parcels"] },
+          }),
         },
       },
     },

@@ -1,8 +1,8 @@
 /** What is published of the tasks that leave the hands of a process: how each ended, and no ids. */
 import { enqueueActions, fromPromise, setup, spawnChild } from "xstate";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { workflow, type InstanceBefore, type TellParams } from "paystate/engine";
-import { taskEnded, type TaskEnded } from "../../src/diagnostics.ts";
+import { workflow, type PreviousInstance, type TellParams } from "paystate/engine";
+import { taskEnded, type TaskEndedEvent } from "../../src/diagnostics.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
 import { sampled } from "../kit/thorough.ts";
@@ -11,8 +11,8 @@ import { job } from "./job.ts";
 const WAIT_MS = 1_000;
 
 /** Everything that is published until the test is over. */
-function published(): readonly TaskEnded[] {
-  const heard: TaskEnded[] = [];
+function published(): readonly TaskEndedEvent[] {
+  const heard: TaskEndedEvent[] = [];
   onTestFinished(taskEnded.subscribe((message) => void heard.push(message)));
   return heard;
 }
@@ -61,7 +61,7 @@ describe.each(sampled(adapters, "published tasks"))("what is published of tasks 
       await before.start(old, { id: "o", input: undefined });
       const now = workflow(order)({
         version: 2,
-        migrate: { 1: ({ value }: InstanceBefore) => ({ value: value as "paying" }) },
+        migrate: { 1: ({ value }: PreviousInstance) => ({ value: value as "paying" }) },
       });
       const after = await engine({ workflows: [now] });
       await after.send(now, "o", { type: "ANY" });

@@ -111,4 +111,18 @@ describe.each(sampled(adapters, "set back"))("a clock that is set back, on $name
       await live(clock, 3_000);
       expect(await storage.load("egg")).toMatchObject({ status: "done" });
     }));
+
+  test("D35: what another process arms by the old time right behind the step back waits no longer than its delay", () =>
+    inWorld(adapter, async ({ engine, clock, open, storage }) => {
+      const first = await engine({ workflows: [egg] });
+      first.run();
+      await live(clock, 2_000);
+      const late = virtualClock(clock.now());
+      const dying = await engine({ workflows: [egg], storage: await open(), clock: late });
+      clock.put(-HOUR);
+      await live(clock, 1_000);
+      await dying.start(egg, { id: "egg", input: undefined });
+      await live(clock, 3 * MINUTE + 3_000);
+      expect(await storage.load("egg")).toMatchObject({ status: "done" });
+    }));
 });

@@ -9,7 +9,7 @@ import {
   type WatchEvent,
   type Workflow,
 } from "paystate/engine";
-import type { PaymentTables } from "../../src/payments/records.ts";
+import type { PaymentTables } from "../../src/payments/tables.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { everyAdapter } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";

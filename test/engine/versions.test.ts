@@ -7,10 +7,10 @@ import {
   UnknownWorkflow,
   workflow,
   type EffectRun,
-  type InstanceBefore,
+  type PreviousInstance,
   type TellParams,
 } from "paystate/engine";
-import type { PaymentTables } from "../../src/payments/records.ts";
+import type { PaymentTables } from "../../src/payments/tables.ts";
 import { adapters } from "../kit/adapters.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
@@ -97,7 +97,7 @@ const third = (charge?: Charge) =>
   workflow(orderThree(charge))({
     version: 3,
     migrate: {
-      1: ({ value, context }: InstanceBefore) => ({
+      1: ({ value, context }: PreviousInstance) => ({
         value,
         context: { prices: [context["amount"]], receipt: context["receipt"] },
       }),
@@ -105,7 +105,7 @@ const third = (charge?: Charge) =>
         value,
         context,
         timers,
-      }: InstanceBefore<{ prices: readonly number[]; receipt: string | null }>) => ({
+      }: PreviousInstance<{ prices: readonly number[]; receipt: string | null }>) => ({
         value: value === "open" ? ("basket" as const) : ({ payment: "charging" } as const),
         context: { lines: context.prices.map((price) => ({ price })), notes: [], receipt: context.receipt },
         timers: Object.fromEntries(
@@ -163,7 +163,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const now = workflow(orderOne())({
         version: 2,
         migrate: {
-          1: ({ id, context }: InstanceBefore<{ amount: number; receipt: null }>) => ({
+          1: ({ id, context }: PreviousInstance<{ amount: number; receipt: null }>) => ({
             value: id === "kept" ? ("open" as const) : ("paying" as const),
             context,
           }),
@@ -371,7 +371,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const now = workflow(ending.provide({ actions: { greet: () => void did.push("greeted") } }))({
         version: 2,
         effects: effectsOf("new"),
-        migrate: { 1: ({ context }: InstanceBefore<{ to: string }>) => ({ context }) },
+        migrate: { 1: ({ context }: PreviousInstance<{ to: string }>) => ({ context }) },
       });
       const after = await engine({ workflows: [now] });
       after.run();
@@ -394,7 +394,7 @@ describe.each(sampled(adapters, "versions"))("charts that change on $name", (ada
       const newer = (version: number, migrate: object) =>
         workflow(saleOf("post"))({ version, effects: effectOf("post") as never, migrate: migrate as never });
       const careless = await engine({
-        workflows: [newer(2, { 1: ({ value }: InstanceBefore) => ({ value }) })],
+        workflows: [newer(2, { 1: ({ value }: PreviousInstance) => ({ value }) })],
       });
       careless.run();
       await settled();
@@ -468,7 +468,7 @@ describe("a migration is refused, naming chart and path", () => {
 });
 
 test("what cannot be a migration is refused at registration", () => {
-  const migrate = { 1: ({ value, context }: InstanceBefore) => ({ value, context }), 3: 5 };
+  const migrate = { 1: ({ value, context }: PreviousInstance) => ({ value, context }), 3: 5 };
   expect(() => workflow(orderOne())({ version: 3, migrate: migrate as never })).toThrow(
     [
       "- migrate.1: it leads to version 2, and migrate.2 is missing",

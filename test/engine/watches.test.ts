@@ -1,7 +1,7 @@
 /** Watches: armed and disarmed with their state, polled by one process each, and nobody's poison but their own. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow, type Look, type Watcher, type WatchRecord } from "paystate/engine";
+import { workflow, type PollContext, type Watcher, type WatchRecord } from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
@@ -124,7 +124,7 @@ describe.each(sampled(adapters, "watches"))("watches on $name", (adapter) => {
 
   test("a look that never ends is told to end, is given up after a minute, and the next one begins", () =>
     inWorld(adapter, async ({ engine, clock, pass }) => {
-      const looks: Look[] = [];
+      const looks: PollContext[] = [];
       const silent: Watcher = {
         intervalMs: 1_000,
         poll: (watches, look) => {

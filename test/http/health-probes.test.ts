@@ -1,7 +1,7 @@
 /** What a load balancer is answered without a key. */
 import { expect } from "vitest";
 import { createHttpHandler, type HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
-import { RecentHealth } from "../../src/service/recent-health.ts";
+import { HealthCache } from "../../src/service/health-cache.ts";
 import type { Health } from "../../src/service/read-health.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
@@ -65,7 +65,7 @@ test("strangers who ask often cost one reading a second", async ({ world }) => {
     readings += 1;
     return world.service.health();
   };
-  const recent = new RecentHealth({ health }, clock);
+  const recent = new HealthCache({ health }, clock);
   await Promise.all(Array.from({ length: 1_000 }, () => recent.read()));
   clock.advance(999);
   await recent.read();

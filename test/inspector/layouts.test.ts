@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { createMachine } from "xstate";
 import { workflow } from "../../src/engine/index.ts";
 import { createInspector } from "../../src/index.ts";
-import { Layouts } from "../../src/inspector/chart/layouts.ts";
+import { LayoutCache } from "../../src/inspector/chart/layout-cache.ts";
 import { readChart } from "../../src/inspector/chart/read-chart.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 
@@ -46,7 +46,7 @@ test("who may not look begins nothing", async () => {
 });
 
 test("the chart that is looked at comes next, and one beyond the layout does not keep the others", async () => {
-  const layouts = new Layouts();
+  const layouts = new LayoutCache();
   const charts = ["a", "b", "c"].map((id) => ({ source: {}, chart: readChart(lamp(id)) }));
   const [a, b, c] = charts;
   if (a === undefined || b === undefined || c === undefined) throw new Error("there are three");

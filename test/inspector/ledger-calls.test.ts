@@ -5,7 +5,7 @@ import { createHttpHandler } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { LedgerCalls } from "../../src/service/ledger-calls.ts";
+import { LedgerCallHistory } from "../../src/service/ledger-call-history.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { job } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -81,7 +81,7 @@ test("a task is followed beside others at once, a failure is told by its name, a
     name: "work",
   });
   const clock = virtualClock();
-  const calls = new LedgerCalls(clock);
+  const calls = new LedgerCallHistory(clock);
   calls.begin();
   class NodeGone extends Error {
     override readonly name = "NodeGone";

@@ -1,4 +1,4 @@
 /** Who acts in tests where it does not matter who. */
-import type { ActedBy } from "../../src/payments/acted-by.ts";
+import type { ActContext } from "../../src/payments/act-context.ts";
 
-export const BY: ActedBy = { actor: "ann", reason: "drill" };
+export const BY: ActContext = { actor: "ann", reason: "drill" };

@@ -2,7 +2,7 @@
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
+import { solanaLedger, type EndpointOptions } from "../../src/solana/index.ts";
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
 import { type Clock, elapsed, silentLogger } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
@@ -23,7 +23,7 @@ export interface ChainFixture {
   /** The wallet of this name, with `funds` (base units), confirmed. */
   wallet(name: string, funds?: Funds): Wallet;
   /** Another ledger over the same chain, for tests that put nodes of their own in between. */
-  ledgerOf(endpoints: readonly EndpointOption[]): Ledger;
+  ledgerOf(endpoints: readonly EndpointOptions[]): Ledger;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function chainFixture({ now, ...kept }: Partial<KeptChain> = {}): P
   const chain = await createLocalChain({ clock, slotMs: 0, ...kept });
   // The first blocks of a chain have no finalized one before them.
   chain.advance(SLOTS_TO_FINALITY);
-  const ledgerOf = (endpoints: readonly EndpointOption[]): Ledger =>
+  const ledgerOf = (endpoints: readonly EndpointOptions[]): Ledger =>
     solanaLedger({ endpoints, clock: blockClock(chain, clock), logger: silentLogger });
   // Between two blocks of this chain any time passes: of clocks it tells nothing, and a ledger of `ledgerOf` tells it all the same.
   const ledger = { ...ledgerOf([{ url: "http://local", fetch: chain.fetch }]), time: async () => null };

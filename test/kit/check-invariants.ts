@@ -9,7 +9,7 @@ import { withChildren } from "../../src/engine/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { derivedId } from "../../src/payments/ids.ts";
-import type { PaymentTables } from "../../src/payments/records.ts";
+import type { PaymentTables } from "../../src/payments/tables.ts";
 import type { StorageLog } from "./record-storage.ts";
 
 /** What is judged: a run that has come to rest. */

@@ -1,5 +1,5 @@
 /** The invariants I9 and I14 at deposit addresses that have come to rest: nothing twice, and every base unit explained. */
-import type { EntryRecord } from "../../src/payments/records.ts";
+import type { EntryRecord } from "../../src/payments/tables/deposits.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { type Address, SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";

@@ -1,5 +1,5 @@
 /** Endpoints of one local chain with faults of their own: one lies or has forgotten while the other is honest. */
-import type { EndpointOption, Fetch } from "../../src/solana/index.ts";
+import type { EndpointOptions, Fetch } from "../../src/solana/index.ts";
 import type { Fault, LocalChain, RpcRequest } from "../../src/local/index.ts";
 
 /** What goes wrong with a call to one endpoint. */
@@ -7,7 +7,7 @@ export type OddRule = (request: RpcRequest) => Fault | undefined;
 
 /** An endpoint whose faults can be changed. */
 export interface OddEndpoint {
-  readonly option: Exclude<EndpointOption, string>;
+  readonly option: Exclude<EndpointOptions, string>;
   /** Undefined: it is honest. */
   rule: OddRule | undefined;
   /** The methods it was asked for, in order. */

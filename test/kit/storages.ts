@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { memoryStorage as memory } from "../../storage/memory.ts";
 import { sqliteStorage as sqlite } from "../../storage/sqlite.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { paymentStorage } from "../../src/payments/reads.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 
 /** A storage in memory. */
 export const memoryStorage = (): PaymentStorage => paymentStorage(memory());

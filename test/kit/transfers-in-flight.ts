@@ -1,6 +1,8 @@
 /** Wallet transfers that wait for the chain, many at once, without the work of accepting them. */
 import { SOL_MINT } from "../../src/address.ts";
-import type { AttemptRecord, PaymentTables, TransactionRecord } from "../../src/payments/records.ts";
+import type { PaymentTables } from "../../src/payments/tables.ts";
+import type { TransactionRecord } from "../../src/payments/tables/orders.ts";
+import type { AttemptRecord } from "../../src/payments/tables/payments.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { createEngine, type Engine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";

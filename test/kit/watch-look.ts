@@ -1,8 +1,8 @@
 /** A look as the engine hands it to a watcher, for tests of a watcher alone: it notes what is told and what is missed. */
-import type { Look, WatchEvent, WatchRecord } from "../../src/engine/index.ts";
+import type { PollContext, WatchEvent, WatchRecord } from "../../src/engine/index.ts";
 
 /** What became of one look, or of several. */
-export interface NotedLook extends Look {
+export interface NotedLook extends PollContext {
   /** In the order it was told. */
   readonly told: WatchEvent[];
   readonly left: WatchRecord[];

@@ -2,12 +2,12 @@
 import { expect, expectTypeOf, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { agreed } from "../../src/ledger/agreed.ts";
-import type { Agreed, Heard } from "../../src/ledger/belief.ts";
+import type { Evidence, Hint } from "../../src/ledger/belief.ts";
 import { heard } from "../../src/ledger/heard.ts";
 import type {
   Attempt,
   DeclaredPayment,
-  Fate,
+  AttemptFate,
   Landing,
   Ledger,
   LedgerReads,
@@ -20,13 +20,13 @@ import type {
   Funds,
   FundsReading,
   Inflow,
-  Payers,
+  InflowHistory,
   RoutingLedger,
   UnsignedTransaction,
   WitnessedHistory,
 } from "../../src/ledger/routing.ts";
 import type { Assets } from "../../src/payments/assets/assets.ts";
-import { Confirmations } from "../../src/payments/outgoing/confirmations.ts";
+import { ConfirmedSignatureCache } from "../../src/payments/outgoing/confirmed-signature-cache.ts";
 import { spendingElsewhere } from "../../src/payments/outgoing/unknown-spending.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { creditedAmounts } from "../../src/payments/private/credited-amounts.ts";
@@ -70,16 +70,16 @@ async function mistakes(with_: Planted): Promise<void> {
   landingEvent(attempt, heard(landing));
   landingEvent(attempt, agreed(landing));
   // @ts-expect-error -- a fate of one node
-  standingOf(status, heard<Fate>("dead"));
+  standingOf(status, heard<AttemptFate>("dead"));
   // @ts-expect-error -- a bare fate
   standingOf(status, "dead");
-  standingOf(status, agreed<Fate>("dead"));
+  standingOf(status, agreed<AttemptFate>("dead"));
 
   // Confirming one.
   // @ts-expect-error -- what one node shows as confirmed
-  const shown = new Confirmations({ confirmed: async () => [heard(true)] });
+  const shown = new ConfirmedSignatureCache({ confirmed: async () => [heard(true)] });
   // @ts-expect-error -- a bare answer
-  const said = new Confirmations({ confirmed: async () => [true] });
+  const said = new ConfirmedSignatureCache({ confirmed: async () => [true] });
   expect([shown, said]).toHaveLength(2);
 
   // Crediting a deposit and closing its window.
@@ -137,16 +137,16 @@ async function mistakesAboutHistory({ routing, storage, inflow }: PlantedHistory
   await spendingElsewhere(storage, [agreed(transaction)]);
 
   // Ending the search for payers.
-  const isExplained = ([found]: Agreed<readonly Inflow[]>): boolean => found !== undefined;
+  const isExplained = ([found]: Evidence<readonly Inflow[]>): boolean => found !== undefined;
   await routing.payersOf(feePayer, [], { accounts: [], isExplained });
   // @ts-expect-error -- what one node names
   isExplained([heard(inflow)]);
   // @ts-expect-error -- a bare name
   isExplained([inflow]);
 
-  expectTypeOf(routing.signedWithin).returns.resolves.toEqualTypeOf<Agreed<WitnessedHistory>>();
-  expectTypeOf(routing.changesOf).returns.resolves.toEqualTypeOf<Agreed<readonly bigint[]> | null>();
-  expectTypeOf(routing.payersOf).returns.resolves.toEqualTypeOf<Agreed<Payers>>();
+  expectTypeOf(routing.signedWithin).returns.resolves.toEqualTypeOf<Evidence<WitnessedHistory>>();
+  expectTypeOf(routing.changesOf).returns.resolves.toEqualTypeOf<Evidence<readonly bigint[]> | null>();
+  expectTypeOf(routing.payersOf).returns.resolves.toEqualTypeOf<Evidence<InflowHistory>>();
 }
 
 /** Mistakes in a ledger and in the table of its reads. */
@@ -156,7 +156,7 @@ function mistakesOfALedger(reading: FundsReading): readonly unknown[] {
   // @ts-expect-error -- nor a bare one
   const bare: Ledger["funds"] = async () => reading;
   // @ts-expect-error -- nor pass off a hint as evidence by marking it again
-  const laundered: Agreed<bigint> = agreed(heard(7n));
+  const laundered: Evidence<bigint> = agreed(heard(7n));
   const evidence: ReadRule = { belief: "evidence", witnesses: "enough", decides: "anything" } as const;
   // @ts-expect-error -- the type of this method says that it answers a hint
   const wrong: RulesOf<Pick<LedgerReads, "statuses">> = { statuses: { ...evidence, belief: "evidence" } };
@@ -179,7 +179,7 @@ test("a mark changes no value, and evidence can stand where a hint is enough", (
   const reading = { slot: 7, endpoint: "node.example" };
   expect(agreed(reading)).toBe(reading);
   expect(heard(reading)).toBe(reading);
-  expectTypeOf<Agreed<bigint>>().toExtend<Heard<bigint>>();
-  expectTypeOf<Heard<bigint>>().not.toExtend<Agreed<bigint>>();
-  expectTypeOf<Agreed<Heard<bigint>>>().toEqualTypeOf<Heard<bigint>>();
+  expectTypeOf<Evidence<bigint>>().toExtend<Hint<bigint>>();
+  expectTypeOf<Hint<bigint>>().not.toExtend<Evidence<bigint>>();
+  expectTypeOf<Evidence<Hint<bigint>>>().toEqualTypeOf<Hint<bigint>>();
 });

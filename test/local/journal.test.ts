@@ -11,8 +11,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PublicKey } from "@solana/web3.js";
+import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { createLocalChain, type LocalChain, type LocalChainOptions } from "paystate/local";
+import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";
 import { connect, keyOf, NEW_YEAR, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
 
 function newJournal(): string {
@@ -210,3 +212,42 @@ test("rollbacks, rent changes and failed transactions replay", async () => {
   expect(await observed(after, [recipient])).toEqual(expected);
   expect(await connect(after).getMinimumBalanceForRentExemption(0)).toBe(128_000);
 });
+
+/** What may happen to a chain, by a number that each takes. */
+const ACTS: readonly ((chain: LocalChain, recipient: PublicKey, n: number) => unknown)[] = [
+  (chain, recipient, n) => pay(chain, recipient, BigInt(n) * 10_000_000n),
+  (chain, _, n) => pay(chain, somebody(), BigInt(n)).catch(String),
+  (chain, recipient, n) => chain.fund(recipient.toBase58(), { lamports: SOL, usdt: BigInt(n) }),
+  (chain, _, n) => chain.advance(n),
+  (chain, _, n) => chain.rollback(Math.max(1000, chain.slot() - (n % 30))),
+  (chain, _, n) => chain.setRent(BigInt(6_000 + n)),
+];
+
+test(
+  "whatever happened to a chain, its replay answers as it did, and both go on alike",
+  async () => {
+    const acts = fc.array(fc.tuple(fc.constantFrom(...ACTS), fc.integer({ min: 1, max: 60 })), {
+      minLength: 5,
+      maxLength: 40,
+    });
+    const lives = fc.asyncProperty(acts, async (drawn) => {
+      const journal = newJournal();
+      const recipient = somebody();
+      const lived = await killedChain({ journal });
+      for (const [act, n] of drawn) await act(lived, recipient, n);
+      const expected = await observed(lived, [recipient]);
+      const copy = newJournal();
+      writeFileSync(copy, readFileSync(journal));
+      const replayed = await stillChain({ journal: copy });
+      expect(await observed(replayed, [recipient])).toEqual(expected);
+      for (const chain of [lived, replayed]) {
+        chain.fund(recipient.toBase58(), { lamports: SOL });
+        chain.advance(40);
+      }
+      expect(await observed(replayed, [recipient])).toEqual(await observed(lived, [recipient]));
+      await replayed.close();
+    });
+    await fc.assert(lives, { numRuns: byDepth({ quick: 3, ci: 20, long: 300 }) });
+  },
+  EXPLORING_MS,
+);

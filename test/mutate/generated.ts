@@ -1,4 +1,4 @@
-/** Breaks places that the seed draws, of recently changed files or of named ones, and prints which no test noticed. */
+/** Breaks places of recently changed files that the seed draws, and prints which no test noticed. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -26,7 +26,8 @@ export interface Draw {
 export async function breakGenerated(copy: ProjectCopy, { count, seconds, words }: Draw): Promise<void> {
   const until = performance.now() + seconds * 1_000;
   const seed = chooseSeed();
-  const drawn = drawnBy(seed, filesWith(words).flatMap(placesOf)).slice(0, count);
+  const files = recentFiles().filter((file) => words.every((word) => file.includes(word)));
+  const drawn = drawnBy(seed, files.flatMap(placesOf)).slice(0, count);
   const survivors: Place[] = [];
   let judged = 0;
   for (const place of drawn) {
@@ -62,17 +63,21 @@ async function judge(copy: ProjectCopy, place: Place, until: number): Promise<bo
   }
 }
 
-/** Sources with tests whose names hold these words; without words those that the newest commits have changed. */
-function filesWith(words: readonly string[]): readonly string[] {
-  const recent = ["log", "--name-only", "--format=", `--max-count=${COMMITS}`];
-  const asked = [...(words.length === 0 ? recent : ["ls-files"]), "--", "src", "storage", "machines"];
-  const found = new Set(execFileSync("git", asked, { cwd: ROOT, encoding: "utf8" }).split("\n"));
-  return [...found].filter(
-    (file) =>
-      words.every((word) => file.includes(word)) &&
-      file.endsWith(".ts") &&
-      existsSync(join(ROOT, file)) &&
-      testsNear(file).length > 0,
+/** Sources that the newest commits have changed, and that have tests. */
+function recentFiles(): readonly string[] {
+  const args = [
+    "log",
+    "--name-only",
+    "--format=",
+    `--max-count=${COMMITS}`,
+    "--",
+    "src",
+    "storage",
+    "machines",
+  ];
+  const changed = execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).split("\n");
+  return [...new Set(changed)].filter(
+    (file) => file.endsWith(".ts") && existsSync(join(ROOT, file)) && testsNear(file).length > 0,
   );
 }
 

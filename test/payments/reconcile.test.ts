@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { keypairSigner, signTransaction } from "../../src/ledger/sign-transaction.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
-import type { TransactionRecord, TransactionStatus } from "../../src/payments/records.ts";
+import type { TransactionRecord, TransactionStatus } from "../../src/payments/tables/orders.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 import { privateTest } from "../kit/private-test.ts";

@@ -5,7 +5,7 @@ import { silentLogger, systemRandom } from "../../src/runtime.ts";
 import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
 import { keepingOpened } from "../../src/payments/secrets/opened-secrets.ts";
-import { createSealing } from "../../src/payments/secrets/sealing.ts";
+import { createSecretBox } from "../../src/payments/secrets/secret-box.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
 const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
@@ -76,15 +76,15 @@ describe("API keys", () => {
 describe("sealed secrets", () => {
   test("what was sealed opens again, also after the master secret was replaced by a newer version", () => {
     const old = { version: 1, secret: secretOf(1) };
-    const sealed = createSealing([old], systemRandom).seal("whsec_über", place);
-    const rotated = createSealing([{ version: 2, secret: secretOf(2) }, old], systemRandom);
+    const sealed = createSecretBox([old], systemRandom).seal("whsec_über", place);
+    const rotated = createSecretBox([{ version: 2, secret: secretOf(2) }, old], systemRandom);
     expect(rotated.open(sealed, place)).toBe("whsec_über");
     expect(rotated.seal("x", place)).toMatch(/^2\./);
     expect(sealed).not.toContain("whsec");
   });
 
   test("altered, moved to another row or owner, or under an unknown master secret it does not open", () => {
-    const sealing = createSealing([{ version: 1, secret: secretOf(1) }], systemRandom);
+    const sealing = createSecretBox([{ version: 1, secret: secretOf(1) }], systemRandom);
     const sealed = sealing.seal("secret", place);
     const bytes = Buffer.from(sealed.slice(2), "base64");
     bytes[14] = (bytes[14] ?? 0) ^ 1;
@@ -95,7 +95,7 @@ describe("sealed secrets", () => {
   });
 
   test("kept open, each still opens only for its own row and owner, and only what was opened is kept", () => {
-    const sealing = createSealing([{ version: 1, secret: secretOf(1) }], systemRandom);
+    const sealing = createSecretBox([{ version: 1, secret: secretOf(1) }], systemRandom);
     let opened = 0;
     const kept = keepingOpened({
       ...sealing,
@@ -118,7 +118,7 @@ describe("sealed secrets", () => {
   });
 
   test("the same secret is sealed differently each time", () => {
-    const sealing = createSealing([{ version: 1, secret: secretOf(1) }], systemRandom);
+    const sealing = createSecretBox([{ version: 1, secret: secretOf(1) }], systemRandom);
     expect(sealing.seal("secret", place)).not.toBe(sealing.seal("secret", place));
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { uncheckedTime } from "../../src/payments/gaps.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { SignsOfLife } from "../../src/payments/signs-of-life.ts";
+import { LifeSignLoop } from "../../src/payments/life-sign-loop.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { unasked } from "../../src/solana/agree.ts";
 import { adapters } from "../kit/adapters.ts";
@@ -22,7 +22,7 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
     /** How far the storage's clock is ahead, and the time that the chain tells; null while it is not known. */
     readonly put: { aheadMs: number; chain: number | null };
     /** One whose own clock is so far ahead of the storage's. */
-    readonly process: (aheadMs?: number) => SignsOfLife;
+    readonly process: (aheadMs?: number) => LifeSignLoop;
     /** So many minutes, one after the other. */
     readonly pass: (minutes: number) => Promise<void>;
   }
@@ -46,7 +46,7 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
         return storage.commit(items);
       },
     };
-    const processes: SignsOfLife[] = [];
+    const processes: LifeSignLoop[] = [];
     onTestFinished(async () => {
       await Promise.all(processes.map((each) => each.stop()));
       await storage.close();
@@ -60,7 +60,7 @@ describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
       readings: () => readings,
       process(aheadMs = 0) {
         const own = { ...clock, now: () => clock.now() + aheadMs };
-        const made = new SignsOfLife({
+        const made = new LifeSignLoop({
           storage: counted,
           ledger: { time: async () => (put.chain === null ? null : unasked(put.chain)) },
           clock: own,

@@ -2,9 +2,9 @@
 import { describe, expect, test as plainTest } from "vitest";
 import { HostParts } from "../../src/payments/host-parts.ts";
 import { keypairSigner, type Signer } from "../../src/ledger/sign-transaction.ts";
-import type { AttentionNews } from "../../src/payments/operator/attention/tell-matters.ts";
+import type { AttentionChange } from "../../src/payments/operator/attention/matter-report-writer.ts";
 import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
-import type { Screen } from "../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../src/payments/recipients/screening.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { turns } from "../kit/engine-world.ts";
 import { solAt150, units, type PrivateFixture } from "../kit/private-fixture.ts";
@@ -34,7 +34,7 @@ function asked<T>(state: Part, signal: AbortSignal | undefined, answer: () => Pr
 }
 
 const screenOf =
-  (state: Part): Screen =>
+  (state: Part): ScreenAddress =>
   (_address, _as, signal) =>
     asked(state, signal, async () => "ok" as const);
 
@@ -54,8 +54,8 @@ async function live(world: PrivateFixture, seconds: number): Promise<void> {
   }
 }
 
-function heard(): { readonly news: AttentionNews[]; readonly options: Partial<PaymentServiceOptions> } {
-  const news: AttentionNews[] = [];
+function heard(): { readonly news: AttentionChange[]; readonly options: Partial<PaymentServiceOptions> } {
+  const news: AttentionChange[] = [];
   return { news, options: { onAttention: (told) => void news.push(told) } };
 }
 

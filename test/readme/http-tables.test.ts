@@ -9,7 +9,7 @@ import { transaction } from "../../src/http/endpoints/transactions/transaction-s
 import { HEADERS } from "../../src/http/openapi/headers.ts";
 import { DURABLE_LIMITS } from "../../src/payments/accounts/count-hit.ts";
 import { MAX_WEBHOOKS } from "../../src/payments/accounts/max-webhooks.ts";
-import type { Tier } from "../../src/payments/records.ts";
+import type { Tier } from "../../src/payments/tables/identity.ts";
 import { codeIn, tableOf, textOf } from "./page.ts";
 
 const PAGE = "src/http/README.md";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
+import type { EngineStorage } from "../../storage/storage.ts";
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
   readonly version: string;
@@ -27,6 +28,8 @@ export interface Released {
   readonly slot: number;
   /** Each transaction: its kind, its status, and the state of its chart. */
   readonly orders: Readonly<Record<string, string>>;
+  /** Each instance: its chart and its state, such as `payment inFlight.broadcast`. */
+  readonly states: Readonly<Record<string, string>>;
 }
 
 export async function standingsIn(storage: PaymentStorage): Promise<Released["orders"]> {
@@ -44,3 +47,20 @@ export const openedBy = (dump: string): string =>
     .split("\n")
     .filter((line) => !/^(SET |SELECT pg_catalog.set_config|\\|--|$)/.test(line))
     .join("\n");
+
+/** The states of all instances. */
+export async function statesIn(storage: Pick<EngineStorage, "list">): Promise<Released["states"]> {
+  const all = await storage.list({ order: "newest", after: null, limit: 10_000 });
+  const told = all.map(({ id, workflow, snapshot }): [string, string] => {
+    const { value } = JSON.parse(snapshot) as { readonly value: unknown };
+    return [id, `${workflow.split("@")[0]} ${pathOf(value)}`];
+  });
+  return Object.fromEntries(told);
+}
+
+function pathOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return Object.entries(value as object)
+    .map(([state, within]) => `${state}.${pathOf(within)}`)
+    .join();
+}

@@ -1,5 +1,5 @@
 /** What a service says of its own health, and how it ends at the end of a block. */
-import type { TaskListing } from "paystate/engine";
+import type { TaskListQuery } from "paystate/engine";
 import { expect } from "vitest";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
@@ -155,7 +155,7 @@ test("a storage that hangs is asked one question of a kind, however often it is 
     get: (storage, property, receiver) => {
       if (property === "nextDue") return () => Promise.reject(new Error("disk gone"));
       if (property !== "tasks") return Reflect.get(storage, property, receiver) as unknown;
-      return ({ order }: TaskListing) => {
+      return ({ order }: TaskListQuery) => {
         if (order === "dead") asked += 1;
         return new Promise(() => {});
       };

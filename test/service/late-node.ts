@@ -1,6 +1,6 @@
 /** A node that does not answer at first, and serves one chain or another later. */
 import type { LocalChain } from "../../src/local/index.ts";
-import type { EndpointOption, Fetch } from "../../src/solana/index.ts";
+import type { EndpointOptions, Fetch } from "../../src/solana/index.ts";
 import { turns } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 
@@ -8,7 +8,7 @@ import type { VirtualClock } from "../kit/virtual-clock.ts";
 export type Serving = "refuses" | "hangs" | Pick<LocalChain, "fetch">;
 
 export interface LateNode {
-  readonly option: EndpointOption;
+  readonly option: EndpointOptions;
   serves: Serving;
   /** The methods it was asked for, in order, while it served a chain or not. */
   readonly asked: string[];

@@ -13,7 +13,7 @@ import { type Address, SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
-import type { EndpointOption } from "../../src/solana/index.ts";
+import type { EndpointOptions } from "../../src/solana/index.ts";
 import type { PriceBounds } from "../../src/payments/prices/guarded-prices.ts";
 import { fixedPrices } from "../../src/payments/prices/prices.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
@@ -225,7 +225,7 @@ test("with one endpoint a start says that its word alone decides, and with two i
     await service.stop();
     return lines.filter((line) => line.startsWith("one endpoint's word decides"));
   };
-  const node = (name: string): EndpointOption => ({
+  const node = (name: string): EndpointOptions => ({
     url: `http://${name}.example`,
     fetch: world.chain.fetch,
   });

@@ -1,6 +1,6 @@
 /** What is promised of money that the service itself moves, by the chain's own books in a world that has come to rest. */
 import { SOL_MINT } from "../../src/address.ts";
-import type { ReservationRecord } from "../../src/payments/records.ts";
+import type { ReservationRecord } from "../../src/payments/tables/limits.ts";
 import { brokenMoney } from "../kit/check-money.ts";
 import { CUSTOMER, DESK, SPONSOR, TREASURY } from "./house.ts";
 import type { Asset, Order } from "./order.ts";

@@ -2,7 +2,7 @@
 import { AuthorityType, createSetAuthorityInstruction } from "@solana/spl-token";
 import { AddressLookupTableAccount, type PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, test } from "vitest";
-import { EndpointsDiffer, type Ledger } from "../../src/ledger/ledger.ts";
+import { EndpointsDifferError, type Ledger } from "../../src/ledger/ledger.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../src/ledger/routing.ts";
 import { gone, lyingAbout, oddEndpoint, type OddEndpoint, type OddRule } from "../kit/odd-endpoints.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";
@@ -69,7 +69,7 @@ describe("M18: a lookup table that the preferred node lies about", () => {
     const text = await deceived(scene);
     expect(await both.verifyPayment(text, sol)).toEqual({ refused: "content_mismatch" });
     one.rule = swapping(keyOf(mallory), keyOf(bob));
-    await expect(both.verifyPayment(text, sol)).rejects.toThrow(EndpointsDiffer);
+    await expect(both.verifyPayment(text, sol)).rejects.toThrow(EndpointsDifferError);
     expect(await both.disputes()).toMatchObject([
       { subject: "a lookup table", endpoints: [one, two].map(nameOf) },
     ]);
@@ -118,7 +118,7 @@ test("M18: a token account that was handed over is no payee's on the word of one
   const text = await signed(scene, { signers: [alice], instructions: [scene.payToken()] });
   expect(await both.verifyPayment(text, usdc)).toEqual({ refused: "content_mismatch" });
   one.rule = swapping(keyOf(mallory), keyOf(bob));
-  await expect(both.verifyPayment(text, usdc)).rejects.toThrow(EndpointsDiffer);
+  await expect(both.verifyPayment(text, usdc)).rejects.toThrow(EndpointsDifferError);
 });
 
 describe("M34: what one node tells of prices", () => {
@@ -139,12 +139,12 @@ describe("M34: what one node tells of prices", () => {
       const told = scene[which];
       const rent = await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
       told.rule = tenfold;
-      await expect(both.rentMinimum(TOKEN_ACCOUNT_BYTES)).rejects.toThrow(EndpointsDiffer);
-      await expect(both.paymentCost(usdc.mint, null)).rejects.toThrow(EndpointsDiffer);
+      await expect(both.rentMinimum(TOKEN_ACCOUNT_BYTES)).rejects.toThrow(EndpointsDifferError);
+      await expect(both.paymentCost(usdc.mint, null)).rejects.toThrow(EndpointsDifferError);
       // What was agreed on a moment ago is not asked for again.
       scene.clock.advance(11_000);
       told.rule = dearFees;
-      await expect(both.paymentCost(null, null)).rejects.toThrow(EndpointsDiffer);
+      await expect(both.paymentCost(null, null)).rejects.toThrow(EndpointsDifferError);
       told.rule = undefined;
       expect(await both.rentMinimum(TOKEN_ACCOUNT_BYTES)).toBe(rent);
       expect(await both.paymentCost(null, null)).toEqual(await ledger.paymentCost(null, null));

@@ -5,11 +5,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
-import { nodeAsked, type NodeAsked } from "../../src/diagnostics.ts";
+import { nodeAsked, type NodeCalledEvent } from "../../src/diagnostics.ts";
 import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger, type Logger } from "../../src/runtime.ts";
-import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
+import { solanaLedger, type EndpointOptions } from "../../src/solana/index.ts";
 import { chainFixture, type ChainFixture } from "../kit/chain-fixture.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 import { elapsed, turns } from "./scripted-node.ts";
@@ -40,7 +40,7 @@ const refusal = { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "In
 interface Scene {
   readonly fixture: ChainFixture;
   readonly requests: Request[];
-  readonly option: Exclude<EndpointOption, string>;
+  readonly option: Exclude<EndpointOptions, string>;
 }
 
 /** The local chain behind a socket that garbles batches, and nothing else. */
@@ -93,7 +93,7 @@ async function four(ledger: Ledger, clock: VirtualClock, stepMs = 1): Promise<re
 }
 
 /** A ledger that knows its chain already, as a service's does. */
-async function ledgerOf({ fixture, requests }: Scene, ...endpoints: EndpointOption[]): Promise<Ledger> {
+async function ledgerOf({ fixture, requests }: Scene, ...endpoints: EndpointOptions[]): Promise<Ledger> {
   const ledger = fixture.ledgerOf(endpoints);
   ends.push(() => ledger.close());
   await ledger.genesisHash();
@@ -216,8 +216,8 @@ describe("what is counted is calls, not requests:", () => {
   });
 
   test("the diagnostics channel tells each call of a batch with its own outcome", async () => {
-    const heard: NodeAsked[] = [];
-    const listener = (message: unknown): void => void heard.push(message as NodeAsked);
+    const heard: NodeCalledEvent[] = [];
+    const listener = (message: unknown): void => void heard.push(message as NodeCalledEvent);
     subscribe(nodeAsked.name, listener);
     ends.push(async () => unsubscribe(nodeAsked.name, listener));
     const world = await scene();

@@ -1,7 +1,7 @@
 /** Two endpoints that fail in any order, forks in between: what was pronounced dead never lands, and all ends are found. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Fate } from "../../src/ledger/ledger.ts";
+import type { AttemptFate } from "../../src/ledger/ledger.ts";
 import type { EndpointFault, LedgerWorld } from "../contracts/ledger.ts";
 import { finalizeHeight, readyBetweenStrangers, type Ready } from "../contracts/ledger/payments.ts";
 import { solanaWorld } from "../kit/solana-world.ts";
@@ -50,7 +50,7 @@ const step = fc.oneof<fc.Arbitrary<Step>[]>(
 interface Run {
   readonly world: LedgerWorld;
   readonly attempts: Ready[];
-  readonly verdicts: Map<string, Set<Fate>>;
+  readonly verdicts: Map<string, Set<AttemptFate>>;
   readonly mends: Map<Index, () => void>;
 }
 
@@ -103,7 +103,7 @@ async function judge({ world, attempts, verdicts }: Run): Promise<void> {
 }
 
 test("E7, E9, E10: in any run of outages, lies and forks nothing dead ever lands, and every end is found", async () => {
-  const ends = new Set<Fate>();
+  const ends = new Set<AttemptFate>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       const world = await solanaWorld("in process");

@@ -1,6 +1,6 @@
 /** A clock that is set back silences no endpoint. */
 import { expect, test } from "vitest";
-import { Pace } from "../../src/solana/rpc/pace.ts";
+import { CallRateLimit } from "../../src/solana/rpc/call-rate-limit.ts";
 import { EndpointFailure } from "../../src/solana/endpoint-failure.ts";
 import { newHealth, noteFailure, restOf } from "../../src/solana/health.ts";
 import { silentLogger, type Clock } from "../../src/runtime.ts";
@@ -20,7 +20,7 @@ function wallClock(): Clock & { time: number } {
 
 test("a rate limit holds no call up for the hour that the clock was set back", async () => {
   const clock = wallClock();
-  const pace = new Pace(10, clock, new AbortController().signal);
+  const pace = new CallRateLimit(10, clock, new AbortController().signal);
   await pace.next(1);
   clock.time -= HOUR_MS;
   await expect(pace.next(1)).resolves.toBeUndefined();

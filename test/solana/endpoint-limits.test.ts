@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import fc from "fast-check";
 import type { Address } from "../../src/address.ts";
-import { Pace } from "../../src/solana/rpc/pace.ts";
+import { CallRateLimit } from "../../src/solana/rpc/call-rate-limit.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -71,7 +71,7 @@ test("no second ever sees more than two seconds' worth of calls, and no caller w
       fc.double({ min: 0.2, max: 50, noNaN: true }),
       fc.array(fc.tuple(fc.nat(3_000), fc.integer({ min: 1, max: 20 })), { minLength: 1, maxLength: 60 }),
       async (rate, asked) => {
-        const pace = new Pace(rate, clock, new AbortController().signal);
+        const pace = new CallRateLimit(rate, clock, new AbortController().signal);
         const made: number[] = [];
         const refused: number[] = [];
         const waits: number[] = [];
@@ -111,7 +111,7 @@ test("no second ever sees more than two seconds' worth of calls, and no caller w
 
 test("the first call of a slow endpoint is made at once", async () => {
   const clock = virtualClock();
-  const pace = new Pace(0.5, clock, new AbortController().signal);
+  const pace = new CallRateLimit(0.5, clock, new AbortController().signal);
   // A virtual clock that nobody turns: any pause would hang.
   await pace.next(1);
   let second = false;

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
+import { solanaLedger, type EndpointOptions } from "../../src/solana/index.ts";
 import type { Logger } from "../../src/runtime.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
@@ -35,7 +35,7 @@ interface Two {
 /** A ledger that prefers `first` to `second`. */
 function two(first: ScriptedNode, second: ScriptedNode, options: Partial<{ logger: Logger }> = {}): Two {
   const clock = virtualClock();
-  const endpoints: EndpointOption[] = [
+  const endpoints: EndpointOptions[] = [
     { url: "http://first.example/k3y", fetch: first.fetch },
     { url: "http://second.example/k3y", fetch: second.fetch },
   ];

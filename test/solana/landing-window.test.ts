@@ -1,9 +1,9 @@
 /** R3: until when a caller's bytes can land is told by the furthest endpoint, and by none where endpoints are far apart. */
 import { expect } from "vitest";
-import { EndpointsDiffer } from "../../src/ledger/ledger.ts";
+import { EndpointsDifferError } from "../../src/ledger/ledger.ts";
 import type { ChainFixture } from "../kit/chain-fixture.ts";
 import { chainTest as test } from "../kit/chain-test.ts";
-import type { EndpointOption } from "../../src/solana/index.ts";
+import type { EndpointOptions } from "../../src/solana/index.ts";
 import { lyingNode, type Asked, type Lie } from "../payments/private/lying-nodes.ts";
 
 /** The endpoint's blocks and slots are off by so many, in each answer about a blockhash. */
@@ -37,7 +37,7 @@ test("R3: the last height of a caller's bytes is counted from the furthest endpo
   world: { chain, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;
-  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
   const blockhash = await newestOf(chain);
   // At confirmed, one block behind.
   const truth = (): number => chain.blockHeight() - 1 + LIFE;
@@ -57,11 +57,13 @@ test("R3: endpoints that are more than two minutes apart tell no last height, an
   world: { chain, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two")] as const;
-  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
   const blockhash = await newestOf(chain);
   for (const blocks of [-301, 301, 1_000_000]) {
     const end = nodes[1].tell(isOff(chain, blocks));
-    await expect(ledger.landingWindow(blockhash), String(blocks)).rejects.toBeInstanceOf(EndpointsDiffer);
+    await expect(ledger.landingWindow(blockhash), String(blocks)).rejects.toBeInstanceOf(
+      EndpointsDifferError,
+    );
     expect(await ledger.disputes()).toMatchObject([{ subject: "the end of the chain" }]);
     end();
     expect(await ledger.landingWindow(blockhash)).not.toBeNull();
@@ -74,7 +76,7 @@ test("R3: of three endpoints one that is behind changes nothing, and one that ca
   world: { chain, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two"), lyingNode(chain, "three")] as const;
-  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
   const blockhash = await newestOf(chain);
   const honest = await ledger.landingWindow(blockhash);
   const end = nodes[2].tell(isOff(chain, -900));
@@ -89,7 +91,7 @@ test("M23: an error counts where enough endpoints tell it of finalized bytes, an
   world: { chain, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two"), lyingNode(chain, "three")] as const;
-  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOption => endpoint));
+  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
   const says = (err: unknown, confirmationStatus = "finalized"): Lie => {
     const retold = async ({ truth }: Asked): Promise<unknown> => {
       const { context } = (await truth()) as { context: { slot: number } };

@@ -1,6 +1,6 @@
 /** What the ledger remembers for a moment, so that a thousand payments at once do not ask the same a thousand times. */
 import { expect } from "vitest";
-import { rememberAnswers } from "../../src/solana/remembered.ts";
+import { rememberAnswers } from "../../src/solana/answer-cache.ts";
 import { signPayment, SLOTS_TO_FINALITY } from "../kit/chain-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { chainTest as test } from "../kit/chain-test.ts";

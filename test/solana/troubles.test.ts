@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { LedgerUnavailable, type EndpointTrouble } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
+import { solanaLedger, type EndpointOptions } from "../../src/solana/index.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import {
   brokenConnection,
@@ -21,7 +21,7 @@ const ELSEWHERE = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";
 const absent = result({ context: { slot: 7 }, value: [null] });
 
 /** Endpoints at `name.example`, each with a key in its URL. */
-function endpoints(scripts: Readonly<Record<string, readonly Reply[]>>): EndpointOption[] {
+function endpoints(scripts: Readonly<Record<string, readonly Reply[]>>): EndpointOptions[] {
   return Object.entries(scripts).map(([name, script]) => ({
     url: `https://${name}.example/v1/k3y?api-key=k3y`,
     fetch: scriptedNode(...script).fetch,

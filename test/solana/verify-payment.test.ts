@@ -1,5 +1,5 @@
 /** Honest payments: what wallets sign is accepted and moves exactly the amount, as long as its blockhash lives. */
-import type { Agreed } from "../../src/ledger/belief.ts";
+import type { Evidence } from "../../src/ledger/belief.ts";
 import { createHash } from "node:crypto";
 import { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
@@ -24,7 +24,7 @@ async function verified(
   scene: VerifyScene,
   text: string,
   payment: DeclaredPayment,
-): Promise<Agreed<VerifiedPayment>> {
+): Promise<Evidence<VerifiedPayment>> {
   const answer = await scene.ledger.verifyPayment(text, payment);
   if ("refused" in answer) throw new Error(answer.refused);
   return answer.verified;

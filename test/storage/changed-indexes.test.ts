@@ -7,6 +7,7 @@ import { defineTable } from "paystate/engine";
 import { type PostgresStorage, postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
+import { HAS_PGBOUNCER, startPgbouncer } from "../kit/pgbouncer.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
 import { eachInFolder } from "../kit/each-in-folder.ts";
@@ -25,6 +26,14 @@ const next = defineTable("visits", {
   unique: ["bill"],
   indexes: { ofShop: ["at", "shop"], inTime: ["at"], ofBill: ["bill", "at"] },
   migrations: [{ beside: true }],
+});
+
+/** A column more, and an index over it. */
+const last = defineTable("visits", {
+  columns: { ...columns, note: "text" },
+  unique: ["bill"],
+  indexes: { ofShop: ["at", "shop"], inTime: ["at"], ofNote: ["note"] },
+  migrations: [{ beside: true }, { add: { note: "" } }],
 });
 
 const visit = (id: string, bill: number): AnyWrite => ({
@@ -131,9 +140,16 @@ describe.runIf(HAS_POSTGRES)("on PostgreSQL", () => {
   }
 
   /** A transaction that has written the table: a build waits for its end, and inserts do not wait for the build. */
-  async function holding(act: () => Promise<void>): Promise<void> {
+  const holding = (act: () => Promise<void>): Promise<void> =>
+    beside("begin; insert into visits values ('held', null, 0, -1)", act);
+
+  /** A transaction of somebody else, such as a dump of other schemas: a build waits for its end, too. */
+  const dumping = (act: () => Promise<void>): Promise<void> =>
+    beside("begin isolation level repeatable read; select 1 from pg_class limit 1", act);
+
+  async function beside(transaction: string, act: () => Promise<void>): Promise<void> {
     const client = await admin.connect();
-    await client.query("begin; insert into visits values ('held', null, 0, -1)");
+    await client.query(transaction);
     try {
       await act();
     } finally {
@@ -214,6 +230,100 @@ describe.runIf(HAS_POSTGRES)("on PostgreSQL", () => {
     expect(plain(Object.keys(await indexes("indisvalid")))).toEqual(AFTER);
     await vi.waitFor(async () =>
       expect((await admin.query(`select name from "paystateLeases"`)).rows).toEqual([]),
+    );
+  });
+
+  test("D41: a migration ends a build that waits for another transaction, and waits for neither", async () => {
+    const old = await open();
+    await old.install([first]);
+    const storage = await open();
+    await dumping(async () => {
+      await old.install([next]);
+      await underWay();
+      await storage.install([last]);
+      expect(
+        await isTaken(storage, {
+          table: "visits",
+          insert: { id: "a", shop: null, at: 1, bill: 1, note: "x" },
+        }),
+      ).toBe(true);
+    });
+    await built(old, storage);
+    const valid = plain(Object.keys(await indexes("indisvalid")));
+    expect(valid).toEqual(["visits_by_inTime", "visits_by_ofNote", "visits_by_ofShop", "visits_unique_bill"]);
+    expect(await indexes("not indisvalid")).toEqual({});
+  });
+
+  test("D41: a migration that alters a small table makes the indexes with it, whatever transaction goes on", async () => {
+    const storage = await open();
+    await storage.install([first]);
+    expect(await isTaken(storage, visit("a", 1))).toBe(true);
+    await dumping(async () => {
+      await storage.install([last]);
+      expect(storage.building?.()).toEqual([]);
+      const valid = plain(Object.keys(await indexes("indisvalid")));
+      expect(valid).toEqual([
+        "visits_by_inTime",
+        "visits_by_ofNote",
+        "visits_by_ofShop",
+        "visits_unique_bill",
+      ]);
+    });
+  });
+
+  describe("where the role has limits of its own", () => {
+    const role = `hasty_${process.pid}`;
+    const limits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+
+    beforeAll(async () => {
+      await admin.query(`create role ${role} login superuser`);
+      for (const limit of limits) await admin.query(`alter role ${role} set ${limit} to '200ms'`);
+    });
+    afterAll(() => admin.query(`drop owned by ${role} cascade; drop role ${role}`));
+
+    const hasty = (of: string): string => of.replace("paystate@", `${role}@`);
+
+    test("D41: a build takes as long as it takes, beside a pool of one connection", async () => {
+      const at = `${hasty(url)}?statement_timeout=300`;
+      const storage = await postgresStorage(at, { schema, clock: "caller", connections: 1 });
+      opened.push(storage);
+      await storage.install([first]);
+      await holding(async () => {
+        await storage.install([next]);
+        const pid = await underWay();
+        await vi.waitFor(
+          async () => {
+            const { rows } = await admin.query(
+              "select 1 from pg_stat_activity where pid = $1 and query_start < clock_timestamp() - interval '1 s'",
+              [pid],
+            );
+            expect(rows).toHaveLength(1);
+          },
+          { timeout: 5_000 },
+        );
+        expect(plain(storage.building?.() ?? [])).toEqual(["visits_by_ofShop"]);
+        expect(await isTaken(storage, visit("a", 1))).toBe(true);
+      });
+      await built(storage);
+      expect(plain(Object.keys(await indexes("indisvalid")))).toEqual(AFTER);
+    });
+
+    test.runIf(HAS_PGBOUNCER)(
+      "D41: behind a pooler that takes no settings a build has the limits of the role, and goes on",
+      async () => {
+        const pooler = await startPgbouncer(hasty(url));
+        const storage = await postgresStorage(pooler.url, {
+          schema,
+          clock: "caller",
+          connections: 3,
+          listen: false,
+        });
+        await storage.install([first]);
+        await storage.install([next]);
+        await vi.waitFor(async () => expect(plain(Object.keys(await indexes("indisvalid")))).toEqual(AFTER));
+        await storage.close();
+        await pooler.stop();
+      },
     );
   });
 

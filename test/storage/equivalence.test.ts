@@ -1,14 +1,13 @@
 /** Memory is the reference: after any history of calls, every other adapter answers as memory does. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { paymentStorage } from "../../src/payments/reads.ts";
+import { paymentStorage, type PaymentStorage, type PaymentWrite } from "../../src/payments/payment-storage.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
 import { byDepth, THOROUGH } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import type { ArmLease, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
-import type { PaymentStorage, PaymentWrite } from "../../src/payments/payment-storage.ts";
 import {
   hit,
   type PaymentCommit,

@@ -11,7 +11,7 @@ test.runIf(HAS_POSTGRES)(
   { timeout: 60_000 },
   async () => {
     const database = await postgresDatabase();
-    // As long as it was by default before a silent host was left sooner: on a busy machine the first claim takes over 10 s.
+    // On a busy machine the commit takes over 10 s.
     const storage = await database.open({ statementTimeoutMs: 30_000 });
     const message = (id: string, to: number) =>
       limitedTo(id, `message to i${to}`, 1, { kind: "message", instance: `i${to}` });

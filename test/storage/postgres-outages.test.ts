@@ -7,8 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { paymentStorage } from "../../src/payments/reads.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
 import {
   claim,

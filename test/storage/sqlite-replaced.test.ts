@@ -5,8 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { FileGuard } from "../../storage/sqlite/file-guard.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { paymentStorage } from "../../src/payments/reads.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { backupSqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { ok, type PaymentCommit } from "../contracts/storage/samples.ts";
 

@@ -10,7 +10,7 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { nodeAsked } from "../../src/diagnostics.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient } from "../../src/payments/webhooks/sending/attempt.ts";
 import { DURATIONS, GAUGES } from "../../src/telemetry/instruments.ts";
 import { openTelemetryMetrics } from "../../src/telemetry/opentelemetry.ts";
 import { prometheusMetrics } from "../../src/telemetry/prometheus.ts";
@@ -44,12 +44,12 @@ async function makeSomethingHappen(): Promise<{ readonly secrets: readonly strin
   const headers = { authorization: `Bearer ${key}` };
   await fetch(new Request(`https://pay.example/v1/transactions/${transactionId}`, { headers }));
   await fetch(new Request("https://pay.example/v1/nothing-here", { method: "BREW", headers }));
-  const { attempt } = bound(createDelivery({ clock: fixture.clock }));
+  const { attempt } = bound(createDeliveryClient({ clock: fixture.clock }));
   await attempt({ url: "https://127.0.0.1/hook", body: "{}", headers: {} });
   return { secrets: [transactionId, key, alice.address, caller.accountId] };
 }
 
-const bound = (delivery: ReturnType<typeof createDelivery>) => ({
+const bound = (delivery: ReturnType<typeof createDeliveryClient>) => ({
   attempt: delivery.attempt.bind(delivery),
 });
 

@@ -1,4 +1,4 @@
-/** Whether the database belongs to the chain that the endpoints serve. */
+/** Checks that the database belongs to the chain that the endpoints serve. */
 import type { Diagnosis } from "../../service/diagnosis.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 

@@ -1,10 +1,14 @@
-/** Whether this machine's clock and that of the chain agree: quotes and deposit windows end by ours. */
+/**
+ * Checks that this machine's clock and the chain's clock agree: quotes and deposit windows end by this machine's clock.
+ */
 import type { Diagnosis } from "../../service/diagnosis.ts";
 import { fine, warning, type Finding } from "./finding.ts";
 
 const MAX_SKEW_MS = 5_000;
 
-/** By the newest block that any endpoint of the database's chain knows: an older one was made earlier. */
+/**
+ * Uses the newest block that any endpoint of the database's chain knows: an older block only tells an earlier time.
+ */
 export function checkClock({ genesisHash, endpoints }: Diagnosis): Finding {
   const [newest] = endpoints
     .filter((each) => genesisHash === null || each.genesisHash === genesisHash)

@@ -1,4 +1,6 @@
-/** Whether a database file opens, is paystate's, has the schema of this code, and is whole. It is only read. */
+/**
+ * Checks that a database file opens, is paystate's, has the schema of this code, and is undamaged. Only reads the file.
+ */
 import { openReadOnly } from "../../../storage/sqlite/open-read-only.ts";
 import type { SqliteDatabase } from "../../../storage/sqlite/driver.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../../../storage/storage-unusable.ts";
@@ -6,7 +8,7 @@ import { fine, warning, wrong, type Finding } from "./finding.ts";
 
 const SCHEMA_CODES: ReadonlySet<StorageUnusableCode> = new Set(["newer_schema", "old_schema"]);
 
-/** One line when it does not open, else one for each thing that was looked at. */
+/** One finding when the database does not open, else one for each check. */
 export async function checkDatabase(file: string): Promise<readonly Finding[]> {
   try {
     const { handle, close } = await openReadOnly(file);
@@ -42,7 +44,7 @@ function checkIntegrity(handle: SqliteDatabase): Finding {
   });
 }
 
-/** The service sets it at each start, so another mode is the work of another program. */
+/** The service sets the mode at each start, so a different mode was set by another program. */
 function checkLog(handle: SqliteDatabase): Finding {
   const [row] = handle.pragma("journal_mode") as readonly { readonly journal_mode: string }[];
   const mode = row?.journal_mode ?? "unknown";

@@ -1,4 +1,4 @@
-/** Whether the disk below a database has room: for its growth, and for a backup beside it. */
+/** Checks that the disk of a database has room for its growth, and for a backup. */
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
@@ -8,13 +8,13 @@ const MIB = 1024 * 1024;
 const LEAST_BYTES = 100 * MIB;
 const SPARE_BYTES = 1024 * MIB;
 
-/** What is there, in bytes. */
-export interface DiskSpace {
+/** Free space and file size, in bytes. */
+interface DiskSpace {
   readonly free: number;
   readonly database: number;
 }
 
-/** Of the disk that the file lies on. */
+/** Reads the free space of the disk that holds the file. */
 export async function readDiskSpace(file: string): Promise<DiskSpace> {
   const [{ bavail, bsize }, { size }] = await Promise.all([statfs(dirname(file)), stat(file)]);
   return { free: bavail * bsize, database: size };

@@ -1,4 +1,4 @@
-/** Whether better-sqlite3 is there and fits this Node. */
+/** Checks that better-sqlite3 is installed and fits this Node. */
 import { loadDriver } from "../../../storage/sqlite/driver.ts";
 import { explained } from "../../../storage/sqlite/explain.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";

@@ -1,4 +1,4 @@
-/** Whether webhooks can leave. */
+/** Checks that webhooks can reach the internet. */
 import type { Diagnosis } from "../../service/diagnosis.ts";
 import { fine, wrong, type Finding } from "./finding.ts";
 

@@ -1,13 +1,13 @@
-/** Whether each endpoint of the chain answers, serves the same chain as the others, and keeps up with them. */
-import type { EndpointStanding } from "../../ledger/ledger.ts";
+/** Checks that each endpoint answers, serves the same chain as the other endpoints, and keeps up with them. */
+import type { EndpointStatus } from "../../ledger/ledger.ts";
 import type { Diagnosis } from "../../service/diagnosis.ts";
 import { MAX_SLOTS_BEHIND } from "../../solana/health.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
-/** One line for each, in the order configured. */
+/** A finding for each endpoint, in the order configured. */
 export function checkEndpoints({ genesisHash, endpoints }: Diagnosis): readonly Finding[] {
   const chain = genesisHash ?? endpoints.find((each) => each.genesisHash !== null)?.genesisHash ?? null;
-  const isMeant = (each: EndpointStanding): boolean => each.slot !== null && each.genesisHash === chain;
+  const isMeant = (each: EndpointStatus): boolean => each.slot !== null && each.genesisHash === chain;
   const newest = Math.max(0, ...endpoints.filter(isMeant).map(({ slot }) => slot ?? 0));
   const isAnyWell = endpoints.some(isMeant);
   return endpoints.map((endpoint) => {

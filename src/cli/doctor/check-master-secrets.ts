@@ -1,14 +1,14 @@
-/** Whether the given master secrets are those that the database was written with. No secret is shown. */
+/** Checks that the given master secrets are the secrets that the database was written with. No secret is shown. */
 import type { Diagnosis } from "../../service/diagnosis.ts";
-import type { MasterSecretStanding } from "../../payments/secrets/bind-database.ts";
+import type { MasterSecretStatus } from "../../payments/secrets/bind-database.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
-/** One line for each version. */
+/** A finding for each version of the master secret. */
 export function checkMasterSecrets({ masterSecrets }: Diagnosis): readonly Finding[] {
   return masterSecrets.map(checkMasterSecret);
 }
 
-function checkMasterSecret({ version, standing }: MasterSecretStanding): Finding {
+function checkMasterSecret({ version, standing }: MasterSecretStatus): Finding {
   const check = `master secret ${version}`;
   switch (standing) {
     case "same":

@@ -1,4 +1,4 @@
-/** Whether this Node is one that the package runs on. */
+/** Checks whether the package runs on this version of Node. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fine, wrong, type Finding } from "./finding.ts";
@@ -10,7 +10,7 @@ export function checkNode(version: string, range: string): Finding {
   return wrong("node", { found, todo: "install a newer Node" });
 }
 
-/** What the package.json of this package names. The command lies somewhere below it, built or as a source. */
+/** The Node range in the package.json of this package. The command lies somewhere below it, built or as a source. */
 export function neededNode(): string {
   for (let folder = import.meta.dirname; dirname(folder) !== folder; folder = dirname(folder)) {
     const manifest = manifestIn(folder);

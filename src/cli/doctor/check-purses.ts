@@ -1,10 +1,10 @@
-/** Whether the service's own wallets hold enough. */
+/** Checks that the service's own wallets hold enough. */
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { OperatorPurses, PurseBody } from "../../payments/purses/purses.ts";
+import type { PurseCommands, PurseBody } from "../../payments/purses/purses.ts";
 import { fine, warning, type Finding } from "./finding.ts";
 
-/** One line for each asset of each purse; none where private mode and swaps are off. */
-export async function checkPurses(operator: OperatorPurses): Promise<readonly Finding[]> {
+/** One finding for each purse and asset; no finding when private mode and swaps are off. */
+export async function checkPurses(operator: PurseCommands): Promise<readonly Finding[]> {
   try {
     return (await operator.purses()).map(checkPurse);
   } catch (error) {

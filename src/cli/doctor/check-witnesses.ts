@@ -1,4 +1,4 @@
-/** Whether enough endpoints answer to believe what is final. */
+/** Checks that enough endpoints answer to believe final facts. */
 import type { Health } from "../../service/read-health.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 

@@ -1,16 +1,16 @@
-/** Whether the stored work gets done. */
+/** Checks that the stored work gets done. */
 import { OVERDUE_MS } from "../../service/delivery-backlog.ts";
 import type { Health } from "../../service/read-health.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
-/** What health tells of the database. */
-export type StoredWork = Pick<
+/** The part of the health report about the database. */
+export type WorkHealth = Pick<
   Health,
   "storage" | "overdueMs" | "deadLetters" | "failingTasks" | "unknownInstances" | "unprovable" | "attention"
 >;
 
-/** One line for each kind of trouble. */
-export function checkWork(work: StoredWork): readonly Finding[] {
+/** A finding for each kind of trouble. */
+export function checkWork(work: WorkHealth): readonly Finding[] {
   if (work.storage !== "ok") {
     return [
       wrong("storage", {
@@ -50,7 +50,7 @@ function checkOverdue(overdueMs: number): Finding {
   });
 }
 
-/** What is said of a kind of trouble where there is any. */
+/** Words for a kind of trouble. */
 interface Trouble {
   readonly complain: typeof warning;
   readonly todo: string;

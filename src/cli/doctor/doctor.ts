@@ -1,6 +1,6 @@
 /** `paystate doctor`: what this machine, a database file and a service look like, a line for each check. */
-import { openService, type OperatorService, type ServicePlace } from "../open-service.ts";
-import { databaseFile, type DatabasePlace } from "../open-database.ts";
+import { openService, type OperatorService, type ServiceOptions } from "../open-service.ts";
+import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import type { Print } from "../print.ts";
 import { table } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
@@ -18,13 +18,13 @@ import { checkWitnesses } from "./check-witnesses.ts";
 import { checkWork } from "./check-work.ts";
 import { wrong, type Finding } from "./finding.ts";
 
-/** What is looked at beside this machine, and how it is printed. */
-export interface DoctorWanted extends DatabasePlace, ServicePlace {
+/** Options of the doctor: the database, the service, and the format of the answer. */
+interface DoctorOptions extends DatabaseOptions, ServiceOptions {
   readonly json: boolean;
 }
 
 /** Prints a line for each check, and resolves with whether none is wrong. */
-export async function doctor(wanted: DoctorWanted, print: Print): Promise<boolean> {
+export async function doctor(wanted: DoctorOptions, print: Print): Promise<boolean> {
   const findings = [
     ...(await examineMachine(isDatabaseNamed(wanted))),
     ...(isDatabaseNamed(wanted) ? await examineFile(wanted) : []),
@@ -36,11 +36,11 @@ export async function doctor(wanted: DoctorWanted, print: Print): Promise<boolea
 }
 
 /** A folder of `paystate dev` holds both. */
-function isDatabaseNamed({ data, database }: DoctorWanted): boolean {
+function isDatabaseNamed({ data, database }: DoctorOptions): boolean {
   return data !== undefined || database !== undefined;
 }
 
-function isServiceNamed({ data, service }: DoctorWanted): boolean {
+function isServiceNamed({ data, service }: DoctorOptions): boolean {
   return data !== undefined || service !== undefined;
 }
 
@@ -48,7 +48,7 @@ async function examineMachine(isDriverNeeded: boolean): Promise<readonly Finding
   return [checkNode(process.versions.node, neededNode()), await checkDriver(isDriverNeeded)];
 }
 
-async function examineFile(wanted: DoctorWanted): Promise<readonly Finding[]> {
+async function examineFile(wanted: DoctorOptions): Promise<readonly Finding[]> {
   return attempted("database", async () => {
     const file = databaseFile(
       wanted,
@@ -58,7 +58,7 @@ async function examineFile(wanted: DoctorWanted): Promise<readonly Finding[]> {
   });
 }
 
-async function examineService(place: ServicePlace): Promise<readonly Finding[]> {
+async function examineService(place: ServiceOptions): Promise<readonly Finding[]> {
   return attempted("service", async () => {
     const { service, close } = await openService(place);
     try {
@@ -91,7 +91,7 @@ async function findingsOf({ diagnose, health, operator }: OperatorService): Prom
   ];
 }
 
-/** What cannot be looked at is wrong itself; the other checks still say what they find. */
+/** A check that cannot run is a finding itself, and the other checks still run. */
 async function attempted(
   check: string,
   examine: () => Promise<readonly Finding[]>,

@@ -1,21 +1,21 @@
-/** What one check of the doctor found, and what is to be done about it. */
+/** Findings: the results of the doctor's checks, with remedies. */
 
 /** `warning`: it works, and should be looked at. `wrong`: it does not work, or will not for long. */
-export type Verdict = "ok" | "warning" | "wrong";
+type Verdict = "ok" | "warning" | "wrong";
 
-/** One line of the doctor's. */
+/** The result of one check. */
 export interface Finding {
   readonly verdict: Verdict;
-  /** What was looked at, in a word or two. */
+  /** The checked subject, in a word or two. */
   readonly check: string;
-  /** What is there. */
+  /** The fact that the check found. */
   readonly found: string;
-  /** What to do about it; null where all is well. */
+  /** The remedy; null when all is well. */
   readonly todo: string | null;
 }
 
-/** What was found, and what to do about it. */
-export interface Complaint {
+/** A problem that a check found, and the remedy. */
+interface Complaint {
   readonly found: string;
   readonly todo: string;
 }

@@ -1,17 +1,24 @@
-/** The commands on the instances of any database file: `ps`, `show`, `history`, and those that put one right. */
+/** Commands on the instances of any database file: `ps`, `show`, `history`, and commands that repair an instance. */
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
 import { ranTasks, ranTasksOf, type RanTask } from "../../engine/ran-tasks.ts";
 import { systemClock } from "../../runtime.ts";
 import type { EngineStorage } from "../../../storage/storage.ts";
 import { withTables } from "../../../storage/with-tables.ts";
-import { DATABASE_OPTIONS, withDatabase, type DatabasePlace, type OpenDatabase } from "../open-database.ts";
+import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
 import type { Command } from "../print.ts";
 import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
 import { UsageError } from "../usage-error.ts";
 import { historyPage, instancePage, instancesPage, overdueOf, troublesOf } from "./pages.ts";
 import { plainJson } from "./plain-json.ts";
-import { dropTasks, noInstance, removeEnded, retryTasks, stopInstance, type PutRight } from "./put-right.ts";
+import {
+  dropTasks,
+  noInstance,
+  removeEnded,
+  retryTasks,
+  stopInstance,
+  type CommandResult,
+} from "./put-right.ts";
 import { tellInstance } from "./tell-instance.ts";
 import { watchPage } from "./watch-page.ts";
 import { deadLetters, failingTasks } from "../../engine/troubled-tasks.ts";
@@ -28,7 +35,7 @@ const LIMITS = { least: 1, most: 1_000 };
 const STEPS = { least: 0, most: 999_999 };
 
 const inDatabase = (
-  place: DatabasePlace,
+  place: DatabaseOptions,
   act: (open: OpenDatabase, reads: InstanceReads) => Promise<void>,
 ): Promise<void> => withDatabase(place, (open) => act(open, instanceReads(open.storage)));
 
@@ -89,7 +96,7 @@ const show: Command = async (args, print) => {
   });
 };
 
-/** How tasks of an instance went; none where no engine with such a table has used the database. */
+/** The ended tasks of an instance; empty for a database that no engine with such a table has used. */
 async function ranIn(storage: EngineStorage, id: string): Promise<readonly RanTask[]> {
   return await ranTasksOf(withTables(storage, [ranTasks]), id).catch(() => []);
 }
@@ -111,7 +118,10 @@ const history: Command = async (args, print) => {
 };
 
 /** A command that puts one instance right. */
-function puttingRight(name: string, act: (open: OpenDatabase, id: string) => Promise<PutRight>): Command {
+function puttingRight(
+  name: string,
+  act: (open: OpenDatabase, id: string) => Promise<CommandResult>,
+): Command {
   return async (args, print) => {
     const { values, positionals } = readArguments(args, WHERE);
     const id = onlyId(name, positionals);
@@ -122,7 +132,7 @@ function puttingRight(name: string, act: (open: OpenDatabase, id: string) => Pro
   };
 }
 
-/** By their names. */
+/** The commands on instances, by name. */
 export const INSTANCE_COMMANDS = {
   ps,
   show,

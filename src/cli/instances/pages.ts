@@ -1,4 +1,4 @@
-/** What the commands on instances print for people. */
+/** Pages of the commands on instances, for people. */
 import type {
   HistoryEntry,
   InstanceList,
@@ -43,7 +43,7 @@ function pathsOf(value: unknown): string[] {
   });
 }
 
-/** Why a task is in trouble; empty for one that is not. */
+/** The trouble of a task; empty for a task without trouble. */
 function troubleOf(
   { name, failures, crashes, lastError }: TroubledTask | PendingTask,
   isDead: boolean,
@@ -53,7 +53,7 @@ function troubleOf(
   return failures === 0 ? "" : `${name} has failed ${failures} times${error}`;
 }
 
-/** What is wrong, by the id of the instance; a dead letter is worse than a failing task. */
+/** Troubles by the id of their instance; a dead letter is worse than a failing task. */
 export function troublesOf(
   failing: readonly TroubledTask[],
   dead: readonly TroubledTask[],
@@ -67,7 +67,7 @@ export function troublesOf(
 // A process that has the chart, and is not at its limit, has done the task long before.
 const OVERDUE_MS = 60_000;
 
-/** What is wrong with all instances of a workflow, by its key: its tasks are due, and no process does them. */
+/** Troubles of workflows, by key: tasks of the workflow are due, and no process does them. */
 export function overdueOf(
   earliest: readonly { readonly workflow: string; readonly visibleAt: number }[],
   now: number,
@@ -97,7 +97,7 @@ export function instancesPage(
   return next === null ? page : `${page}\n\nGoes on with --after ${next}`;
 }
 
-/** The page of one instance: its record, its explanation (see `tellInstance`), and its pending work. */
+/** The page of one instance: record, explanation (see `tellInstance`), and pending work. */
 export function instancePage(instance: InstanceView, pending: PendingWork, told: readonly string[]): string {
   const { id, workflow, value, status, steps, context, output, error, createdAt, updatedAt } = instance;
   const facts: (readonly [string, string])[] = [

@@ -1,4 +1,7 @@
-/** Stored values as one line of JSON for people and programs: what JSON does not have becomes the nearest that it has. */
+/**
+ * Formats stored values as one line of JSON for people and programs: values that JSON lacks become their nearest JSON
+ * form.
+ */
 
 /** Amounts become decimal text, sets lists, maps lists of pairs, bytes hexadecimal, errors their name and message. */
 export function plainJson(value: unknown): string {

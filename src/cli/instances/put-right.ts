@@ -20,14 +20,17 @@ import { systemClock } from "../../runtime.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import type { OpenDatabase } from "../open-database.ts";
 
-/** What a command has done, for programs and in a sentence for people. */
-export interface PutRight {
+/** The result of a command, for programs and in a sentence for people. */
+export interface CommandResult {
   readonly done: unknown;
   readonly said: string;
 }
 
-/** Makes the failing and the dead-letter tasks of an instance due now; a process that runs its workflow takes them. */
-export async function retryTasks(open: OpenDatabase, id: string): Promise<PutRight> {
+/**
+ * Makes the failing tasks and the dead letters of an instance due now; a process that runs the workflow takes the
+ * tasks.
+ */
+export async function retryTasks(open: OpenDatabase, id: string): Promise<CommandResult> {
   const retried = await troubled(open, id, (commands, { id: task }) => commands.retry(task));
   const said =
     retried.length === 0
@@ -37,7 +40,7 @@ export async function retryTasks(open: OpenDatabase, id: string): Promise<PutRig
 }
 
 /** Removes the dead letters of an instance: they are never done. */
-export async function dropTasks(open: OpenDatabase, id: string): Promise<PutRight> {
+export async function dropTasks(open: OpenDatabase, id: string): Promise<CommandResult> {
   await checkNotOfService(open, id, "paystate resolve dead_letter:TASK --action drop");
   const dropped = await troubled(open, id, async (commands, { id: task, deadAt, kind }) =>
     deadAt === null && kind !== "message" ? false : commands.drop(task),
@@ -50,7 +53,7 @@ export async function dropTasks(open: OpenDatabase, id: string): Promise<PutRigh
 }
 
 /** Asks an instance to end, by a message that a process with its chart takes: only that one knows what to disarm. */
-export async function stopInstance(open: OpenDatabase, id: string): Promise<PutRight> {
+export async function stopInstance(open: OpenDatabase, id: string): Promise<CommandResult> {
   const record = await open.storage.load(id);
   if (record === null) throw noInstance(id, open);
   await checkNotOfService(open, id, "paystate attention");
@@ -73,7 +76,7 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<PutR
 }
 
 /** Removes an instance that has ended, with its history. */
-export async function removeEnded(open: OpenDatabase, id: string): Promise<PutRight> {
+export async function removeEnded(open: OpenDatabase, id: string): Promise<CommandResult> {
   await checkNotOfService(open, id, "paystate attention");
   const storage = withTables(open.storage, [ranTasks]);
   const done = await removeInstance(storage, id);

@@ -1,4 +1,6 @@
-/** What `paystate show` tells of an instance in words: why it waits, its chart with the active state, its last steps. */
+/**
+ * Explains an instance in words for `paystate show`: why it waits, its chart with the active state, its last steps.
+ */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { withTables } from "../../../storage/with-tables.ts";
@@ -9,17 +11,17 @@ import { ranTasks } from "../../engine/ran-tasks.ts";
 import { causeFromText, isOfStep } from "../../engine/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { indentedList } from "../../inspector/chart/indented-list.ts";
-import { Charts, type KnownChart } from "../../inspector/charts.ts";
-import { explainWaiting, type WaitedFor } from "../../inspector/explain-waiting.ts";
+import { ChartRegistry, type KnownChart } from "../../inspector/chart-registry.ts";
+import { explainWaiting, type AwaitedInstance } from "../../inspector/explain-waiting.ts";
 import { findRelated, relationsOf, waitedFor } from "../../inspector/find-related.ts";
 import { textOf } from "../../inspector/html.ts";
 import { shownEvent } from "../../inspector/pages/instance/shown-instance.ts";
 import { orderOf, relationsOfOrder } from "../../inspector/payments/order-of.ts";
 import { readMoney } from "../../inspector/payments/read-money.ts";
-import { InstanceReads, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
+import { InstanceReader, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
 import { wentWords } from "../../inspector/went-words.ts";
-import type { TransactionView } from "../../payments/payment-storage.ts";
+import type { TransactionView } from "../../payments/tables/orders.ts";
 import { paymentTables } from "../../payments/tables.ts";
 import { redactionOf } from "../../redacting-log.ts";
 import { silentLogger } from "../../runtime.ts";
@@ -36,9 +38,9 @@ export async function tellInstance(
 ): Promise<string[]> {
   const service = await serviceIn(storage);
   const own = chartsFile === undefined ? [] : await workflowsIn(chartsFile);
-  const charts = new Charts([...(service?.workflows ?? []), ...own]);
+  const charts = new ChartRegistry([...(service?.workflows ?? []), ...own]);
   const withRan = withTables(storage, [ranTasks]);
-  const found = await new InstanceReads({ storage: withRan }, charts, async () => []).find(id);
+  const found = await new InstanceReader({ storage: withRan }, charts, async () => []).find(id);
   if (found === null) return [];
   const known = charts.get(found.instance.workflow);
   const order = service === null ? null : await orderOf(service.payments, id);
@@ -67,7 +69,7 @@ async function serviceIn(storage: EngineStorage): Promise<ReturnType<typeof paym
 function sentences(
   { instance, pending }: FoundInstance,
   known: KnownChart | undefined,
-  others: readonly WaitedFor[],
+  others: readonly AwaitedInstance[],
 ): string {
   const value = valueOf(instance);
   const told = explainWaiting(
@@ -113,7 +115,10 @@ function steps({ instance, history, ran }: FoundInstance): string {
   return ["The last steps:", ...more, ...lines].join("\n");
 }
 
-/** Who or what made a step, behind it. A migration tells that itself, and children begin because of the step before. */
+/**
+ * The cause of a step, in brackets. No cause is shown for a migration, whose line names it, or for a child, which
+ * begins because of the step before.
+ */
 function causeOf(
   { instance, cause }: HistoryRecord,
   type: string,

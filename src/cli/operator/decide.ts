@@ -1,4 +1,4 @@
-/** `attention`, `resolve` and `approve`: what needs a person, and what the person decides. */
+/** `attention`, `resolve` and `approve`: lists matters that need a person, and carries out the person's decisions. */
 import type { ResolveCommand } from "../../payments/operator/resolve/command.ts";
 import type { Command } from "../print.ts";
 import { oneOf, readArguments } from "../read-arguments.ts";

@@ -1,18 +1,18 @@
-/** What the operator's commands print for people. */
+/** Pages of the operator's commands, for people. */
 import type { Matter } from "../../payments/operator/attention/matter.ts";
 import type { AuditEntry } from "../../payments/operator/audit-log.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PausedEntry, PausedScope } from "../../payments/operator/gates/pausing.ts";
 import type { SuspendedAccount } from "../../payments/operator/gates/suspending.ts";
 import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
-import type { Resolution } from "../../payments/operator/resolve/command.ts";
+import type { ResolveResult } from "../../payments/operator/resolve/command.ts";
 import type { GivenReturn } from "../../payments/operator/transaction-acts.ts";
 import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
 import type { SettledPayment } from "../../payments/private/settle-payment.ts";
 import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
 import { table } from "../table.ts";
 
-/** Two lines for each matter: what it is, and what can be done about it. */
+/** Two lines for each matter: the problem, and the command that resolves the matter. */
 export function attentionPage(matters: readonly Matter[]): string {
   if (matters.length === 0) return "Nothing needs a person.";
   return matters
@@ -24,35 +24,35 @@ export function attentionPage(matters: readonly Matter[]): string {
     .join("\n");
 }
 
-/** What came of a resolution, and how it goes on. */
-export function resolutionPage({ id, action, address }: Resolution): string {
+/** The page about a resolution and its next steps. */
+export function resolutionPage({ id, action, address }: ResolveResult): string {
   return address === undefined
     ? `${id}: ${action} is decided. A service at work carries it out.`
     : `${id}: ${action} waits for another person: paystate approve ${id} --address ${address}`;
 }
 
-/** What the release of an address means. */
+/** The page about a released address. */
 export function releasedPage({ address, heldReason, explained }: ReleasedDeposit): string {
   const held = heldReason === null ? "" : ` It was held: ${heldReason}.`;
   const vouched = explained.length === 0 ? "" : ` You have vouched for ${explained.join(", ")}.`;
   return `${address} is released.${held}${vouched} What is there goes back as soon as the service is at work.`;
 }
 
-/** What the chain shows of a transaction that was settled, and what its callers are shown. */
+/** The page about a settled transaction: its state on the chain, and the status shown to callers. */
 export function settledPage({ transactionId, status, landing }: SettledTransaction): string {
   const { signature, slot, error } = landing;
   const ended = error === null ? "" : ` with an error (${error})`;
   return `${transactionId} is settled: ${signature} has landed in slot ${slot}${ended}. It is shown as ${status}.`;
 }
 
-/** What of a private order was settled. */
+/** The page about a settled payment of a private order. */
 export function settledPaymentPage({ transactionId, signature, kind, paid }: SettledPayment): string {
   const what = paid.map(({ address, mint, amount }) => `${amount} of ${mint} to ${address}`).join(", ");
   const settled = what === "" ? "took the place of" : `has paid ${what}, in the place of`;
   return `${signature} ${settled} the ${kind} of ${transactionId}. Now release its deposit address: paystate release.`;
 }
 
-/** Which tokens go where. */
+/** The page about returned tokens and their receiver. */
 export function returnPage({ address, mint, to, amount, left, approve }: GivenReturn): string {
   const rest = left === "0" ? "" : ` ${left} stay: release them again once this is done.`;
   if (approve !== undefined) {
@@ -61,7 +61,7 @@ export function returnPage({ address, mint, to, amount, left, approve }: GivenRe
   return `${amount} of ${mint} go from ${address} to ${to} as soon as the service is at work.${rest}`;
 }
 
-/** What is paused, in the words of the options. */
+/** The scope of a pause, in the words of the options. */
 export function scopeInWords({ mode, asset, type, accountId }: PausedScope): string {
   const named = [mode, asset, type, accountId].filter((each) => each !== undefined);
   return named.length === 0 ? "everything" : named.join(", ");
@@ -104,7 +104,7 @@ export function auditPage(entries: readonly AuditEntry[]): string {
   return last === undefined ? page : `${page}\n\nGoes on with --after ${last.id}`;
 }
 
-/** Every address of a recovery, and what lies there. */
+/** The page of a recovery: every address, with its balances. */
 export function recoveryPage(addresses: readonly RecoveredAddress[]): string {
   const rows = addresses.map(({ transactionId, address, state, heldReason, holdings }) => [
     ...[transactionId, address, state, heldReason ?? "-"],

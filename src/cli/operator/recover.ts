@@ -1,5 +1,5 @@
 /** `recover`: derives deposit addresses again from the ids of their orders, and sends on what lies there. */
-import type { ActedBy } from "../../payments/acted-by.ts";
+import type { ActContext } from "../../payments/act-context.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { readRecoveryFile } from "../../payments/operator/recovery/journal-file.ts";
 import type { Command } from "../print.ts";
@@ -29,10 +29,10 @@ export const recover: Command = async (args, print) => {
 type Recovered = Awaited<ReturnType<Operator["recover"]>>;
 type Resolution = Awaited<ReturnType<Operator["resolve"]>>;
 
-/** Where recovered money goes, and who sends it. */
+/** The receiver of recovered money, and the acting person. */
 interface Forwarding {
   readonly to: string;
-  readonly by: ActedBy;
+  readonly by: ActContext;
 }
 
 /** Sends what is certain to one address; an address that has paid already waits for a decision of its own. */

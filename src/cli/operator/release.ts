@@ -1,4 +1,4 @@
-/** `release`: the operator's word that a deposit address may be settled, or that tokens of another mint leave it. */
+/** `release`: an operator allows a deposit address to be settled, or foreign tokens to leave it. */
 import type { Command } from "../print.ts";
 import { readArguments } from "../read-arguments.ts";
 import { UsageError } from "../usage-error.ts";

@@ -1,7 +1,10 @@
-/** What the operator's commands share: which service is asked, who acts, and how an answer is printed. */
-import type { ActedBy } from "../../payments/acted-by.ts";
+/**
+ * Shared parts of the operator's commands: options of the service and of the acting person, and the printing of
+ * answers.
+ */
+import type { ActContext } from "../../payments/act-context.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
-import { openService, type ServicePlace } from "../open-service.ts";
+import { openService, type ServiceOptions } from "../open-service.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** The options of every one of them. */
@@ -21,7 +24,7 @@ export const ACTING_OPTIONS = {
 
 /** Opens the named service, lets `act` use its operator's part, and closes it. */
 export async function withOperator(
-  place: ServicePlace,
+  place: ServiceOptions,
   act: (operator: Operator) => Promise<void>,
 ): Promise<void> {
   const { service, close } = await openService(place);
@@ -33,7 +36,10 @@ export async function withOperator(
 }
 
 /** Throws `UsageError` when one of the two is missing. */
-export function actedBy({ actor, reason }: Partial<Record<keyof ActedBy, string | undefined>>): ActedBy {
+export function actedBy({
+  actor,
+  reason,
+}: Partial<Record<keyof ActContext, string | undefined>>): ActContext {
   if (actor === undefined) throw new UsageError("expected --actor NAME: who acts stands in the audit log");
   if (reason === undefined) throw new UsageError("expected --reason TEXT: why stands in the audit log");
   return { actor, reason };
@@ -51,7 +57,7 @@ export function noArgument(command: string, [first]: readonly string[]): void {
   if (first !== undefined) throw new UsageError(`${command} takes no argument "${first}"`);
 }
 
-/** What a command prints: one line of JSON, or the page for people. */
+/** Formats an answer: one line of JSON, or the page for people. */
 export function shown(json: boolean, value: unknown, page: string): string {
   return json ? JSON.stringify(value) : page;
 }

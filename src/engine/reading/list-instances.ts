@@ -13,7 +13,7 @@ type Query = Omit<InstanceQuery, "limit" | "failing" | "unknown"> & {
   readonly except?: readonly string[];
 };
 
-/** The instances that one call looks at, so that a rare state does not make it read for minutes. */
+/** Instances examined in a call, so that a search for a rare state does not read for minutes. */
 const MAX_EXAMINED = 1_000;
 /** Rows asked for at once where most of them may be left out. */
 const FILTERED_CHUNK = 200;

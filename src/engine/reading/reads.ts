@@ -6,7 +6,7 @@ import { snapshotFromText } from "../snapshot-text.ts";
 import { causeFromText } from "../step-cause.ts";
 import { eventFromText } from "../values.ts";
 import { failingInstances, instancePage, type ReadStorage } from "./list-instances.ts";
-import { readTroubles, type Troubles } from "./troubles.ts";
+import { readTroubles, type TroubleCount } from "./troubles.ts";
 import {
   instanceView,
   type HistoryEntry,
@@ -24,7 +24,7 @@ import {
  */
 export interface InstanceReads {
   /**
-   * One instance: value, context, status, output and error. Null when there is none.
+   * Reads an instance: value, context, status, output and error. Null when it does not exist.
    *
    * ```ts
    * const order = await engine.read("order-1");
@@ -50,8 +50,8 @@ export interface InstanceReads {
    */
   list(query?: InstanceQuery): Promise<InstanceList>;
   /**
-   * Why an instance waits: its timers, its tasks with their failures and last error, its watches, its children. Empty for
-   * one that is absent, unless messages wait for it.
+   * Why an instance waits: timers, tasks with failures and last error, watches, children. Empty for an absent instance,
+   * unless messages wait for the instance.
    *
    * ```ts
    * const { tasks } = await engine.pending("order-1");
@@ -78,7 +78,7 @@ export interface InstanceReads {
    * if (deadLetters + failingTasks + unknownInstances > 0) console.log("look at paystate ps");
    * ```
    */
-  troubles(): Promise<Troubles>;
+  troubles(): Promise<TroubleCount>;
 }
 
 const DEFAULT_LIMIT = 100;

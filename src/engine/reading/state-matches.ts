@@ -1,4 +1,4 @@
-/** Whether a chart is in a state, named by the state's path. */
+/** Tells whether a chart is in a state, named by the state's path. */
 
 /** `path` is the keys to a state with dots between them, as `paying.card`. States of a region lie behind the key of the region. */
 export function stateMatches(value: unknown, path: string): boolean {

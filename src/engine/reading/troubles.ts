@@ -1,9 +1,9 @@
-/** How much of a storage needs a person: counted for health, without reading what it is. */
+/** Counts troubles of a storage for health, without reading them. */
 import type { EngineStorage } from "../../../storage/storage.ts";
 import { instanceWorkflows } from "../stored-names.ts";
 
 /** Counts for health, each up to 100. */
-export interface Troubles {
+export interface TroubleCount {
   /** Tasks set aside because each of their holders vanished. */
   readonly deadLetters: number;
   /** Tasks that have failed at least once and are tried again and again. */
@@ -12,12 +12,12 @@ export interface Troubles {
   readonly unknownInstances: number;
 }
 
-type Asked = Pick<EngineStorage, "tasks" | "list">;
+type TroubleReads = Pick<EngineStorage, "tasks" | "list">;
 
 const MOST = 100;
 
 /** `known` are the workflows that this process has or migrates, as `name@version`. */
-export async function readTroubles(storage: Asked, known: readonly string[]): Promise<Troubles> {
+export async function readTroubles(storage: TroubleReads, known: readonly string[]): Promise<TroubleCount> {
   const [dead, failing, unknown] = await Promise.all([
     storage.tasks({ order: "dead", limit: MOST }),
     storage.tasks({ order: "failing", least: 1, limit: MOST }),
@@ -34,9 +34,9 @@ export async function readTroubles(storage: Asked, known: readonly string[]): Pr
   };
 }
 
-/** How many instances are active of each workflow that is not among `known`, up to 100 of each. */
+/** Counts active instances of each workflow that is not in `known`, up to 100 each. */
 export async function unknownInstances(
-  storage: Pick<Asked, "list">,
+  storage: Pick<TroubleReads, "list">,
   known: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const strange = (await instanceWorkflows(storage)).filter((workflow) => !known.includes(workflow));

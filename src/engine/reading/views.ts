@@ -1,16 +1,16 @@
-/** What readers are shown of instances, of what they wait for and of how they came to be. */
+/** Views of instances, of their pending work and of their history. */
 import type { EventObject } from "xstate";
 import type { InstanceRecord, PendingTask, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../chart.ts";
 import { DamagedSnapshot, snapshotFromText } from "../snapshot-text.ts";
 import type { StepCause } from "../step-cause.ts";
 
-/** One instance as of its last commit. Times are milliseconds since the Unix epoch. */
+/** A view of an instance as of its last commit. Times are milliseconds since the Unix epoch. */
 export interface InstanceView extends ChartSnapshot {
   readonly id: string;
-  /** Its chart and version, as `name@version`. */
+  /** The chart and version, as `name@version`. */
   readonly workflow: string;
-  /** The stamp of its start: it tells this instance from others that had its id, or will have it. */
+  /** The stamp of the first step. It tells this instance from earlier and later instances with the same id. */
   readonly life: string;
   /** Steps committed so far, 1 after its start: the number of its last history row. */
   readonly steps: number;
@@ -20,9 +20,9 @@ export interface InstanceView extends ChartSnapshot {
   readonly damaged?: string;
 }
 
-/** Which instances `list` gives. Every field left out leaves the choice open. */
+/** Filter of `list`. An absent field does not filter. */
 export interface InstanceQuery {
-  /** The name of a chart, for all its versions, or one version as `name@version`. */
+  /** The name of a chart, for all versions, or a version as `name@version`. */
   readonly workflow?: string;
   /** A state it is in, such as `paying` or `paying.card`. Compared instance by instance: see `list`. */
   readonly state?: string;
@@ -37,16 +37,19 @@ export interface InstanceQuery {
   readonly limit?: number;
 }
 
-/** One page of a list. */
+/** A page of instances. */
 export interface InstanceList {
   readonly instances: readonly InstanceView[];
-  /** What to give as `after` for the next page; null when there is none. A page may be short, or empty, and have a next. */
+  /**
+   * The value of `after` for the next page; null on the last page. A page may be short, or empty, although a next page
+   * exists.
+   */
   readonly next: string | null;
 }
 
 /** A child actor that its parent has not stopped. */
 export interface PendingChild {
-  /** Its id within the parent. */
+  /** The child's id within the parent. */
   readonly id: string;
   /** The name under which its logic is registered. */
   readonly src: string;
@@ -56,7 +59,7 @@ export interface PendingChild {
   readonly status: ChartSnapshot["status"] | null;
 }
 
-/** What an instance waits for. Up to 1,000 tasks, 1,000 watches and 1,000 children are listed. */
+/** The pending work of an instance. Up to 1,000 tasks, 1,000 watches and 1,000 children are listed. */
 export interface PendingWork {
   /** Earliest first. */
   readonly timers: readonly PendingTask[];
@@ -66,18 +69,21 @@ export interface PendingWork {
   readonly children: readonly PendingChild[];
 }
 
-/** One committed step. The first has the event `{ type: "$started", input }`. */
+/** A committed step. The first step has the event `{ type: "$started", input }`. */
 export interface HistoryEntry {
   /** Counts the steps of an instance from 1. */
   readonly version: number;
-  /** Names this step and no other, also of another instance that has this id; that of the first is the life of the instance. */
+  /**
+   * Identifies the step, even among instances that share this id; the stamp of the first step is the life of the
+   * instance.
+   */
   readonly stamp: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
   readonly event: EventObject;
   /** The state value after the step. */
   readonly value: unknown;
-  /** What made the step; null where that was a caller of an engine, a migration, or `$born`. */
+  /** The cause of the step; null for a caller of an engine, a migration, or `$born`. */
   readonly cause: StepCause | null;
 }
 
@@ -98,7 +104,7 @@ export function instanceView(
   return { ...snapshot, id, workflow, life, steps, createdAt, updatedAt };
 }
 
-/** The same in a list, which one damaged snapshot does not keep from being shown. */
+/** A view of an instance in a list; a damaged snapshot does not keep the instance out. */
 export function listedView(record: InstanceRecord): InstanceView {
   try {
     return instanceView(record);

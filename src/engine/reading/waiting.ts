@@ -6,10 +6,10 @@ import { Pause } from "../pause.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { stateMatches } from "./state-matches.ts";
 
-/** What to wait for: the end of the instance, however it ends, or a state such as `paying` or `paying.card`. */
+/** The target of a wait: the end of the instance, however it ends, or a state such as `paying` or `paying.card`. */
 export type WaitTarget = "final" | { readonly state: string };
 
-/** The instance has ended in another state than the one that was waited for. */
+/** The instance has ended in a state other than the awaited one. */
 export class StateNotReached extends Error {
   override readonly name = "StateNotReached";
   /** The instance as it ended. */
@@ -30,7 +30,9 @@ type StoredRun = Pick<InstanceRecord, "status" | "snapshot">;
 
 class Waiter {
   readonly until: WaitTarget;
-  /** The snapshot that was waited for, or the one after which none can come any more. */
+  /**
+   * The snapshot in the awaited state, or the final snapshot when the instance has ended without reaching the state.
+   */
   last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
   /** Ended by the last snapshot. */
   readonly pause: Pause;
@@ -40,7 +42,7 @@ class Waiter {
     this.pause = new Pause(clock);
   }
 
-  /** Takes notice of a snapshot; of those after the last one none counts. */
+  /** Takes notice of a snapshot; snapshots after the last one are ignored. */
   see({ status, snapshot: text }: StoredRun): void {
     const hasEnded = status === "done";
     if (this.last !== null || (this.until === "final" && !hasEnded)) return;
@@ -52,12 +54,12 @@ class Waiter {
   }
 }
 
-export class Waiting {
+export class InstanceWaitList {
   readonly #storage: Pick<EngineStorage, "load">;
   readonly #clock: Clock;
   readonly #pollMs: number;
   readonly #waiters = new Map<string, Set<Waiter>>();
-  /** Those that begin to wait later wait for the next `stop`. */
+  /** Later waiters wait for the next `stop`. */
   #stopping = new AbortController();
 
   constructor(storage: Pick<EngineStorage, "load">, clock: Clock, pollMs: number) {

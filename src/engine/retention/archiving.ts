@@ -1,13 +1,16 @@
 /** Hands to the host what is about to be removed, and gives it a bounded time. */
 import type { Clock } from "../../runtime.ts";
 
-/** What is kept elsewhere before it is removed here. */
+/** Stores records outside the database before they are removed. */
 export type Archive<R> = (records: readonly R[]) => void | Promise<void>;
 
-/** How long the host may take to archive some records unless it says otherwise. */
+/** The default time that the host may take to archive some records. */
 export const ARCHIVE_DEADLINE_MS = 60_000;
 
-/** Resolves once the host has taken the records. Rejects with what it threw, or after the deadline: then nothing is removed. */
+/**
+ * Resolves once the host has taken the records. Rejects with the host's error, or after the deadline: then nothing is
+ * removed.
+ */
 export async function archived<R>(
   { clock, deadlineMs }: { readonly clock: Clock; readonly deadlineMs: number },
   archive: Archive<R> | null,

@@ -2,30 +2,30 @@
 import { commitEach } from "../../../storage/decided.ts";
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import { childInstance } from "../child-instances.ts";
-import type { EngineProcess } from "../engine-process.ts";
+import type { EngineContext } from "../engine-context.ts";
 import { ranTaskRemovals } from "../ran-tasks.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
-import type { Sweep } from "./keep-loop.ts";
+import type { RetentionRule } from "./retention-loop.ts";
 
-/** An instance as it is stored, with all its steps. Every field is a text or a number, so JSON keeps it whole. */
+/** A stored instance with all its steps. Every field is a text or a number, so JSON keeps the instance whole. */
 export interface ArchivedInstance extends InstanceRecord {
   /** Oldest first. */
   readonly history: readonly HistoryRecord[];
 }
 
-export interface FinishedParts extends Pick<EngineProcess, "storage" | "clock"> {
-  /** How long after its last step an instance is kept, in milliseconds. */
+export interface FinishedParts extends Pick<EngineContext, "storage" | "clock"> {
+  /** The time for which an instance is kept after its last step, in milliseconds. */
   readonly keepMs: number;
   readonly archive: Archive<ArchivedInstance> | null;
 }
 
-/** So many at a time: a commit of these takes milliseconds, and others come between. */
+/** The most instances in one batch: a commit of these takes milliseconds, and others come between. */
 const BATCH = 32;
 const HISTORY_PAGE = 1_000;
 
 /** A commit each, refused while a task or a watch is left. Two processes that do this at once archive twice and remove once. */
-export function finishedSweep(parts: FinishedParts): Sweep {
+export function finishedSweep(parts: FinishedParts): RetentionRule {
   return { name: "finished", batches: () => batches(parts) };
 }
 

@@ -1,23 +1,23 @@
-/** How long an engine keeps what has ended, and how much there is. */
-import type { EngineProcess } from "../engine-process.ts";
+/** Retention: how long an engine keeps ended instances, and how many are stored. */
+import type { EngineContext } from "../engine-context.ts";
 import { finishedSweep, type FinishedParts } from "./finished-instances.ts";
-import { KeepLoop, type KeepStanding } from "./keep-loop.ts";
+import { RetentionLoop, type RemovalStatus } from "./retention-loop.ts";
 
-/** What is stored, and how long it stays. */
-export interface RetentionStanding extends KeepStanding {
-  /** How long an instance that has ended is kept, in milliseconds; null: until it is removed by hand. */
+/** The state of retention: stored instances, and their time to live. */
+export interface RetentionStatus extends RemovalStatus {
+  /** The time for which ended instances are kept, in milliseconds; null: until they are removed by hand. */
   readonly finishedMs: number | null;
-  /** How long ago the oldest instance that has ended made its last step, in milliseconds; null where none has ended. */
+  /** The age of the oldest last step of an ended instance, in milliseconds; null without ended instances. */
   readonly oldestFinishedMs: number | null;
-  /** How many bytes the data of the whole storage takes; null where that is not known. */
+  /** The size of all data in the storage, in bytes; null for an unknown size. */
   readonly bytes: number | null;
 }
 
-export interface RetentionParts extends EngineProcess, Pick<FinishedParts, "archive"> {
+interface RetentionParts extends EngineContext, Pick<FinishedParts, "archive"> {
   readonly keepMs: number | null;
 }
 
-export class Retention extends KeepLoop {
+export class InstanceRetentionLoop extends RetentionLoop {
   readonly #parts: RetentionParts;
 
   constructor(parts: RetentionParts) {
@@ -27,7 +27,7 @@ export class Retention extends KeepLoop {
   }
 
   /** Rejects when the storage does. */
-  async standingWithStorage(): Promise<RetentionStanding> {
+  async standingWithStorage(): Promise<RetentionStatus> {
     const { storage, clock, keepMs } = this.#parts;
     const until = Number.MAX_SAFE_INTEGER;
     const [bytes, [oldest]] = await Promise.all([

@@ -1,4 +1,4 @@
-/** What kind of actor a logic makes, and why some cannot be durable. */
+/** Tells the kind of actor that a logic makes, and why some actors cannot be durable. */
 import { StateMachine, type AnyStateMachine } from "xstate";
 import type { ActorSource, PromiseCreator } from "../chart-interpreter.ts";
 

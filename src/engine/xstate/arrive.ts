@@ -1,14 +1,17 @@
-/** How a run of another version goes on in a chart: what its states ask for is begun, and what they do not is ended. */
+/**
+ * Continues an instance in a new version of its chart: starts the work that its states ask for, and stops all other
+ * work.
+ */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
-import { CannotArrive, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
-import type { ChartShape } from "./chart-shape.ts";
+import { ArrivalError, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
+import type { StepChartParts } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
-/** Those that `after` arms begin so, and end with their state. */
+/** Prefix of timers that `after` arms, which end with their state. */
 const AFTER = "xstate.after.";
 
-/** What functions of the chart see instead of an event. */
+/** The event that functions of the chart get during a migration. */
 const EVENT: EventObject = { type: MIGRATED };
 
 export interface Node {
@@ -25,20 +28,20 @@ export interface Node {
   }[];
 }
 
-/** @throws CannotArrive naming the path of what the chart has no state for. */
+/** @throws ArrivalError naming the path of a state that the chart lacks. */
 export function checkValue(node: Node, value: unknown, path = "value"): void {
   if (typeof value === "string") {
     stateOf(node, value, `${path}.${value}`);
     return;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new CannotArrive(path, "expected the name of a state, or an object of such names");
+    throw new ArrivalError(path, "expected the name of a state, or an object of such names");
   }
   const entries = Object.entries(value);
   // A chart or a region without states of its own has an empty value.
   if (entries.length === 0 && Object.keys(node.states).length === 0) return;
   if (node.type !== "parallel" && entries.length !== 1) {
-    throw new CannotArrive(path, `expected one state of "${node.id}", found ${entries.length}`);
+    throw new ArrivalError(path, `expected one state of "${node.id}", found ${entries.length}`);
   }
   for (const [key, inner] of entries) {
     checkValue(stateOf(node, key, `${path}.${key}`), inner, `${path}.${key}`);
@@ -51,26 +54,26 @@ function stateOf(node: Node, key: string, path: string): Node {
   const known = Object.values(node.states)
     .filter(({ type }) => type !== "history")
     .map((each) => each.key);
-  throw new CannotArrive(
+  throw new ArrivalError(
     path,
     `the chart has no state "${key}" in "${node.id}"${known.length === 0 ? "" : `, only ${known.join(", ")}`}`,
   );
 }
 
-/** The actions of an arrival, with the children that go on and those that it starts. */
-export class Arriving {
+/** The actions of an arrival, with kept and new children. */
+export class ArrivalActionList {
   readonly actions: ChartAction[] = [];
   readonly kept: Record<string, ChildLink> = {};
   readonly children: Record<string, ChildLink> = {};
   readonly runs: Record<string, number>;
   readonly #machine: AnyStateMachine;
-  readonly #shape: ChartShape;
+  readonly #shape: StepChartParts;
   readonly #context: Arrival["context"];
   readonly #self: InertActor;
   readonly #before: Readonly<Record<string, ChildLink>>;
 
   constructor(
-    chart: { readonly machine: AnyStateMachine; readonly shape: ChartShape },
+    chart: { readonly machine: AnyStateMachine; readonly shape: StepChartParts },
     { snapshot, self }: { readonly snapshot: AnyMachineSnapshot; readonly self: InertActor },
     { before, context, timers }: Arrival,
   ) {
@@ -85,7 +88,7 @@ export class Arriving {
     for (const node of nodes) this.#begin(node, timers);
   }
 
-  /** Ends what no state asks for any more. */
+  /** Ends timers and children that no state asks for any more. */
   #end(nodes: readonly Node[], timers: readonly string[]): void {
     const wanted = new Set(nodes.flatMap(({ after }) => after.map(({ eventType }) => eventType)));
     for (const timer of timers) {
@@ -104,13 +107,13 @@ export class Arriving {
     const kind = this.#shape.actors.get(wanted)?.kind;
     if (kind !== (run === undefined ? "promise" : "machine")) {
       if (isSpawned !== true) return false;
-      throw new CannotArrive(
+      throw new ArrivalError(
         `children.${id}`,
         `"${src}" runs, and the chart has no such actor: keep it among the actors until the last one has ended`,
       );
     }
     if (kind === "machine" && src !== wanted) {
-      throw new CannotArrive(
+      throw new ArrivalError(
         `children.${id}`,
         `the machine "${src}" runs, and the chart invokes "${wanted}" under this id: keep its name, or give the new one another id`,
       );
@@ -121,7 +124,7 @@ export class Arriving {
   /** A machine is stopped by the name of its chart, which this version has to know. */
   #stop(id: string, { src, run }: ChildLink): void {
     if (run !== undefined && this.#shape.actors.get(src)?.kind !== "machine") {
-      throw new CannotArrive(
+      throw new ArrivalError(
         `children.${id}`,
         `the machine "${src}" runs, and the chart has none: keep it among the actors until the last one has ended`,
       );

@@ -1,9 +1,9 @@
-/** What has changed between two texts of a chart, in sentences for its author. */
+/** Lists the differences between two texts of a chart, in sentences for its author. */
 import { FUNCTION } from "./chart-text.ts";
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** One short sentence for each difference, in the order of the chart; at least one where the texts differ. */
+/** Short sentences, one for each difference, in the order of the chart; at least one where the texts differ. */
 export function chartDifferences(before: string, after: string): readonly string[] {
   if (before === after) return [];
   const charts = [JSON.parse(before) as Config, JSON.parse(after) as Config] as const;
@@ -16,7 +16,7 @@ const COMPARED: ReadonlySet<string> = new Set([
   ...["states", "on", "after", "always", "onDone", "entry", "exit", "invoke", "id"],
 ]);
 
-/** What the parts of a state and of a transition are called where the chart's own word would be hard to read. */
+/** Names of the parts of a state and of a transition, where the chart's own word would be hard to read. */
 const NAMES: Readonly<Record<string, string>> = {
   initial: "the initial state",
   entry: "the entry actions",
@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const PLURAL: ReadonlySet<string> = new Set(["entry", "exit", "actions"]);
 
-/** The same part of two charts. */
+/** A part of both charts. */
 type Pair<Part = unknown> = readonly [before: Part, after: Part];
 
 /** `path` is empty for the chart itself. */
@@ -62,7 +62,7 @@ function* ofState(path: string, [before, after]: Pair<Config>): Generator<string
   });
 }
 
-/** How the members of a part are compared, by their keys. */
+/** The comparison of the members of a part, by their keys. */
 interface Comparison {
   readonly isNew: (key: string) => string;
   readonly isGone: (key: string) => string;
@@ -77,7 +77,7 @@ function* ofEach([before, after]: Pair<Config>, { isNew, isGone, inBoth }: Compa
   }
 }
 
-/** A delay stands in the chart as a key, so a changed one is one that is gone and one that is new. */
+/** A delay is a key in the chart, so a changed delay looks like a removed delay and a new delay. */
 function* ofDelays(state: string, [before, after]: Pair<Config>): Generator<string> {
   const begun = Object.keys(after).filter((delay) => !(delay in before));
   for (const delay of Object.keys(before).filter((each) => each in after)) {
@@ -189,7 +189,7 @@ function transitionOf(value: unknown): Config {
   };
 }
 
-/** By id, by the name of the logic where there is none, or by the place in the list. */
+/** Invocations by id, else by the name of their logic, else by their place in the list. */
 function invocationsOf(value: unknown): Config {
   return Object.fromEntries(
     listOf(value).map((each, index) => {

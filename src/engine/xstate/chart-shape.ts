@@ -1,4 +1,4 @@
-/** What a chart is made of: its effects, actors and watches, and what keeps it from being durable. Read once. */
+/** Reads the shape of a chart once: its effects, actors and watches, and features that cannot be durable. */
 import type { AnyStateMachine, StateNode } from "xstate";
 import { thrownText } from "../../thrown.ts";
 import type { ActionBody, ActorSource, ChartParts } from "../chart-interpreter.ts";
@@ -34,7 +34,7 @@ interface InvokeLike {
 }
 
 /** The parts of a chart of XState, and what its steps have to know of them. */
-export interface ChartShape extends Required<ChartParts<AnyStateMachine>> {
+export interface StepChartParts extends Required<ChartParts<AnyStateMachine>> {
   readonly inlineNames: ReadonlyMap<object, string>;
   /** The names of logics that stand in the chart themselves instead of behind a name. */
   readonly actorNames: ReadonlyMap<object, string>;
@@ -45,7 +45,7 @@ export interface ChartShape extends Required<ChartParts<AnyStateMachine>> {
 }
 
 /** Reads the shape of a chart, with the reasons why it cannot be durable. */
-export function readChartShape(machine: AnyStateMachine): ChartShape {
+export function readChartShape(machine: AnyStateMachine): StepChartParts {
   const reader = new ShapeReader(machine);
   reader.readState(machine.root as unknown as AnyStateNode);
   reader.readContext();
@@ -58,7 +58,7 @@ const CHILD_ERROR = "xstate.error.actor.";
 // The only place where `spawn` is asked for is the first parameter of the function.
 const ASKS_FOR_SPAWN = /^[^(]*\(\s*\{[^}]*\bspawn\b|\.spawn\s*\(/;
 
-class ShapeReader implements ChartShape {
+class ShapeReader implements StepChartParts {
   readonly effects = new Set<string>();
   readonly bodies = new Map<string, ActionBody>();
   readonly inline = new Map<string, ActionBody>();
@@ -181,7 +181,7 @@ class ShapeReader implements ChartShape {
     }
   }
 
-  /** What a function computes is known in a step alone. */
+  /** A computed delay is known only in a step. */
   #readDelay(state: string, delay: unknown): void {
     const { delays } = this.#machine.implementations;
     const ms = typeof delay === "string" ? (delays as Readonly<Record<string, unknown>>)[delay] : delay;

@@ -1,10 +1,13 @@
 /** A chart as text: everything in it that decides how a stored snapshot is read on, so that two can be compared. */
 import type { AnyStateMachine } from "xstate";
 
-/** How a function stands in the text: by presence, and a built-in action by its type. */
+/** The mark of a function in the text: functions count by presence, and a built-in action by its type. */
 export const FUNCTION = "function ";
 
-/** The chart but for descriptions, as JSON. Functions count by presence only, so that reformatting one changes nothing. */
+/**
+ * The chart but for descriptions, as JSON. Functions count by presence only, so that reformatting a function changes
+ * nothing.
+ */
 export function chartText(machine: AnyStateMachine): string {
   // A context written as an object decides only how new instances begin, and may hold values that JSON loses.
   const parts = Object.entries(machine.config).filter(

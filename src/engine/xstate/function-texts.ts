@@ -1,4 +1,7 @@
-/** What functions of a chart ask for that only their text tells before a step is made; what the text hides fails the step. */
+/**
+ * Finds requests in the text of a chart's functions, before any step runs: actions to enqueue, and actors to look up. A
+ * request that the text hides fails the step.
+ */
 
 /** Parts of a built-in action that XState itself has written. */
 const OF_XSTATE: ReadonlySet<string> = new Set(["resolve", "execute"]);
@@ -15,7 +18,7 @@ export function functionTexts(action: object): readonly string[] {
 const ENQUEUED_FUNCTION =
   /\benqueue\w*\(\s*(?:async\b|function\b|\(\s*\)\s*=>|\(\s*[\w$]+[^()]*\)\s*=>|\(\s*\{[^}]*\}[^()]*\)\s*=>|[\w$]+\s*=>)/;
 
-/** Whether an action is written inline where it is enqueued: it could not be found again after a restart. */
+/** Whether the text enqueues an inline action: it could not be found again after a restart. */
 export function enqueuesFunction(text: string): boolean {
   return ENQUEUED_FUNCTION.test(text);
 }
@@ -25,7 +28,7 @@ export function enqueuedNames(text: string): readonly string[] {
   return found(text, /\benqueue\w*\(\s*(?:\{\s*type:\s*)?["'`]([\w$.-]+)["'`]/g);
 }
 
-/** Whether an actor goes into a value, as in `sender: self`: the stored event could not hold it. */
+/** Whether the text puts an actor into a value, as in `sender: self`: the stored event could not hold it. */
 export function handsOverSelf(text: string): boolean {
   const arrow = text.indexOf("=>");
   const body = text.slice(arrow < 0 ? text.indexOf(")") : arrow);

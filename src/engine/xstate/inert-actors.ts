@@ -8,7 +8,10 @@ interface ActorTraits {
   readonly parent?: InertActor | undefined;
 }
 
-/** What a chart sees of a running child, of its parent, or of itself. Sending to it is only possible by the chart's own actions. */
+/**
+ * An actor that does nothing: the chart's view of a running child, of its parent, or of itself. Only the chart's own
+ * actions can send to it.
+ */
 export class InertActor {
   readonly id: string;
   readonly sessionId: string;
@@ -74,7 +77,10 @@ export class InertSystem {
   }
 }
 
-/** The children of a stored snapshot. Each is made when it is asked for: a step of a chart with thousands asks for few. */
+/**
+ * The children of a stored snapshot. A child is made when it is asked for: a step of a chart with thousands asks for
+ * few.
+ */
 export function inertChildren(
   children: Readonly<Record<string, ChildLink>>,
   self: InertActor,

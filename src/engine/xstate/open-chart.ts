@@ -7,28 +7,28 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import {
   BORN,
-  CannotArrive,
+  ArrivalError,
   STOP,
   type Arrival,
   type ArrivalStep,
   type Chart,
   type ChartSnapshot,
   type ChartStep,
-  type ChildEnd,
+  type ChildEndEvent,
   type ChildLink,
   type ParentLink,
   type StateMeta,
 } from "../chart.ts";
-import { Arriving, checkValue, type Node } from "./arrive.ts";
-import { readChartShape, type ChartShape } from "./chart-shape.ts";
+import { ArrivalActionList, checkValue, type Node } from "./arrive.ts";
+import { readChartShape, type StepChartParts } from "./chart-shape.ts";
 import { InertActor, inertChildren, InertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
 import {
   NO_CHILDREN,
   SESSION_PREFIX,
-  StepActions,
+  StepActionList,
   UNNAMED,
-  type ChildNews,
+  type ChildEndContext,
   type EmittedAction,
   type StepScope,
 } from "./step-actions.ts";
@@ -37,23 +37,23 @@ import {
 const MAX_RESOLVED = 1_000;
 
 /** Opens a machine whose shape has no faults. */
-export function openChart(machine: AnyStateMachine, shape: ChartShape = readChartShape(machine)): Chart {
+export function openChart(machine: AnyStateMachine, shape: StepChartParts = readChartShape(machine)): Chart {
   return new XStateChart(machine, shape);
 }
 
 interface Scope extends StepScope {
   readonly emitted: EmittedAction[];
   readonly actors: Record<string, InertActor>;
-  /** The same scope, as XState wants it. */
+  /** The scope, in XState's form. */
   readonly inert: never;
   readonly run: Run;
 }
 
-interface Stepping extends Required<Pick<ChildNews, "absent">> {
+interface Stepping extends Required<Pick<ChildEndContext, "absent">> {
   readonly isOwn: boolean;
 }
 
-/** What a step needs of its run besides the state, and what no step changes. */
+/** The parts of the run that a step needs besides the state, and never changes. */
 type Run = {
   readonly [K in "runs" | "children" | "parent" | "lent" | "unborn"]?: ChartSnapshot[K] | undefined;
 };
@@ -62,10 +62,10 @@ const FIRST: Stepping = { isOwn: false, absent: [] };
 
 class XStateChart implements Chart {
   readonly #machine: AnyStateMachine;
-  readonly #shape: ChartShape;
+  readonly #shape: StepChartParts;
   readonly #resolved = new Map<string, AnyMachineSnapshot>();
 
-  constructor(machine: AnyStateMachine, shape: ChartShape) {
+  constructor(machine: AnyStateMachine, shape: StepChartParts) {
     this.#machine = ownMachine(machine);
     this.#shape = shape;
   }
@@ -87,7 +87,7 @@ class XStateChart implements Chart {
     return this.#stepped(present, seen, { isOwn, absent: [] });
   }
 
-  /** Everything that it has begun ends, as when it is stopped. */
+  /** Ends the instance with an error, and stops its children, as a stop does. */
   #failed(before: ChartSnapshot, error: unknown): ChartStep | null {
     const stopped = this.step(before, STOP);
     return stopped && { ...stopped, after: { ...stopped.after, status: "error", error } };
@@ -95,7 +95,7 @@ class XStateChart implements Chart {
 
   #stepped(before: ChartSnapshot, seen: EventObject, stepping: Stepping): ChartStep | null {
     const { absent } = stepping;
-    const ended = CHILD_END.test(seen.type) ? (seen as ChildEnd).actorId : undefined;
+    const ended = CHILD_END.test(seen.type) ? (seen as ChildEndEvent).actorId : undefined;
     const scope = this.#scope(before, { ...stepping, ended });
     const restored = this.#restore(before, scope.actors);
     for (const id of absent) scope.actors[id] = new InertActor(id, scope.self.system);
@@ -119,12 +119,16 @@ class XStateChart implements Chart {
     const scope = this.#scope({ runs: before.runs, parent: before.parent });
     const resolved = this.#machine.resolveState({ value: value as never, context });
     if (resolved.status !== "active") {
-      throw new CannotArrive("value", "it is final: migrate to a state that leads there");
+      throw new ArrivalError("value", "it is final: migrate to a state that leads there");
     }
     const history = this.#restoredHistory(before.history);
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
-    const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
+    const { actions, kept, children, runs } = new ArrivalActionList(
+      chart,
+      { snapshot, self: scope.self },
+      arrival,
+    );
     const unborn = before.unborn?.filter((child) => kept[child.id]?.run === child.run);
     return {
       after: stored(snapshot, { ...scope, runs, run: { ...before, unborn } }, children),
@@ -137,7 +141,7 @@ class XStateChart implements Chart {
 
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
-  #scope(run: Run, { isOwn, ended, absent }: Stepping & ChildNews = FIRST): Scope {
+  #scope(run: Run, { isOwn, ended, absent }: Stepping & ChildEndContext = FIRST): Scope {
     const { runs: before = {}, parent, children = NO_CHILDREN } = run;
     const emitted: EmittedAction[] = [];
     const runs = isOwn ? before : { ...before };
@@ -165,7 +169,7 @@ class XStateChart implements Chart {
 
   #chartStep(before: AnyMachineSnapshot | null, snapshot: AnyMachineSnapshot, scope: Scope): ChartStep {
     if (snapshot.status === "error") throw snapshot.error;
-    const collected = new StepActions(this.#shape, scope, scope.run.children ?? NO_CHILDREN);
+    const collected = new StepActionList(this.#shape, scope, scope.run.children ?? NO_CHILDREN);
     for (const action of scope.emitted) collected.add(action);
     const left = collected.children(snapshot.children as Readonly<Record<string, unknown>>);
     return {
@@ -204,7 +208,7 @@ class XStateChart implements Chart {
 const CHILD_END = /^xstate\.(done|error)\.actor\./;
 const UNSENT = /^Unable to send event to actor '(.*)' from machine '/s;
 
-/** The id of the child that XState found missing. It knows those that have ended, which a snapshot does not keep. */
+/** The id of the child that XState found missing. XState remembers children that have ended; a snapshot does not. */
 function unsentTo(error: unknown): string | undefined {
   return error instanceof Error ? UNSENT.exec(error.message)?.[1] : undefined;
 }
@@ -246,8 +250,10 @@ function isFilled(record: object): boolean {
   return false;
 }
 
-/** What the engine adds to an event of a child that ends, and to one after which the ids of new children are taken. */
-type EngineFields = ChildEnd & { readonly $runs?: ChartSnapshot["runs"] };
+/**
+ * Fields that the engine adds to the event of a child's end, and to an event after which ids of new children are taken.
+ */
+type EngineFields = ChildEndEvent & { readonly $runs?: ChartSnapshot["runs"] };
 
 /** The step in which children begin that were started before: of the chart itself it changes nothing. */
 function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }: EngineFields): ChartStep {

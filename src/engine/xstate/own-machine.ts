@@ -83,7 +83,7 @@ function lean(action: unknown): unknown {
   return Object.assign(() => {}, action, { collect: leanly });
 }
 
-/** What XState does when an action begins a child, with an actor that does nothing, put among the children where they are. */
+/** XState's handling of a spawn, with an inert actor among the children. */
 function resolveSpawn(
   { self }: { readonly self: InertActor },
   snapshot: AnyMachineSnapshot,

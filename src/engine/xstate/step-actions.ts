@@ -1,11 +1,11 @@
 /** From the actions that XState lists for a step to those of the port. */
 import type { EventObject } from "xstate";
 import type { ActionScope, EventAddress, ChartAction, ChildLink } from "../chart.ts";
-import type { ChartShape } from "./chart-shape.ts";
+import type { StepChartParts } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
-/** An action as XState hands it to whom would execute it. */
+/** An action as XState emits it for execution. */
 export interface EmittedAction {
   readonly type: string;
   readonly params: unknown;
@@ -16,7 +16,7 @@ export interface EmittedAction {
 /** Under this key the runs of a snapshot count the children that the chart has not named. */
 export const UNNAMED = "";
 
-/** What a child is called that the chart has not named, before its number. */
+/** The prefix of ids of children that the chart has not named; a number follows. */
 export const SESSION_PREFIX = "x:";
 
 interface DelayedEvent {
@@ -32,22 +32,22 @@ interface Spawned {
   readonly input: unknown;
 }
 
-/** What a step has to know of children that have ended. */
-export interface ChildNews {
+/** A step's knowledge about ended children. */
+export interface ChildEndContext {
   /** The id of the child whose end makes the step. */
   readonly ended?: string | undefined;
   /** Ids of children that have ended, and that the chart sends to. */
   readonly absent: readonly string[];
 }
 
-/** Who the chart is, as its actions refer to it. */
-export interface StepScope extends ChildNews {
+/** The actors of a step, as its actions refer to them. */
+export interface StepScope extends ChildEndContext {
   readonly self: InertActor;
   readonly parent: InertActor | undefined;
   readonly runs: Record<string, number>;
-  /** Whether the list of the children of before may be changed. */
+  /** Whether the list of earlier children may be changed in place. */
   readonly isOwn: boolean;
-  /** The children of before, as XState had them. */
+  /** The earlier children, as XState had them. */
   readonly actors: Readonly<Record<string, unknown>>;
 }
 
@@ -56,20 +56,20 @@ type Links = Readonly<Record<string, ChildLink>>;
 export const NO_CHILDREN: Links = {};
 
 /** The actions of one step, in order, with the children that are left after it. */
-export class StepActions {
+export class StepActionList {
   readonly actions: ChartAction[] = [];
-  readonly #shape: ChartShape;
+  readonly #shape: StepChartParts;
   readonly #scope: StepScope;
   readonly #before: Links;
-  /** Those of before as well: thousands of them are copied only where one begins or ends. */
+  /** The children, earlier ones included: thousands of them are copied only where one begins or ends. */
   #children: Links;
-  /** Those that an action has started, also where they are gone already. */
+  /** Children that an action has started, even if they are gone already. */
   readonly #started = new Set<string>();
-  /** The links of those that the step has stopped. */
+  /** Links of children that the step has stopped. */
   readonly #gone = new Map<string, ChildLink>();
   readonly #addressed: { child: string; link?: ChildLink }[] = [];
 
-  constructor(shape: ChartShape, scope: StepScope, before: Links) {
+  constructor(shape: StepChartParts, scope: StepScope, before: Links) {
     this.#shape = shape;
     this.#scope = scope;
     this.#before = before;

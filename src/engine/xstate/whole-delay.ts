@@ -1,11 +1,11 @@
-/** How long a chart may wait. */
+/** Limits delays of charts. */
 import type { EventObject } from "xstate";
 import { UnstorableValue } from "../values.ts";
 
-/** In milliseconds. Its end, too, has to be a time that a Date can tell. */
+/** The longest delay in milliseconds: its end must still be a valid Date. */
 export const MAX_DELAY_MS = 8e15;
 
-/** In milliseconds. @throws UnstorableValue for a delay that never ends. */
+/** The delay in whole milliseconds. @throws UnstorableValue for a delay that never ends. */
 export function wholeDelay(delay: number, { type }: EventObject): number {
   if (delay > MAX_DELAY_MS) {
     throw new UnstorableValue(

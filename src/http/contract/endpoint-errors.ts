@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../errors.ts";
 import { bodyUse, type Endpoint, type KeyedEndpoint } from "./endpoint.ts";
 import { parameterNames, pathParameter } from "./path-parameters.ts";
 
-/** Each once, in the order of the table. */
+/** The errors of an endpoint without duplicates, in the order of the table. */
 export function errorsOf(endpoint: Endpoint): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>(["RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR"]);
   if (endpoint.scope !== "none") for (const code of keyedErrors(endpoint)) codes.add(code);

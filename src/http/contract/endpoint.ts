@@ -1,27 +1,27 @@
-/** What an endpoint is: all that the router, the order of checks, the OpenAPI document and the pages know of it. */
+/** Types of an endpoint, for the router, the order of checks, the OpenAPI document and the pages. */
 import type { z } from "zod";
 import type { PaymentService } from "../../service/payment-service.ts";
 import type { ErrorCode } from "../../errors.ts";
 import type { Immutable } from "../../immutable.ts";
 import type { Answer, RequestOptions } from "../../payments/accounts/answer-once.ts";
 import type { Caller, Scope } from "../../payments/accounts/caller.ts";
-import type { DurableScope, LimitStanding } from "../../payments/accounts/count-hit.ts";
+import type { DurableScope, LimitStatus } from "../../payments/accounts/count-hit.ts";
 import type { WindowName } from "./limits.ts";
-import type { Tag } from "./tags.ts";
+import type { TagName } from "./tags.ts";
 
-/** A JSON body as it is described: its schema, and examples by a name that says what each shows. */
+/** The description of a JSON body: schema, and named examples. */
 export interface DescribedBody<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   readonly examples: Readonly<Record<string, Immutable<z.input<Schema>>>>;
 }
 
-/** What every endpoint says about itself. */
+/** Description that every endpoint has. */
 interface Described {
-  /** In OpenAPI's syntax; `path-parameters.ts` describes its variable parts. */
+  /** The path in OpenAPI's syntax; `path-parameters.ts` describes its variable parts. */
   readonly path: string;
-  /** What generated clients call it. */
+  /** The name of the method in generated clients. */
   readonly operationId: string;
-  readonly tag: Tag;
+  readonly tag: TagName;
   readonly summary: string;
   readonly description?: string;
 }
@@ -48,8 +48,8 @@ export interface Call<
   readonly options: RequestOptions;
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
-  /** How the account stands with the limits that are counted here. */
-  standings(): readonly LimitStanding[];
+  /** The account's standing with the limits that are counted here. */
+  standings(): readonly LimitStatus[];
 }
 
 /** An endpoint for callers with a key. */
@@ -61,22 +61,22 @@ export interface KeyedEndpoint<
 > extends Described {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: Path;
-  /** What the key must be allowed to do; `any` key will do for what tells it about itself. */
+  /** The scope that the key needs; `any` for endpoints that describe the key itself. */
   readonly scope: Scope | "any";
-  /** A durable one is counted by the method of the service that answers, across processes. */
+  /** A durable limit is counted by the method of the service, across processes. */
   readonly limit: WindowName | DurableScope;
   /** Absent where no body is parsed. */
   readonly body?: DescribedBody<Body>;
   readonly query?: Query;
   readonly answer: DescribedBody<Said> & { readonly status: 200 | 201 };
-  /** Errors of its own; those that follow from what it is stand in `endpoint-errors.ts`. */
+  /** Errors of this endpoint alone; `endpoint-errors.ts` derives the errors of its method, scope and limit. */
   readonly errors: readonly ErrorCode[];
-  /** Where what was created is found; below the base path. */
+  /** The path of the created resource, below the base path. */
   location?(created: Immutable<z.output<Said>>): string;
   serve(call: Call<Path, Body, Query>): Promise<Answer<Immutable<z.output<Said>>>>;
 }
 
-/** What is answered without a key: a text, its media type, and the headers besides. */
+/** An answer without a key: a text, its media type, and the headers besides. */
 export interface Page {
   readonly mediaType: string;
   readonly text: string;
@@ -87,7 +87,7 @@ export interface Page {
 export interface Reference {
   /** The OpenAPI document; `base` is where the endpoints stand, such as "/payments", and "" at the root. */
   document(base: string): Page;
-  /** The same to be read in a browser. */
+  /** The description as a page for browsers. */
   page(): Page;
 }
 
@@ -104,13 +104,13 @@ export interface OpenEndpoint<
   serve(reference: Reference, base: string): Page;
 }
 
-/** One endpoint. */
+/** An endpoint. */
 export type Endpoint = KeyedEndpoint | OpenEndpoint;
 
-/** The body of an endpoint that takes none. */
-export type NoBody = z.ZodUndefined;
+/** The body of an endpoint without one. */
+type NoBody = z.ZodUndefined;
 
-/** An endpoint as it was declared: its types are exact, so that the client's follow from them. */
+/** A declared endpoint with its exact types, from which the types of the client follow. */
 export interface DeclaredEndpoint<
   Name extends string,
   Method extends KeyedEndpoint["method"],
@@ -132,7 +132,7 @@ export interface DeclaredOpenEndpoint<
   readonly operationId: Name;
 }
 
-/** Declares an endpoint; its function and its examples are checked against its schemas. */
+/** Declares an endpoint; the compiler checks function and examples against the schemas. */
 export function endpoint<
   const Name extends string,
   const Method extends KeyedEndpoint["method"],
@@ -158,7 +158,7 @@ export function fresh<Body extends object>(body: Body): Answer<Body> {
   return { body, text: JSON.stringify(body), replayed: false };
 }
 
-/** How much of a request's body an endpoint reads: `ignored` is read for the fingerprint only. */
+/** The use of a request's body by an endpoint: `ignored` is read for the fingerprint only. */
 export function bodyUse({ method, body }: KeyedEndpoint): "json" | "ignored" | "unread" {
   if (body !== undefined) return "json";
   return method === "POST" ? "ignored" : "unread";

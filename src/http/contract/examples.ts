@@ -1,4 +1,4 @@
-/** The ids, addresses and times that examples are made of, the same in each, so that the examples tell one story. */
+/** The ids, addresses and times of all examples, the same everywhere, so that the examples tell one story. */
 import { pathParameter } from "./path-parameters.ts";
 
 const idOf = (name: string): string => pathParameter(name).example;
@@ -14,9 +14,9 @@ export const DELIVERY_ID = idOf("deliveryId");
 /** See above. */
 export const EVENT_ID = "evt_019abc0fa1c07e8fb3d1466a9b5f0e27";
 
-/** Who pays. */
+/** The sender of the examples. */
 export const SENDER = idOf("address");
-/** Who is paid. */
+/** The recipient of the examples. */
 export const RECIPIENT = "HE9QRESF64Q8MWbeJqCYE5YKQ2EH2PaDS677c3yt3uMt";
 /** A one-time deposit address. */
 export const DEPOSIT_ADDRESS = "6FFVWpLHGaPojbV5Kn2nyHgF9bvm7Lf6MMx9kPdexsXG";
@@ -28,13 +28,13 @@ export const SIGNATURE =
 /** A transaction in base64; a real one is longer. */
 export const TRANSACTION_BASE64 = "AbP7m0pRk2kqg5rXq8cO0m1wQyZ2l6kX4d9fVtE1sHcT";
 
-/** When the story begins. */
+/** The time at which the examples begin. */
 export const CREATED_AT = "2027-01-31T12:00:00.000Z";
-/** When a quote of wallet mode ends. */
+/** The expiry of a quote of wallet mode. */
 export const EXPIRES_AT = "2027-01-31T12:00:30.000Z";
-/** When the money has moved. */
+/** The time of settlement. */
 export const SETTLED_AT = "2027-01-31T12:00:14.000Z";
-/** The same in Unix seconds. */
+/** The time of settlement in Unix seconds. */
 export const SETTLED_SECONDS = 1_801_396_814;
-/** When a deposit window ends. */
+/** The end of a deposit window. */
 export const DEPOSIT_EXPIRES_AT = "2027-01-31T12:30:00.000Z";

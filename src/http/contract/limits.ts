@@ -1,16 +1,19 @@
-/** The limits on requests: which are counted in this process, what headers call them, and how many there may be. */
+/**
+ * The limits on requests: the limits counted in this process, their names in headers, and the number of requests each
+ * allows.
+ */
 import type { DurableScope } from "../../payments/accounts/count-hit.ts";
-import type { Tier } from "../../payments/records.ts";
+import type { Tier } from "../../payments/tables/identity.ts";
 
 /** Requests per minute and account, by tier. */
-export type PerTier = Readonly<Record<Tier, number>>;
+export type TierLimits = Readonly<Record<Tier, number>>;
 
 /** A limit that is counted in this process, as the handler's options name it. */
 interface Window {
-  /** As the RateLimit headers name it. */
+  /** The name in the RateLimit headers. */
   readonly scope: string;
   /** Requests per minute and account, unless the options say otherwise. */
-  readonly perMinute: PerTier;
+  readonly perMinute: TierLimits;
 }
 
 /** Every limit per account that is counted in this process. */
@@ -21,7 +24,7 @@ export const WINDOWS = {
   webhookTests: { scope: "webhook_test", perMinute: { free: 10, pro: 50, enterprise: 200 } },
 } as const satisfies Readonly<Record<string, Window>>;
 
-/** One of them. */
+/** The name of a window. */
 export type WindowName = keyof typeof WINDOWS;
 
 /** Per minute and client address: failed authentications, and reads of what needs no key. */
@@ -32,7 +35,7 @@ export function isDurable(limit: WindowName | DurableScope): limit is DurableSco
   return !Object.hasOwn(WINDOWS, limit);
 }
 
-/** What the RateLimit headers call a limit. */
+/** The name of a limit in the RateLimit headers. */
 export function scopeOf(limit: WindowName | DurableScope | "documents"): string {
   return limit === "documents" || isDurable(limit) ? limit : WINDOWS[limit].scope;
 }

@@ -1,14 +1,17 @@
 /** The variable parts of paths, by the names that the paths give them. */
 
-/** One of them. */
-export interface PathParameter {
+/** A variable part of a path. */
+interface PathParameter {
   readonly description: string;
   readonly example: string;
-  /** What it is made of; a path with anything else in this place leads nowhere. Absent where the service judges it. */
+  /**
+   * The allowed characters; a path with other characters in this place leads nowhere. Absent when the service itself
+   * checks the value.
+   */
   readonly characters?: string;
 }
 
-/** Our ids and any other word: what has other characters in it names nothing and is not looked up. */
+/** Characters of our ids and of other words: a path with other characters names nothing and is not looked up. */
 const ID = "[A-Za-z0-9_-]+";
 
 /** Every variable part there is. */
@@ -44,7 +47,7 @@ export function parameterNames(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 }
 
-/** What is known of a variable part. Throws for a name that stands in no path. */
+/** The description of a variable part. Throws for a name that stands in no path. */
 export function pathParameter(name: string): PathParameter {
   const known = PATH_PARAMETERS[name];
   if (known === undefined) throw new Error(`the path parameter ${name} is not described`);

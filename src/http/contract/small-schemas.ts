@@ -20,7 +20,7 @@ export function time(description: string): z.ZodISODateTime {
 }
 
 /** A page of a list. */
-export type PageSchema<Element extends z.ZodType> = z.ZodObject<{
+type PageSchema<Element extends z.ZodType> = z.ZodObject<{
   data: z.ZodArray<Element>;
   hasMore: z.ZodBoolean;
 }>;

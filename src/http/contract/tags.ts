@@ -1,6 +1,6 @@
 /** The groups that endpoints are shown in. */
 
-/** By name, in the order of the document. */
+/** Tags by name, in the order of the document. */
 export const TAGS = {
   Assets: "What can be paid, and what an address holds.",
   Quotes: "A price that holds for a short while. Every transaction uses one up.",
@@ -11,5 +11,5 @@ export const TAGS = {
   Reference: "This description. It needs no key.",
 } as const;
 
-/** One of them. */
-export type Tag = keyof typeof TAGS;
+/** The name of a tag. */
+export type TagName = keyof typeof TAGS;

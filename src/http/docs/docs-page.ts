@@ -26,7 +26,7 @@ const HEADERS = {
 // Its content has to be exactly what was hashed, spaces included.
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 
-/** One operation with what it is called on the page. */
+/** An operation and its title on the page. */
 interface Titled {
   readonly title: string;
   readonly operation: ShownOperation;

@@ -1,4 +1,4 @@
-/** One operation as HTML: its parameters, its body, and its answers with their examples. */
+/** Renders an operation as HTML: parameters, body, and answers with examples. */
 import { html, type Html } from "../../inspector/html.ts";
 import { inline, paragraphs } from "./prose.ts";
 import { typeWords } from "./show-schema.ts";

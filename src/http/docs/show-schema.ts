@@ -24,7 +24,7 @@ function showSchema(schema: ShownSchema): Html {
   </table>`;
 }
 
-/** What a value is, such as "text or null". */
+/** The type of a value in words, such as "text or null". */
 export function typeWords(schema: ShownSchema): Html {
   if (schema.$ref !== undefined) {
     const name = referredName(schema.$ref);

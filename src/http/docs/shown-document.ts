@@ -1,4 +1,4 @@
-/** As much of an OpenAPI document as the page shows. */
+/** The part of an OpenAPI document that the page shows. */
 
 /** A schema, or a reference to one. */
 export interface ShownSchema {
@@ -48,7 +48,7 @@ export interface ShownResponse {
   readonly content?: ShownContent;
 }
 
-/** One operation. */
+/** An operation. */
 export interface ShownOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -62,7 +62,7 @@ export interface ShownOperation {
 }
 
 /** Operations by path, or by event, and then by method. */
-export type ShownOperations = Readonly<Record<string, Readonly<Record<string, ShownOperation>>>>;
+type ShownOperations = Readonly<Record<string, Readonly<Record<string, ShownOperation>>>>;
 
 /** The document. */
 export interface ShownDocument {

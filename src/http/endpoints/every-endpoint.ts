@@ -50,8 +50,8 @@ const DECLARED = [
   getDocs,
 ] as const;
 
-/** In the order in which they are shown. */
+/** All endpoints, in the order in which they are shown. */
 export const ENDPOINTS: readonly Endpoint[] = DECLARED;
 
-/** One of them, with the exact types of what it takes and answers. */
+/** A served endpoint, with the exact types of its requests and answers. */
 export type ServedEndpoint = (typeof DECLARED)[number];

@@ -53,7 +53,7 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): Json {
   };
 }
 
-/** Each code once, in the order of the table. */
+/** The codes without duplicates, in the order of the table. */
 function inOrder(codes: readonly ErrorCode[]): readonly ErrorCode[] {
   const all = new Set(codes);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => all.has(code));

@@ -38,7 +38,7 @@ export const HEADERS = {
 /** A header that answers may have. */
 export type HeaderName = keyof typeof HEADERS;
 
-/** The headers of an answer: these, and those that every counted answer has. */
+/** The headers of an answer: the given headers, and the headers of every counted answer. */
 export function answerHeaders(names: readonly HeaderName[]): Json {
   const all: readonly HeaderName[] = ["X-Request-Id", "RateLimit-Policy", "RateLimit", ...names];
   return Object.fromEntries(all.map((name) => [name, reference("headers", name)]));

@@ -1,13 +1,13 @@
-/** The OpenAPI document of this version, for hosts that publish it, test with it, or generate clients of it. */
+/** The OpenAPI document of this version, for hosts that publish it, test against it, or generate clients. */
 import { ENDPOINTS } from "../endpoints/every-endpoint.ts";
 import { describeEndpoints } from "./document.ts";
 
 /** An OpenAPI 3.1 document as plain JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
-/** What a document is made for. */
+/** Options of `openApiDocument`. */
 export interface OpenApiOptions {
-  /** Where the endpoints stand, such as "https://pay.example/payments", without a slash at the end. Default "/". */
+  /** The URL of the endpoints, such as "https://pay.example/payments", without a slash at the end. Default "/". */
   readonly server?: string;
 }
 

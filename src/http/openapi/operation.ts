@@ -1,4 +1,4 @@
-/** One endpoint as an operation of the document. */
+/** Converts an endpoint into an operation of the OpenAPI document. */
 import type { z } from "zod";
 import type { Endpoint, KeyedEndpoint } from "../contract/endpoint.ts";
 import { scopeOf } from "../contract/limits.ts";
@@ -36,7 +36,7 @@ function pathParameterOf(name: string): Json {
   return { name, in: "path", required: true, description, schema, example };
 }
 
-/** Each field of the schema is a parameter that may be left out. */
+/** Fields of the schema become optional parameters. */
 function queryParameters({ query }: KeyedEndpoint): readonly Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = schemaOf(field as z.ZodType);

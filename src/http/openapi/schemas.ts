@@ -1,4 +1,4 @@
-/** Schemas as OpenAPI 3.1 has them: named ones stand in the components, all others where they are used. */
+/** Schemas as OpenAPI 3.1 has them: named schemas are in the components, all others where they are used. */
 import { z } from "zod";
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -21,7 +21,7 @@ export function schemaOf(schema: z.ZodType): Json {
   return name === undefined ? plain(z.toJSONSchema(schema, AS_TAKEN)) : reference("schemas", name);
 }
 
-/** What a code's schema is called, such as `CannotCancelError`. */
+/** The name of a code's schema, such as `CannotCancelError`. */
 export function errorName(code: ErrorCode): string {
   const words = code
     .replace(/_ERROR$/, "")
@@ -30,7 +30,7 @@ export function errorName(code: ErrorCode): string {
   return `${words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join("")}Error`;
 }
 
-/** Every named schema, and one for each of these errors. */
+/** All named schemas, and an error schema for each of these codes. */
 export function schemaComponents(codes: readonly ErrorCode[]): Json {
   const registry = z.registry<{ readonly id: string }>();
   for (const [schema, id] of namedSchemas()) registry.add(schema, { id });

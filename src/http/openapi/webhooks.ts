@@ -1,4 +1,4 @@
-/** What webhooks are sent, as the document describes it. */
+/** Describes webhooks in the OpenAPI document. */
 import { z } from "zod";
 import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
 import { eventName, noticeData } from "../endpoints/events/event-schemas.ts";
@@ -48,7 +48,7 @@ const HEADERS: readonly Json[] = [
   ),
 ];
 
-/** One operation for each event, which the receiver serves. */
+/** An OpenAPI webhook for each event, which the receiver serves. */
 export function webhookOperations(): Json {
   return Object.fromEntries(eventName.options.map((event) => [event, { post: operationOf(event) }]));
 }

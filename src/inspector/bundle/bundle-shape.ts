@@ -82,7 +82,7 @@ const state: z.ZodType<ChartState> = z.object({
 
 const transition = z.object({ from: text, to: text, entered: text, event: text, label: text });
 
-/** What a bundle holds. */
+/** The shape of a bundle. */
 export const bundleShape = z.object({
   instance,
   history: z.array(step),

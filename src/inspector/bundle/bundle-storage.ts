@@ -1,5 +1,5 @@
 /** A bundle as a storage that an inspector reads: one instance, and nothing else. */
-import type { InspectedStorage } from "../../engine/inspected.ts";
+import type { InspectedStorage } from "../../engine/inspected-engine.ts";
 import type { BundleContent } from "./bundle.ts";
 
 export function bundleStorage({ instance, history, pending }: BundleContent): InspectedStorage {

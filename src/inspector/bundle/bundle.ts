@@ -1,10 +1,10 @@
-/** One instance as a file to attach to a report: what is stored of it without secrets, and the shape of its chart. */
+/** Writes an instance to a file for a report: its stored data without secrets, and the shape of its chart. */
 import { createHash } from "node:crypto";
 import type { HistoryRecord, InstanceRecord, PendingRecords } from "../../../storage/storage.ts";
 import type { ReadChart } from "../chart/read-chart.ts";
 import { bundleShape } from "./bundle-shape.ts";
 
-/** What a bundle holds. Texts are redacted. */
+/** The content of a bundle. Texts are redacted. */
 export interface BundleContent {
   readonly instance: InstanceRecord;
   readonly history: readonly HistoryRecord[];
@@ -32,7 +32,7 @@ export function isBundle(text: string): boolean {
   return text.trimStart().startsWith(`{`) && text.slice(0, 200).includes(`"${FORMAT}"`);
 }
 
-/** What a bundle holds. @throws BundleRefused */
+/** Reads a bundle. @throws BundleRefused */
 export function readBundle(text: string): BundleContent {
   try {
     return read(text);
@@ -74,7 +74,7 @@ function parsed(text: string): Written {
   }
 }
 
-/** It tells what was edited by mistake. A forger can compute it too. */
+/** A checksum against accidental edits. A forger can compute it too. */
 function sumOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -1,15 +1,15 @@
 /** Collects all that is stored of an instance, without secrets. */
-import type { InspectedStorage } from "../../engine/inspected.ts";
-import type { Charts } from "../charts.ts";
+import type { InspectedStorage } from "../../engine/inspected-engine.ts";
+import type { ChartRegistry } from "../chart-registry.ts";
 import { cleanJson } from "../clean-json.ts";
-import type { Redact } from "../show-values.ts";
+import type { SecretFilter } from "../show-values.ts";
 import type { BundleContent } from "./bundle.ts";
 
-/** Where it is collected from. */
-export interface BundleSources {
+/** Sources of a bundle. */
+export interface BundleParts {
   readonly storage: Pick<InspectedStorage, "load" | "history" | "pending">;
-  readonly charts: Charts;
-  readonly redact: Redact;
+  readonly charts: ChartRegistry;
+  readonly redact: SecretFilter;
 }
 
 const MAX_STEPS = 1_000;
@@ -17,7 +17,7 @@ const MAX_PENDING = 1_000;
 
 /** Null where no instance has this id. Of a long history the last steps. */
 export async function exportBundle(
-  { storage, charts, redact }: BundleSources,
+  { storage, charts, redact }: BundleParts,
   id: string,
 ): Promise<BundleContent | null> {
   const instance = await storage.load(id);
@@ -47,6 +47,6 @@ export async function exportBundle(
   };
 }
 
-function clean(text: string, redact: Redact): string {
+function clean(text: string, redact: SecretFilter): string {
   return JSON.stringify(cleanJson(text, redact));
 }

@@ -1,11 +1,11 @@
 /** A laid-out chart as plain SVG text, alone or inside a page, with what happened to one instance marked in it. */
 import { escaped } from "../html.ts";
-import type { ChartLayout, PlacedEdge, PlacedState, Point } from "./lay-out-chart.ts";
+import type { ChartLayout, EdgeLayout, StateLayout, Point } from "./lay-out-chart.ts";
 import { takenWay, type TakenStep } from "./taken-way.ts";
 import { LINE, NAME_LINE, PADDING } from "./text-size.ts";
 
-/** What is marked on the chart of an instance. */
-export interface ChartMarks {
+/** Marks on the chart of an instance. */
+interface ChartMarks {
   /** The ids of the active states. */
   readonly active: readonly string[];
   readonly taken: readonly TakenStep[];
@@ -13,7 +13,7 @@ export interface ChartMarks {
 
 const NO_MARKS: ChartMarks = { active: [], taken: [] };
 
-/** How a chart looks. Colours are given to it by the page around it, or are those of a light page. */
+/** Styles of a chart. Colours come from the surrounding page; the default is a light page. */
 export const CHART_STYLE = `
 .chart { --ink: light-dark(#1d2433, #e6e9f0); --soft: light-dark(#5a6478, #9aa4b8); --box: light-dark(#fff, #1b2130);
   --inner: light-dark(#f4f6fa, #151a26); --line: light-dark(#8b95a8, #6c778d); --go: light-dark(#0b6e4f, #4fd1a1);
@@ -71,7 +71,7 @@ function svg(layout: ChartLayout, marks: ChartMarks, style: string): string {
     .join("\n");
 }
 
-function box({ state, depth, ...placed }: PlacedState, { active }: ChartMarks): string {
+function box({ state, depth, ...placed }: StateLayout, { active }: ChartMarks): string {
   const { x, y, width, height } = placed;
   const classes = ["state"];
   if (state.states.length > 0) classes.push(depth % 2 === 0 ? "outer" : "inner");
@@ -87,7 +87,7 @@ function box({ state, depth, ...placed }: PlacedState, { active }: ChartMarks): 
 
 const KIND_WORDS = { parallel: "all at once", history: "H" } as const;
 
-function heading({ state, lines, x, y }: PlacedState): string {
+function heading({ state, lines, x, y }: StateLayout): string {
   const baseline = y + PADDING + 12;
   const word = state.kind === "parallel" || state.kind === "history" ? KIND_WORDS[state.kind] : "";
   const kind = word === "" ? "" : `<tspan class="note"> · ${word}</tspan>`;
@@ -100,7 +100,7 @@ function heading({ state, lines, x, y }: PlacedState): string {
 
 type Mark = "" | "taken" | "possible";
 
-/** By the ends of each line, the numbers of the steps that took it. */
+/** The numbers of the steps that took each line, by the line's ends. */
 function takenNumbers({ chart }: ChartLayout, taken: readonly TakenStep[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>();
   for (const step of taken) {
@@ -113,12 +113,12 @@ function takenNumbers({ chart }: ChartLayout, taken: readonly TakenStep[]): Map<
 }
 
 /** Whether an instance has taken this way, or may take it next. */
-function markOf({ from, events }: PlacedEdge, numbers: readonly number[], { active }: ChartMarks): Mark {
+function markOf({ from, events }: EdgeLayout, numbers: readonly number[], { active }: ChartMarks): Mark {
   if (numbers.length > 0) return "taken";
   return events.length > 0 && active.includes(from) ? "possible" : "";
 }
 
-function path({ points }: PlacedEdge, mark: Mark): string {
+function path({ points }: EdgeLayout, mark: Mark): string {
   const [first, ...rest] = points;
   if (first === undefined) return "";
   const at = ({ x, y }: Point): string => `${round(x)} ${round(y)}`;
@@ -135,7 +135,7 @@ function arrowHead(points: readonly Point[], mark: Mark): string {
   return `<polygon class="${`head ${mark}`.trim()}" points="${round(tip.x)},${round(tip.y)} ${corner(0.42)} ${corner(-0.42)}"/>`;
 }
 
-function label({ label: placed }: PlacedEdge, mark: Mark): string {
+function label({ label: placed }: EdgeLayout, mark: Mark): string {
   if (placed === null) return "";
   return placed.lines
     .map(
@@ -145,11 +145,11 @@ function label({ label: placed }: PlacedEdge, mark: Mark): string {
     .join("");
 }
 
-/** In pixels: what there is room for between a line and its label. */
+/** The widest badge that fits between a line and its label, in pixels. */
 const MAX_BADGE_BESIDE = 24;
 
 /** The numbers of the steps that took this way, near its end. */
-function badge({ points, label: placed }: PlacedEdge, numbers: readonly number[]): string[] {
+function badge({ points, label: placed }: EdgeLayout, numbers: readonly number[]): string[] {
   const [tip] = points.toReversed();
   if (numbers.length === 0 || tip === undefined) return [];
   const text = numbers.length > 3 ? `${numbers.slice(0, 2).join(",")}…${numbers.at(-1)}` : numbers.join(",");
@@ -161,7 +161,7 @@ function badge({ points, label: placed }: PlacedEdge, numbers: readonly number[]
   ];
 }
 
-/** Left of the label; above it where the badge is so wide that it would cover what stands there. */
+/** Left of the label; above the label when a wide badge would cover its neighbours. */
 function badgePlace({ x, y }: Point, width: number): Point {
   return width <= MAX_BADGE_BESIDE ? { x: x - width / 2 - 2, y: y + 8 } : { x: x + width / 2 + 4, y: y - 9 };
 }

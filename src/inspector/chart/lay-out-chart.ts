@@ -1,6 +1,6 @@
-/** Where everything of a chart stands on a page. The places are computed by ELK, which has to be installed. */
+/** Lays out a chart for a page. ELK computes the places, and has to be installed. */
 import type { ElkExtendedEdge, ElkLabel, ElkNode } from "elkjs/lib/elk.bundled.js";
-import { LayoutThread } from "./layout-thread.ts";
+import { LayoutWorker } from "./layout-worker.ts";
 import type { ChartState, ChartTransition, ReadChart } from "./read-chart.ts";
 import { CHARACTER, LINE, NAME_LINE, NAME_CHARACTER, PADDING, wrapped } from "./text-size.ts";
 
@@ -17,17 +17,17 @@ export interface Box extends Point {
 }
 
 /** A state with its place. `start` is where the dot of the state that is entered first stands. */
-export interface PlacedState extends Box {
+export interface StateLayout extends Box {
   readonly state: ChartState;
   readonly lines: readonly string[];
   readonly depth: number;
 }
 
 /** A line from state to state, for one transition or for several with the same ends. */
-export interface PlacedEdge {
+export interface EdgeLayout {
   readonly from: string;
   readonly to: string;
-  /** The events that take this way, as they are stored. Empty for the arrow from a dot. */
+  /** The stored types of events that take this transition. Empty for the arrow from a dot. */
   readonly events: readonly string[];
   readonly points: readonly Point[];
   readonly label: (Box & { readonly lines: readonly string[] }) | null;
@@ -39,8 +39,8 @@ export interface ChartLayout {
   readonly width: number;
   readonly height: number;
   /** Outer states first. */
-  readonly states: readonly PlacedState[];
-  readonly edges: readonly PlacedEdge[];
+  readonly states: readonly StateLayout[];
+  readonly edges: readonly EdgeLayout[];
   /** The dots in front of the states that are entered first. */
   readonly dots: readonly Point[];
 }
@@ -50,10 +50,10 @@ const WANTED_WIDTH = 1_240;
 
 /**
  * Lays one chart out.
- * @throws NoLayout when elkjs is not installed.
+ * @throws LayoutMissingError when elkjs is not installed.
  */
 export async function layOutChart(chart: ReadChart): Promise<ChartLayout> {
-  const thread = new LayoutThread();
+  const thread = new LayoutWorker();
   try {
     return await layOutIn(thread, chart);
   } finally {
@@ -62,7 +62,7 @@ export async function layOutChart(chart: ReadChart): Promise<ChartLayout> {
 }
 
 /** The first way that fits a page, or else the narrowest. */
-export async function layOutIn(thread: Pick<LayoutThread, "layOut">, chart: ReadChart): Promise<ChartLayout> {
+export async function layOutIn(thread: Pick<LayoutWorker, "layOut">, chart: ReadChart): Promise<ChartLayout> {
   let narrowest: ChartLayout | null = null;
   for (const way of WAYS) {
     const page = await thread.layOut(graphOf(chart, way));
@@ -76,13 +76,16 @@ export async function layOutIn(thread: Pick<LayoutThread, "layOut">, chart: Read
   return narrowest;
 }
 
-/** One of the ways to lay a chart out. */
+/** A way to lay a chart out. */
 interface Way {
-  /** Which lines run upward: those that lead back to where a walk came from, or as few as possible. */
+  /** The lines that run upward: those that lead back to where a walk came from, or as few as possible. */
   readonly cycleBreaking: "DEPTH_FIRST" | "GREEDY";
-  /** How many letters a line of a label may have. */
+  /** The most letters in a line of a label. */
   readonly lineLength: number;
-  /** As high up as its lines allow, or so that lines are short. The first is narrower where many lines lead to one state. */
+  /**
+   * The layer of a state: as high as its lines allow, or chosen for short lines. The first way is narrower when many
+   * lines lead to one state.
+   */
   readonly layering: "LONGEST_PATH_SOURCE" | "NETWORK_SIMPLEX";
 }
 
@@ -183,7 +186,7 @@ function placed(chart: ReadChart, page: ElkNode): ChartLayout {
   const boxes = new Map<string, ElkNode>();
   collect(page, boxes);
   const transitions = bundled(chart.transitions);
-  const place = (state: ChartState, depth: number): PlacedState[] => [
+  const place = (state: ChartState, depth: number): StateLayout[] => [
     { state, depth, lines: linesOf(state), ...boxOf(boxes.get(state.id)) },
     ...state.states.flatMap((child) => place(child, depth + 1)),
   ];
@@ -226,6 +229,6 @@ function pointsOf({ sections = [] }: ElkExtendedEdge): Point[] {
   ]);
 }
 
-function labelOf(label: ElkLabel | undefined): PlacedEdge["label"] {
+function labelOf(label: ElkLabel | undefined): EdgeLayout["label"] {
   return label === undefined ? null : { ...boxOf(label), lines: (label.text ?? "").split("\n") };
 }

@@ -1,9 +1,9 @@
-/** A chart as plain data: its states, what each of them does, and its transitions in words. Everything drawn is read here. */
+/** Reads a chart into plain data for drawing: states, their actions, and transitions in words. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition as AnyTransition } from "xstate";
 import { actionWords, delayWords, eventWords, guardWords } from "./words.ts";
 
-/** What a state is. A history state gives back the states that were left. */
-export type StateKind = "atomic" | "compound" | "parallel" | "final" | "history";
+/** The kind of a state. A history state restores the states that were left. */
+type StateKind = "atomic" | "compound" | "parallel" | "final" | "history";
 
 /** A state of a chart with the states in it. */
 export interface ChartState {
@@ -13,13 +13,13 @@ export interface ChartState {
   readonly kind: StateKind;
   /** Whether it is active together with the states beside it. */
   readonly isRegion: boolean;
-  /** What it does and what it answers without leaving itself, a line each, such as `invoke charge`. */
+  /** Actions, invocations and internal transitions of the state, a line for each, such as `invoke charge`. */
   readonly notes: readonly string[];
-  /** The events from outside that it answers itself. */
+  /** Outside events that this state itself handles. */
   readonly answers: readonly string[];
-  /** The id of the state that is entered first; null where there is none or where all of them are entered. */
+  /** The id of the state that is entered first; null for states that are not compound. */
   readonly initial: string | null;
-  /** What the chart tells outsiders of this state in `meta.status`, and why it needs a person. */
+  /** The chart's words for outsiders about this state in `meta.status`, and why the state needs a person. */
   readonly status: string | null;
   readonly attention: string | null;
   readonly states: readonly ChartState[];
@@ -29,7 +29,7 @@ export interface ChartState {
 export interface ChartTransition {
   readonly from: string;
   readonly to: string;
-  /** The state that is active once it was taken: `to` itself, or where that is a history state, the one around it. */
+  /** The state that is active once it was taken: `to` itself, or, if that is a history state, its parent state. */
   readonly entered: string;
   /** The event as it is stored in the history, such as `xstate.after.900000.order.open`. Empty for `always`. */
   readonly event: string;
@@ -97,7 +97,7 @@ class ChartReader {
     };
   }
 
-  /** Keeps those that lead out of the state; answers the others, which stay in it, as notes. */
+  /** Collects the transitions that leave the state, and returns notes for transitions that stay within the state. */
   #readTransitions(node: AnyStateNode): string[] {
     const notes: string[] = [];
     for (const transition of [...[...node.transitions.values()].flat(), ...(node.always ?? [])]) {
@@ -139,7 +139,7 @@ function told({ meta }: AnyStateNode): Pick<ChartState, "status" | "attention"> 
   };
 }
 
-/** What a state does by being entered, left, and active. */
+/** Actions of a state on entry, on exit and while active. */
 function doings(node: AnyStateNode): string[] {
   const { watches = [] } = (node.meta ?? {}) as { readonly watches?: readonly string[] };
   return [

@@ -1,4 +1,6 @@
-/** Which transitions of a chart a step of an instance took. The history keeps where a step began and ended, not its way. */
+/**
+ * Finds the transitions that a step of an instance took. The history keeps where a step began and ended, not its way.
+ */
 import type { ChartTransition } from "./read-chart.ts";
 
 /** A step of an instance, as far as it shows on its chart. */
@@ -13,8 +15,8 @@ export interface TakenStep {
 }
 
 /**
- * The transition that answers the event, with those without an event that follow it to where the step ended. An event
- * may be answered where it stands, and only those that follow it lead away.
+ * Finds the transition for the event, and the following transitions without an event up to the end of the step. A
+ * transition may stay within its state, and only its followers lead away.
  */
 export function takenWay(transitions: readonly ChartTransition[], step: TakenStep): ChartTransition[] {
   const { before, after } = step;

@@ -1,10 +1,10 @@
-/** How much room a text takes. The charts' small text has letters of one width, so that this is known without a browser. */
+/** Measures text without a browser: the charts' small text has letters of equal width. */
 
 /** The width of a letter of the small text, and the height of its lines, in pixels. */
 export const CHARACTER = 6.65;
 export const LINE = 15;
 
-/** The same for the name of a state, at most: its letters have different widths. */
+/** The widest letter in the name of a state, whose letters have different widths. */
 export const NAME_CHARACTER = 8.2;
 export const NAME_LINE = 19;
 

@@ -42,7 +42,7 @@ export function delayWords(written: string, implementation: unknown): string {
   return `after ${written}${length}`;
 }
 
-/** What an action of a chart may look like, once XState has read it. */
+/** An action of a chart, as XState reads it. */
 interface WrittenAction {
   readonly type?: string;
   readonly params?: unknown;

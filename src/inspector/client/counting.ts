@@ -1,4 +1,4 @@
-/** In the browser: how long ago a moment was, and how long it is until one, by the clock of the service. */
+/** In the browser: shows how long ago a moment was, or how far ahead it is, by the clock of the service. */
 
 export const COUNTING = `
   let ahead = 0;

@@ -1,4 +1,4 @@
-/** In the browser: follows the page by server-sent events. A server that was started again is found by itself. */
+/** In the browser: follows the page by server-sent events, and reconnects when the server was restarted. */
 import { PIECE_BEGINS } from "../live/page-pieces.ts";
 
 export const FOLLOWING = `

@@ -1,4 +1,7 @@
-/** In the browser: what a person does on a page. Links and forms work without it; it spares a page its reload. */
+/**
+ * In the browser: handles a person's acts on a page. Links and forms work without this script, which only saves a
+ * reload.
+ */
 
 export const HANDLING = `
   // What is copied stands on the page: nothing is copied that cannot be seen.

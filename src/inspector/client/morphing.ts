@@ -1,4 +1,7 @@
-/** In the browser: brings the shown page to another state of it and touches nothing that is equal, so that focus, selection, open details and scrolling stay. */
+/**
+ * In the browser: turns the shown page into its new version without touching equal parts, so that focus, selection,
+ * open details and scroll position stay.
+ */
 
 export const MORPHING = `
   const isKept = (node) => node.nodeName === "SMALL" && node.parentNode?.nodeName === "TIME";
@@ -52,7 +55,7 @@ export const MORPHING = `
     for (const name of main.getAttributeNames()) fresh.setAttribute(name, main.getAttribute(name));
     const focused = document.activeElement;
     morph(main, fresh);
-    // A row that went to another place in its list takes the focus along.
+    // A row that moved within its list keeps the focus.
     if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
     count();
   };

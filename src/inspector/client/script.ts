@@ -1,4 +1,4 @@
-/** The one script that runs in the browser, put together from its parts. Pages are whole without it. */
+/** The script for the browser, put together from its parts. Pages are complete without it. */
 import { COUNTING } from "./counting.ts";
 import { FOLLOWING } from "./following.ts";
 import { HANDLING } from "./handling.ts";

@@ -3,7 +3,7 @@
 /** A piece as text, or so many pieces of the page before, from this place on. */
 export type PageChange = string | readonly [from: number, count: number];
 
-/** Where a piece begins: before a section or a row of a table. The browser cuts its page in the same places. */
+/** The beginning of a piece: a section or a row of a table. The browser cuts its page at the same places. */
 export const PIECE_BEGINS = /(?=<(?:tr|section)\b)/;
 
 /** The pieces in their order. Joined they are the page again. */
@@ -11,7 +11,7 @@ export function piecesOf(main: string): readonly string[] {
   return main.split(PIECE_BEGINS);
 }
 
-/** What makes one page of another. */
+/** The changes that turn one page into the next. */
 export function changesOf(before: readonly string[], after: readonly string[]): readonly PageChange[] {
   const places = new Map(before.map((piece, place) => [piece, place]));
   const changes: PageChange[] = [];

@@ -1,18 +1,18 @@
-/** One page that is kept fresh for as long as it is watched, made once for all who do. */
-import { Alarm } from "./alarm.ts";
+/** A watched page: made once for all its viewers, and kept fresh while anybody watches. */
+import { AlarmPause } from "./alarm-pause.ts";
 import type { Clock } from "../../runtime.ts";
 
-/** A page as it is at one moment. The tag is the same for as long as the page is. */
+/** A page at one moment. Equal pages have equal tags. */
 export interface MadePage {
   readonly tag: string;
-  /** What stands in the frame, as HTML. */
+  /** The content of the frame, as HTML. */
   readonly main: string;
 }
 
-/** Told of each state of a page that differs from the one before. */
-export type PageListener = (page: MadePage) => void;
+/** Gets each state of a page that differs from the state before. */
+type PageListener = (page: MadePage) => void;
 
-/** What keeping pages fresh needs. */
+/** Dependencies of watched pages. */
 export interface WatchedPageParts {
   readonly make: () => Promise<MadePage>;
   /** Calls back after commits of this process. Those of others are looked for. */
@@ -34,13 +34,13 @@ const PAUSE_PER_WORK = 1;
 export class WatchedPage {
   readonly #parts: WatchedPageParts;
   readonly #listeners = new Set<PageListener>();
-  readonly #alarm: Alarm;
+  readonly #alarm: AlarmPause;
   #last: MadePage | null = null;
   #isFollowed = false;
 
   constructor(parts: WatchedPageParts) {
     this.#parts = parts;
-    this.#alarm = new Alarm(parts.pace);
+    this.#alarm = new AlarmPause(parts.pace);
   }
 
   /** Whether any viewer watches. */
@@ -48,7 +48,10 @@ export class WatchedPage {
     return this.#listeners.size > 0;
   }
 
-  /** Tells the listener of the page as it is, unless it has that one, and of all that follow. Returns the way to stop. */
+  /**
+   * Tells the listener of the current page, unless its tag matches, and of every later page. Returns the function that
+   * stops.
+   */
   watch(listener: PageListener, tag: string | null): () => void {
     let shown = tag;
     const tell: PageListener = (page) => {
@@ -77,7 +80,7 @@ export class WatchedPage {
         hasFailed = false;
         for (const tell of this.#listeners) tell(this.#last);
       } catch (error) {
-        // What was being made when the last viewer left is shown to no one.
+        // An error after the last viewer has left concerns nobody.
         if (this.isWatched && !hasFailed) onError(error);
         hasFailed = true;
       }

@@ -1,5 +1,5 @@
 /** The pages around an act: what will happen, asked before; and what came of it. */
-import type { OfferedAct } from "../../engine/inspected.ts";
+import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import { html, type Html } from "../html.ts";
 import type { Links, PageParts } from "./page.ts";
 
@@ -12,13 +12,13 @@ export function actsSection(links: Links, id: string, acts: readonly OfferedAct[
   </p>`;
 }
 
-/** What is asked before an act. */
-export interface Confirmation {
+/** The question before an act. */
+interface Confirmation {
   readonly id: string;
   /** The address of the page that shows it. */
   readonly page: string;
   readonly offered: OfferedAct;
-  /** What stands in the field of the event to begin with. */
+  /** The initial text of the event field. */
   readonly event: string;
 }
 
@@ -58,8 +58,8 @@ function eventField({ takesEvent }: OfferedAct, event: string): Html | null {
   >`;
 }
 
-/** What came of an act. */
-export interface ActOutcome {
+/** The outcome of an act. */
+interface ActOutcome {
   readonly id: string;
   /** The address of the page that shows it. */
   readonly page: string;

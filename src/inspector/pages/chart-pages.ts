@@ -1,8 +1,8 @@
-/** The charts that are registered: all of them in a list, and each of them drawn. */
+/** Pages of the registered charts: a list, and a drawing of each chart. */
 import { chartSvg } from "../chart/draw-svg.ts";
 import { indentedChart } from "../chart/indented-html.ts";
 import { statesOf } from "../chart/read-chart.ts";
-import type { KnownChart } from "../charts.ts";
+import type { KnownChart } from "../chart-registry.ts";
 import { Html, html } from "../html.ts";
 import type { Links, PageParts } from "./page.ts";
 

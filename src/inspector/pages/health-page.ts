@@ -1,22 +1,22 @@
-/** How the queue stands: what was set aside, what fails, and what is due first. */
+/** The health page: dead letters, failing tasks, and the next due tasks. */
 import type { TroubledTask } from "../../engine/troubled-tasks.ts";
 import type { Health } from "../../service/read-health.ts";
 import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";
-import type { QueueStanding } from "../read-instances.ts";
-import { dueMoment, moment, rowKey, type Redact } from "../show-values.ts";
+import type { QueueStatus } from "../read-instances.ts";
+import { dueMoment, moment, rowKey, type SecretFilter } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
-/** What the page shows; `service` is null for an engine without payments. */
-export interface HealthPage extends QueueStanding {
+/** The data of the health page; `service` is null for an engine without payments. */
+interface HealthPage extends QueueStatus {
   readonly service: Health | null;
 }
 
 export function healthPage(
   links: Links,
   { deadLetters, failing, earliest, service }: HealthPage,
-  redact: Redact,
+  redact: SecretFilter,
 ): PageParts {
   return {
     title: "Health",
@@ -49,7 +49,7 @@ export function healthPage(
 
 interface Shown {
   readonly links: Links;
-  readonly redact: Redact;
+  readonly redact: SecretFilter;
 }
 
 interface Trouble {
@@ -81,7 +81,7 @@ function troubled({ label, tasks, none }: Trouble, { links, redact }: Shown): Ht
   });
 }
 
-function serviceList(health: Health, redact: Redact): Html {
+function serviceList(health: Health, redact: SecretFilter): Html {
   const { status, storage, chain, ledger, witnesses, overdueMs, watches, attention } = health;
   const facts: readonly (readonly [string, string])[] = [
     ["Service", status === "ok" ? "ok" : `⚠ ${status}`],

@@ -1,4 +1,4 @@
-/** One instance: where it stands and how it came there, why it waits, its money, and all that is pending. */
+/** The page of an instance: state, history, reasons for waiting, money, and pending work. */
 import { explainWaiting } from "../explain-waiting.ts";
 import { waitedFor } from "../find-related.ts";
 import { html, type Html } from "../html.ts";

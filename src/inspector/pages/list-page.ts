@@ -1,17 +1,17 @@
-/** The list of instances: those that need a person first, then the newest. */
+/** The page that lists instances: first instances that need a person, then the newest. */
 import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
-import { moment, stateWords, type Redact, rowKey } from "../show-values.ts";
+import { moment, stateWords, type SecretFilter, rowKey } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
-/** What the list is made of. */
-export interface ListPage {
+/** The data of the list. */
+interface ListPage {
   readonly list: InstanceList;
   readonly query: ListQuery;
   /** The keys of the registered charts. */
   readonly workflows: readonly string[];
-  readonly redact: Redact;
+  readonly redact: SecretFilter;
 }
 
 export function listPage(links: Links, { list, query, workflows, redact }: ListPage): PageParts {
@@ -80,7 +80,7 @@ function filters(links: Links, query: ListQuery, workflows: readonly string[]): 
 
 interface Shown {
   readonly links: Links;
-  readonly redact: Redact;
+  readonly redact: SecretFilter;
 }
 
 function empty(isFiltered: boolean): Html {

@@ -1,7 +1,7 @@
 /** The frame around every page. */
 import { html, type Html } from "../html.ts";
 
-/** What stands in the frame. */
+/** The content of the page frame. */
 export interface PageParts {
   readonly title: string;
   readonly main: Html;
@@ -48,10 +48,10 @@ export class Links {
 }
 
 /** A page at one moment. */
-export interface PageMoment {
+interface PageMoment {
   /** Names this state of the page. */
   readonly tag: string;
-  /** By the service's clock, which need not be the browser's. */
+  /** The present time by the service's clock, which need not be the browser's. */
   readonly now: number;
   /** Whether there are webhooks to be shown: an engine without payments has none. */
   readonly hasWebhooks: boolean;

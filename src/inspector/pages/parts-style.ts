@@ -1,4 +1,4 @@
-/** How the parts of a page look that have a shape of their own: states as a list, money, buttons, the slider. */
+/** Styles of special page parts: states as a list, money, buttons, the slider. */
 
 export const PARTS_STYLE = `
 .narrow { display: none; }

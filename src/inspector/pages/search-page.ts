@@ -1,10 +1,10 @@
-/** What a search has found, where it is not exactly one instance. */
-import type { Relation } from "../find-related.ts";
+/** The page of search results, unless exactly one instance was found. */
+import type { RelatedId } from "../find-related.ts";
 import { html } from "../html.ts";
 import { rowKey } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 
-export function searchPage(links: Links, text: string, hits: readonly Relation[]): PageParts {
+export function searchPage(links: Links, text: string, hits: readonly RelatedId[]): PageParts {
   const main = html`<h1>Found for “${text}”</h1>
     ${
       hits.length === 0

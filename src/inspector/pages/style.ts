@@ -1,4 +1,4 @@
-/** How the pages look: light and dark, narrow and wide, and without motion. */
+/** Styles of the pages: light and dark, narrow and wide, and without motion. */
 import { CHART_STYLE } from "../chart/draw-svg.ts";
 import { PARTS_STYLE } from "./parts-style.ts";
 

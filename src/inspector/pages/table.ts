@@ -1,9 +1,9 @@
 /** A table of a page. It scrolls by itself where the screen is narrow, by keyboard too. */
 import { html, type Html } from "../html.ts";
 
-/** What stands in a table. */
-export interface TableParts {
-  /** What a screen reader calls it. */
+/** The content of a table. */
+interface TableParts {
+  /** The label for screen readers. */
   readonly label: string;
   readonly headings: readonly string[];
   /** Rows with as many cells as there are headings. */

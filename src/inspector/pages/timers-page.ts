@@ -1,12 +1,12 @@
-/** All timers that are pending, the next one first, counting down. */
+/** Lists all pending timers, next first, with countdowns. */
 import { html } from "../html.ts";
-import type { UpcomingTimers } from "../read-instances.ts";
+import type { TimerPage } from "../read-instances.ts";
 import { dueMoment, rowKey } from "../show-values.ts";
 import { shownEvent } from "./instance/shown-instance.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
-export function timersPage(links: Links, { timers, isAll }: UpcomingTimers): PageParts {
+export function timersPage(links: Links, { timers, isAll }: TimerPage): PageParts {
   const main = html`<h1>Timers</h1>
     ${isAll ? null : html`<p>The next ${timers.length}.</p>`}
     ${

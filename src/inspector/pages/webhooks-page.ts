@@ -1,16 +1,23 @@
-/** Webhooks, and of one of them the ladder of each delivery: answers, excerpts, the next attempt, and a request to copy. */
-import type { DeliveryAttemptRecord } from "../../payments/records.ts";
-import type { OfferedAct } from "../../engine/inspected.ts";
+/**
+ * Pages of webhooks: a list, and a page for a webhook with its deliveries: answers, excerpts, the next attempt, and a
+ * request to copy.
+ */
+import type { DeliveryAttemptRecord } from "../../payments/tables/webhooks.ts";
+import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";
 import { outcomeOf } from "../payments/read-deliveries.ts";
-import type { DeliveryLadder, WebhookStanding } from "../payments/read-webhooks.ts";
-import { dueMoment, moment, rowKey, type Redact } from "../show-values.ts";
+import type { DeliveryHistory, WebhookStatus } from "../payments/read-webhooks.ts";
+import { dueMoment, moment, rowKey, type SecretFilter } from "../show-values.ts";
 import { actsSection } from "./act-pages.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
-export function webhooksPage(links: Links, webhooks: readonly WebhookStanding[], redact: Redact): PageParts {
+export function webhooksPage(
+  links: Links,
+  webhooks: readonly WebhookStatus[],
+  redact: SecretFilter,
+): PageParts {
   const main = html`<h1>Webhooks</h1>
     ${
       webhooks.length === 0
@@ -24,7 +31,7 @@ export function webhooksPage(links: Links, webhooks: readonly WebhookStanding[],
   return { title: "Webhooks", main };
 }
 
-function webhookRow(links: Links, standing: WebhookStanding, redact: Redact): Html {
+function webhookRow(links: Links, standing: WebhookStatus, redact: SecretFilter): Html {
   const { webhook, lastDeliveredAt, abandoned } = standing;
   const { id, url } = webhook;
   return html`<tr data-key="${rowKey("webhook", id)}">
@@ -40,17 +47,17 @@ function webhookRow(links: Links, standing: WebhookStanding, redact: Redact): Ht
   </tr>`;
 }
 
-function enabledWords({ webhook }: WebhookStanding): string {
+function enabledWords({ webhook }: WebhookStatus): string {
   return webhook.disabledAt === null ? "enabled" : `off: ${webhook.disabledReason ?? "no reason"}`;
 }
 
-/** One webhook with its newest deliveries. */
-export interface WebhookPage {
+/** A webhook with its newest deliveries. */
+interface WebhookPage {
   readonly id: string;
   readonly url: string;
-  readonly ladders: readonly DeliveryLadder[];
+  readonly ladders: readonly DeliveryHistory[];
   readonly acts: readonly OfferedAct[];
-  readonly redact: Redact;
+  readonly redact: SecretFilter;
 }
 
 export function webhookPage(links: Links, { id, url, ladders, acts, redact }: WebhookPage): PageParts {
@@ -64,8 +71,8 @@ export function webhookPage(links: Links, { id, url, ladders, acts, redact }: We
 
 function ladderCard(
   links: Links,
-  { delivery, notice, attempts, nextAt }: DeliveryLadder,
-  redact: Redact,
+  { delivery, notice, attempts, nextAt }: DeliveryHistory,
+  redact: SecretFilter,
 ): Html {
   const { id, status, transactionId, createdAt } = delivery;
   const isTrouble = status === "abandoned" || (status === "pending" && attempts.length > 0);
@@ -86,7 +93,7 @@ function ladderCard(
   </section>`;
 }
 
-function rung(attempt: DeliveryAttemptRecord, redact: Redact): Html {
+function rung(attempt: DeliveryAttemptRecord, redact: SecretFilter): Html {
   const { id, startedAt, durationMs, excerpt } = attempt;
   return html`<li data-key="${rowKey("rung", id)}">
     ${moment(startedAt)}: ${redact(outcomeOf(attempt))}, took ${durationWords(durationMs)}
@@ -94,8 +101,8 @@ function rung(attempt: DeliveryAttemptRecord, redact: Redact): Html {
   </li>`;
 }
 
-/** The same request by hand. Address and secret stay in variables of the shell: neither is shown. */
-function curl(id: string, body: string, redact: Redact): Html {
+/** The delivery's request as a curl command. Address and secret are shell variables, and are not shown. */
+function curl(id: string, body: string, redact: SecretFilter): Html {
   const quoted = redact(body).replaceAll("'", "'\\''");
   const text = [
     `BODY='${quoted}'`,

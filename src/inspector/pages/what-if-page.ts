@@ -1,26 +1,26 @@
-/** What an event would do to an instance. Nothing of it is stored or carried out. */
+/** The what-if page: the effect of an event on an instance, without storing or carrying out anything. */
 import type { HistoryRecord, InstanceRecord, TaskRecord } from "../../../storage/storage.ts";
 import { snapshotToText } from "../../engine/snapshot-text.ts";
-import type { KnownChart } from "../charts.ts";
+import type { KnownChart } from "../chart-registry.ts";
 import { html, type Html } from "../html.ts";
-import type { Imagined, ImaginedStep, PlannedWrite } from "../recount/what-if.ts";
-import { dueMoment, shownJson, stateWords, type Redact } from "../show-values.ts";
+import type { ImaginedResult, ImaginedStep, PlannedWrite } from "../recount/what-if.ts";
+import { dueMoment, shownJson, stateWords, type SecretFilter } from "../show-values.ts";
 import { drawnChart } from "./instance/chart-section.ts";
 import { shownEvent } from "./instance/shown-instance.ts";
 import type { Links, PageParts } from "./page.ts";
 
-/** What was asked, and what would come of it. */
-export interface WhatIf {
+/** The request of a what-if page, and the imagined result. */
+interface WhatIf {
   readonly instance: InstanceRecord;
   readonly known: KnownChart;
   readonly history: readonly HistoryRecord[];
-  /** The step that it begins from. */
+  /** The step that the imagined step follows. */
   readonly step: number;
   /** The state value there. */
   readonly value: unknown;
   readonly eventType: string;
-  readonly imagined: Imagined;
-  readonly redact: Redact;
+  readonly imagined: ImaginedResult;
+  readonly redact: SecretFilter;
 }
 
 export function whatIfPage(links: Links, asked: WhatIf): PageParts {
@@ -98,7 +98,7 @@ function list(heading: string, items: readonly Html[]): Html | null {
     </ul>`;
 }
 
-function armed({ kind, name, instance, dueAt, payload }: TaskRecord, redact: Redact): Html {
+function armed({ kind, name, instance, dueAt, payload }: TaskRecord, redact: SecretFilter): Html {
   const when = kind === "timer" ? html`, due at ${dueMoment(dueAt)}` : null;
   const to = kind === "message" ? html` to <code>${instance}</code>` : null;
   return html`${kind} <code>${shownEvent(name)}</code>${to}${when}
@@ -108,7 +108,7 @@ function armed({ kind, name, instance, dueAt, payload }: TaskRecord, redact: Red
     </details>`;
 }
 
-function written({ table, ...rest }: PlannedWrite, redact: Redact): Html {
+function written({ table, ...rest }: PlannedWrite, redact: SecretFilter): Html {
   const text = JSON.stringify(rest, (_key, value: unknown) => shownValue(value));
   const verb = "insert" in rest ? "insert into" : "set" in rest ? "change" : "expect in";
   return html`${verb} <code>${table}</code>

@@ -1,12 +1,15 @@
-/** What of a payment service needs a person: addresses that are held and not written off, webhooks that fail, and matters that were reported to its operator. */
-import type { InspectedPayments } from "../../payments/inspected-payments.ts";
+/**
+ * Finds troubles of a payment service: held addresses that are not written off, failing webhooks, and matters reported
+ * to the operator.
+ */
+import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
 import { openHolds } from "../../payments/operator/attention/held-addresses.ts";
 
 const MAX_FOUND = 50;
 
-/** By instance. Empty for an engine without payments. */
+/** Troubles by instance. Empty for an engine without payments. */
 export async function troublesOf(
-  payments: InspectedPayments | undefined,
+  payments: InspectedPaymentParts | undefined,
 ): Promise<(readonly [id: string, trouble: string])[]> {
   if (payments === undefined) return [];
   const { reads } = payments;

@@ -1,10 +1,11 @@
 /** The transaction that an instance belongs to: itself, its deposit address, a payment of it, or a delivery. */
-import type { PaymentReads, TransactionView } from "../../payments/payment-storage.ts";
-import type { InspectedPayments } from "../../payments/inspected-payments.ts";
-import type { Relation } from "../find-related.ts";
+import type { PaymentReads } from "../../payments/payment-storage.ts";
+import type { TransactionView } from "../../payments/tables/orders.ts";
+import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { RelatedId } from "../find-related.ts";
 
 /** Null where the instance is none of the payment service's. */
-export async function orderOf({ reads }: InspectedPayments, id: string): Promise<TransactionView | null> {
+export async function orderOf({ reads }: InspectedPaymentParts, id: string): Promise<TransactionView | null> {
   const own = await reads.transaction(id);
   if (own !== null) return own;
   const transactionId = await transactionIdOf(reads, id);
@@ -20,11 +21,11 @@ async function transactionIdOf(reads: PaymentReads, id: string): Promise<string 
   return payment?.transactionId ?? deposit?.transactionId ?? delivery?.transactionId ?? null;
 }
 
-/** The instances of one order: the order, its address, what was signed for it, and the deliveries of its notices. */
+/** Instances of an order: the order, its deposit address, its payments, and the deliveries of its notices. */
 export async function relationsOfOrder(
-  { reads }: InspectedPayments,
+  { reads }: InspectedPaymentParts,
   { transaction, payments }: TransactionView,
-): Promise<Relation[]> {
+): Promise<RelatedId[]> {
   const { id, depositAddress } = transaction;
   const deliveries = await reads.deliveries(id);
   return [

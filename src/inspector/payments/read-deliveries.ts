@@ -1,10 +1,10 @@
 /** Attempts to deliver an order's notices, for the axis of its timeline. */
-import type { DeliveryAttemptRecord } from "../../payments/records.ts";
-import type { InspectedPayments } from "../../payments/inspected-payments.ts";
-import type { Redact } from "../show-values.ts";
+import type { DeliveryAttemptRecord } from "../../payments/tables/webhooks.ts";
+import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { SecretFilter } from "../show-values.ts";
 
-/** One attempt that has ended. */
-export interface DeliveryLine {
+/** An ended delivery attempt. */
+export interface EndedAttempt {
   /** The delivery's id. */
   readonly id: string;
   readonly event: string;
@@ -18,12 +18,12 @@ export interface DeliveryLine {
 
 const MAX_DELIVERIES = 50;
 
-/** Those of one order, or of one delivery of it where `only` names one. */
+/** Reads the delivery attempts of an order, or of a single delivery when `only` names it. */
 export async function readDeliveries(
-  { reads }: InspectedPayments,
+  { reads }: InspectedPaymentParts,
   transactionId: string,
-  { only, redact }: { readonly only: string | null; readonly redact: Redact },
-): Promise<DeliveryLine[]> {
+  { only, redact }: { readonly only: string | null; readonly redact: SecretFilter },
+): Promise<EndedAttempt[]> {
   const deliveries = (await reads.deliveries(transactionId)).filter(({ id }) => only === null || id === only);
   const lines = await Promise.all(
     deliveries.slice(-MAX_DELIVERIES).map(async ({ id, noticeId }) => {
@@ -40,8 +40,8 @@ export async function readDeliveries(
 
 function lineOf(
   attempt: DeliveryAttemptRecord,
-  redact: Redact,
-): Pick<DeliveryLine, "number" | "at" | "durationMs" | "outcome" | "isGood"> {
+  redact: SecretFilter,
+): Pick<EndedAttempt, "number" | "at" | "durationMs" | "outcome" | "isGood"> {
   const { number, startedAt, durationMs, httpStatus } = attempt;
   return {
     number,

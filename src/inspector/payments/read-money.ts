@@ -1,12 +1,12 @@
 /** The money of an order as it came in, went out and is still held, asset by asset, so that it sums to zero. */
 import { formatAmount } from "../../amount.ts";
-import type { TransactionView } from "../../payments/payment-storage.ts";
-import type { InspectedPayments } from "../../payments/inspected-payments.ts";
-import type { EntryRecord } from "../../payments/records.ts";
+import type { TransactionView } from "../../payments/tables/orders.ts";
+import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { EntryRecord } from "../../payments/tables/deposits.ts";
 
-/** One side of a flow: so much of an asset, from or to someone. */
-export interface MoneyLine {
-  /** What it is, such as `deposit`. */
+/** A side of a flow: an amount of an asset, and its source or receiver. */
+export interface MoneyEntry {
+  /** The kind of movement, such as `deposit`. */
   readonly is: string;
   /** An address, or null. */
   readonly who: string | null;
@@ -15,29 +15,32 @@ export interface MoneyLine {
   readonly signature: string | null;
 }
 
-/** What moved of one asset. All `into` minus all `outOf` is zero: what is still held stands among `outOf`. */
-export interface MoneyFlow {
+/** The flow of one asset. All `into` minus all `outOf` is zero: held money is listed in `outOf`. */
+export interface MoneyTally {
   readonly symbol: string;
   readonly decimals: number;
-  readonly into: readonly MoneyLine[];
-  readonly outOf: readonly MoneyLine[];
+  readonly into: readonly MoneyEntry[];
+  readonly outOf: readonly MoneyEntry[];
 }
 
-/** What is shown of an order's money. */
-export interface Money {
+/** The shown money of an order. */
+export interface MoneyReport {
   readonly transactionId: string;
   readonly status: string;
   /** Said beside the picture: whether it has moved, or would. */
   readonly note: string;
-  readonly flows: readonly MoneyFlow[];
-  /** How many of the recipients have been paid. */
+  readonly flows: readonly MoneyTally[];
+  /** The number of paid recipients. */
   readonly paid: number;
   readonly recipients: number;
 }
 
 const INTO: ReadonlySet<EntryRecord["kind"]> = new Set(["deposit", "loan"]);
 
-export async function readMoney(payments: InspectedPayments, order: TransactionView): Promise<Money> {
+export async function readMoney(
+  payments: InspectedPaymentParts,
+  order: TransactionView,
+): Promise<MoneyReport> {
   const { transaction, recipients } = order;
   const { id, status, depositAddress } = transaction;
   const flows =
@@ -64,8 +67,11 @@ function walletNote(status: string): string {
   return "What the signed transaction moves once it lands.";
 }
 
-/** In wallet mode the sender pays the recipients in the very transaction that he signed. */
-function walletFlows(payments: InspectedPayments, { transaction, recipients }: TransactionView): MoneyFlow[] {
+/** Flows in wallet mode: the sender pays the recipients in the signed transaction itself. */
+function walletFlows(
+  payments: InspectedPaymentParts,
+  { transaction, recipients }: TransactionView,
+): MoneyTally[] {
   const { mint, feeMint, fee, sender, signature } = transaction;
   const paid = recipients.map(({ address, amount }) => ({
     is: "recipient",
@@ -74,7 +80,7 @@ function walletFlows(payments: InspectedPayments, { transaction, recipients }: T
     signature,
   }));
   const fees = fee === null || fee === 0n ? [] : [{ is: "network fee", who: null, amount: fee, signature }];
-  const fromSender = (outOf: readonly MoneyLine[]): Pick<MoneyFlow, "into" | "outOf"> => ({
+  const fromSender = (outOf: readonly MoneyEntry[]): Pick<MoneyTally, "into" | "outOf"> => ({
     into: [{ is: "sender", who: sender, amount: sumOf(outOf), signature }],
     outOf,
   });
@@ -83,8 +89,8 @@ function walletFlows(payments: InspectedPayments, { transaction, recipients }: T
   return [{ ...assetOf(payments, mint), ...fromSender(paid) }, ...ofFee];
 }
 
-/** In private mode the lines of the deposit address's own ledger. */
-async function ledgerFlows(payments: InspectedPayments, address: string): Promise<MoneyFlow[]> {
+/** Flows in private mode: the lines of the deposit address's ledger. */
+async function ledgerFlows(payments: InspectedPaymentParts, address: string): Promise<MoneyTally[]> {
   const entries = await payments.reads.entries(address);
   const mints = [...new Set(entries.map(({ mint }) => mint))];
   return mints.map((mint) => {
@@ -92,24 +98,24 @@ async function ledgerFlows(payments: InspectedPayments, address: string): Promis
     const into = of.filter(({ kind }) => INTO.has(kind)).map(lineOf);
     const outOf = of.filter(({ kind }) => !INTO.has(kind)).map(lineOf);
     const held = sumOf(into) - sumOf(outOf);
-    const rest: MoneyLine[] = held > 0n ? [{ is: "held", who: address, amount: held, signature: null }] : [];
+    const rest: MoneyEntry[] = held > 0n ? [{ is: "held", who: address, amount: held, signature: null }] : [];
     // Lines are written as each payment is final: one side may be known before the other.
-    const unseen: MoneyLine[] =
+    const unseen: MoneyEntry[] =
       held < 0n ? [{ is: "not credited yet", who: null, amount: -held, signature: null }] : [];
     return { ...assetOf(payments, mint), into: [...into, ...unseen], outOf: [...outOf, ...rest] };
   });
 }
 
-function lineOf({ kind, amount, signature }: EntryRecord): MoneyLine {
+function lineOf({ kind, amount, signature }: EntryRecord): MoneyEntry {
   return { is: kind, who: null, amount, signature };
 }
 
-/** In base units. */
-export function sumOf(lines: readonly MoneyLine[]): bigint {
+/** The sum in base units. */
+export function sumOf(lines: readonly MoneyEntry[]): bigint {
   return lines.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-function assetOf({ assets }: InspectedPayments, mint: string): Pick<MoneyFlow, "symbol" | "decimals"> {
+function assetOf({ assets }: InspectedPaymentParts, mint: string): Pick<MoneyTally, "symbol" | "decimals"> {
   const asset = assets.ofMint(mint);
   // A database that is looked at alone may be of a chain whose mints have other names.
   return asset === null
@@ -120,7 +126,7 @@ function assetOf({ assets }: InspectedPayments, mint: string): Pick<MoneyFlow, "
 /** An amount with its asset, such as `12.5 USDC`. */
 export function amountWords(
   amount: bigint,
-  { symbol, decimals }: Pick<MoneyFlow, "symbol" | "decimals">,
+  { symbol, decimals }: Pick<MoneyTally, "symbol" | "decimals">,
 ): string {
   return `${formatAmount(amount, decimals)} ${symbol}`;
 }

@@ -1,23 +1,19 @@
 /** Webhooks of all accounts, and the ladder of attempts of each delivery. */
-import type { InspectedStorage } from "../../engine/inspected.ts";
-import type { InspectedPayments } from "../../payments/inspected-payments.ts";
-import type {
-  DeliveryAttemptRecord,
-  DeliveryRecord,
-  NoticeRecord,
-  WebhookRecord,
-} from "../../payments/records.ts";
+import type { InspectedStorage } from "../../engine/inspected-engine.ts";
+import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { NoticeRecord } from "../../payments/tables/notices.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord, WebhookRecord } from "../../payments/tables/webhooks.ts";
 
 /** A webhook with how it goes. */
-export interface WebhookStanding {
+export interface WebhookStatus {
   readonly webhook: WebhookRecord;
   readonly lastDeliveredAt: number | null;
   /** Deliveries that are no longer tried. */
   readonly abandoned: number;
 }
 
-/** One delivery with its attempts, and when the next one is due. */
-export interface DeliveryLadder {
+/** A delivery with its attempts, and the time of the next attempt. */
+export interface DeliveryHistory {
   readonly delivery: DeliveryRecord;
   readonly notice: NoticeRecord | null;
   readonly attempts: readonly DeliveryAttemptRecord[];
@@ -29,7 +25,7 @@ const MAX_LADDERS = 25;
 const MAX_PENDING = 20;
 const MAX_WEBHOOKS = 1_000;
 
-export async function readWebhooks({ reads }: InspectedPayments): Promise<WebhookStanding[]> {
+export async function readWebhooks({ reads }: InspectedPaymentParts): Promise<WebhookStatus[]> {
   const accounts = await reads.accountsAfter("", MAX_ACCOUNTS);
   const abandoned = new Map(
     (await reads.abandonedDeliveries(MAX_WEBHOOKS)).map(({ webhookId, count }) => [webhookId, count]),
@@ -46,10 +42,10 @@ export async function readWebhooks({ reads }: InspectedPayments): Promise<Webhoo
 
 /** The newest deliveries to a webhook. */
 export async function readLadders(
-  { reads }: InspectedPayments,
+  { reads }: InspectedPaymentParts,
   storage: Pick<InspectedStorage, "pending">,
   webhookId: string,
-): Promise<DeliveryLadder[]> {
+): Promise<DeliveryHistory[]> {
   const deliveries = await reads.deliveriesTo(webhookId, { below: null, limit: MAX_LADDERS });
   return Promise.all(
     deliveries.map(async (delivery) => {

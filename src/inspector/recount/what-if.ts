@@ -1,10 +1,10 @@
-/** What an event would do to an instance: the step is computed on a copy, and nothing of it is stored or carried out. */
+/** Computes the effect of an event on a copy of an instance, without storing or carrying out anything. */
 import type { EventObject } from "xstate";
 import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../../engine/chart.ts";
 import { StepPlan, type StepCommit } from "../../engine/plan-step.ts";
-import type { KnownInstance } from "../../engine/recent-instances.ts";
-import { RegisteredWorkflows } from "../../engine/registered-workflows.ts";
+import type { KnownInstance } from "../../engine/instance-cache.ts";
+import { WorkflowRegistry } from "../../engine/workflow-registry.ts";
 import type { AnyWorkflow } from "../../engine/workflow.ts";
 
 /** A row of a table that would be written. */
@@ -27,14 +27,14 @@ export interface ImaginedStep {
   readonly writes: readonly PlannedWrite[];
 }
 
-/** What comes of an event: a step, nothing at all, or a reason why it cannot be known. */
-export type Imagined =
+/** The result of an imagined event: a step, nothing at all, or a reason why it cannot be known. */
+export type ImaginedResult =
   | { readonly kind: "step"; readonly step: ImaginedStep }
   | { readonly kind: "nothing" }
   | { readonly kind: "refused"; readonly reason: string };
 
 /** An instance as it stood, or stands. */
-export interface StandingInstance {
+interface StandingInstance {
   readonly workflow: AnyWorkflow;
   readonly instance: KnownInstance;
   readonly snapshot: ChartSnapshot;
@@ -48,9 +48,9 @@ export function imagine(
   standing: StandingInstance,
   event: EventObject,
   { workflows, at }: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
-): Imagined {
+): ImaginedResult {
   try {
-    const plan = new StepPlan(() => ({ at, stamp: IMAGINED }), new RegisteredWorkflows(workflows));
+    const plan = new StepPlan(() => ({ at, stamp: IMAGINED }), new WorkflowRegistry(workflows));
     const planned = plan.step({ ...standing, event });
     const first = planned?.[0];
     return planned === null || first === undefined

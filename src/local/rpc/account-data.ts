@@ -2,18 +2,18 @@
 import bs58 from "bs58";
 import { ABSENT, type AccountState } from "../account-state.ts";
 import type { View } from "../chain-state.ts";
-import { type CallConfig, readCount } from "./call.ts";
+import { type RpcCallOptions, readCount } from "./call.ts";
 import { RPC_CODE, RpcError, invalidParams } from "./errors.ts";
 import { parsedAccount } from "./parsed-account.ts";
 
 /** agave's limit for base58 account data. */
 const MAX_BASE58_BYTES = 128;
 
-/** What every account that has ever been written since 2023 says: it pays no rent. */
+/** The rent epoch of every account written since 2023, which pays no rent. */
 const RENT_EXEMPT_EPOCH = 18_446_744_073_709_551_615n;
 
 /** An account as nodes answer it, `null` when absent. `view` serves to look up the mint of a token account. */
-export function encodeAccount(account: AccountState | null, config: CallConfig, view: View): unknown {
+export function encodeAccount(account: AccountState | null, config: RpcCallOptions, view: View): unknown {
   if (account === null) return null;
   return {
     lamports: account.lamports,
@@ -29,7 +29,11 @@ export function encodeAccount(account: AccountState | null, config: CallConfig, 
  * An account as subscribers get it. One that is gone is shown as an empty one, and data too long for base58
  * is told to be so, since a notification cannot be answered with an error.
  */
-export function encodeAccountForNews(account: AccountState | null, config: CallConfig, view: View): unknown {
+export function encodeAccountForNews(
+  account: AccountState | null,
+  config: RpcCallOptions,
+  view: View,
+): unknown {
   const told = account ?? ABSENT;
   const encoding = config["encoding"] ?? "binary";
   const isLongText = (encoding === "binary" || encoding === "base58") && told.data.length > MAX_BASE58_BYTES;
@@ -39,7 +43,7 @@ export function encodeAccountForNews(account: AccountState | null, config: CallC
   return { ...shown, data: encoding === "binary" ? data : [data, "base58"], space: told.data.length };
 }
 
-function encodeData(account: AccountState, config: CallConfig, view: View): unknown {
+function encodeData(account: AccountState, config: RpcCallOptions, view: View): unknown {
   const encoding = config["encoding"] ?? "binary";
   switch (encoding) {
     case "jsonParsed": {
@@ -59,7 +63,7 @@ function encodeData(account: AccountState, config: CallConfig, view: View): unkn
   }
 }
 
-function sliced(data: Uint8Array, config: CallConfig): Uint8Array {
+function sliced(data: Uint8Array, config: RpcCallOptions): Uint8Array {
   const slice = config["dataSlice"] as { offset?: unknown; length?: unknown } | null | undefined;
   if (slice === undefined || slice === null) return data;
   const offset = readCount(slice.offset);

@@ -1,7 +1,7 @@
 /** Methods about accounts of any kind. */
 import bs58 from "bs58";
 import { encodeAccount } from "./account-data.ts";
-import { readAddress, readCount, type RpcCall, type RpcMethod, withContext } from "./call.ts";
+import { readAddress, readCount, type RpcCall, type RpcHandler, withContext } from "./call.ts";
 import { invalidParams } from "./errors.ts";
 
 /** agave's limit for accounts in one call. */
@@ -83,7 +83,7 @@ function base58(text: string): Buffer {
 }
 
 /** The methods of this file by name. */
-export const accountMethods: Readonly<Record<string, RpcMethod>> = {
+export const accountMethods: Readonly<Record<string, RpcHandler>> = {
   getBalance,
   getAccountInfo,
   getMultipleAccounts,

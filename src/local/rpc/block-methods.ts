@@ -1,7 +1,7 @@
 /** Methods about slots, blocks, blockhashes and the node itself. */
-import { BLOCKHASH_LIFETIME, blockHeightOf } from "../blockhashes.ts";
+import { BLOCKHASH_LIFETIME, blockHeightOf } from "../blockhash-list.ts";
 import { SLOTS_PER_EPOCH } from "../epoch.ts";
-import { type CallConfig, readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
+import { type RpcCallOptions, readAddress, type RpcCall, type RpcHandler, withContext } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
 
 /** Milliseconds in a second: the chain counts the former, JSON-RPC the latter. */
@@ -10,7 +10,7 @@ const SECOND = 1000;
 /** agave's limit for accounts in one call about fees (MAX_TX_ACCOUNT_LOCKS). */
 const MAX_PRIORITY_ACCOUNTS = 128;
 
-function slot(call: RpcCall, config: CallConfig = call.config(0)): number {
+function slot(call: RpcCall, config: RpcCallOptions = call.config(0)): number {
   return call.view(config).slot;
 }
 
@@ -71,7 +71,7 @@ function getMinimumBalanceForRentExemption(call: RpcCall): unknown {
 }
 
 /** The methods of this file by name. */
-export const blockMethods: Readonly<Record<string, RpcMethod>> = {
+export const blockMethods: Readonly<Record<string, RpcHandler>> = {
   getLatestBlockhash,
   isBlockhashValid,
   getSlot: (call) => slot(call),

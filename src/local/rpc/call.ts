@@ -1,4 +1,4 @@
-/** One call of a method: its parameters, read strictly, and the chain as the answering node knows it. */
+/** A call of an RPC method: its strictly read parameters, and the chain as the answering node knows it. */
 import bs58 from "bs58";
 import type { ChainState, Commitment, View } from "../chain-state.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
@@ -12,13 +12,13 @@ const ADDRESS_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
 /** Answers one method. What it returns is the call's `result`. */
-export type RpcMethod = (call: RpcCall) => unknown;
+export type RpcHandler = (call: RpcCall) => unknown;
 
 /** The optional last parameter of most methods. */
-export type CallConfig = Readonly<Record<string, unknown>>;
+export type RpcCallOptions = Readonly<Record<string, unknown>>;
 
-/** What the node that answers knows and does. */
-export interface AnsweringNode {
+/** The node that answers. */
+interface AnsweringNode {
   readonly head: number;
   readonly firstSlot: number;
   readonly dropsSends: boolean;
@@ -44,12 +44,12 @@ export class RpcCall {
   }
 
   /** The configuration object at `index`; absent and null count as empty. */
-  config(index: number): CallConfig {
+  config(index: number): RpcCallOptions {
     const value = this.#params[index] ?? {};
     if (typeof value !== "object" || Array.isArray(value)) {
       throw invalidParams("Invalid params: invalid type: expected a configuration object.");
     }
-    return value as CallConfig;
+    return value as RpcCallOptions;
   }
 
   /** A parameter that may be missing. */
@@ -88,7 +88,7 @@ export class RpcCall {
   }
 
   /** The accounts at the commitment that `config` asks for (finalized unless it says otherwise). */
-  view(config: CallConfig, key: "commitment" | "preflightCommitment" = "commitment"): View {
+  view(config: RpcCallOptions, key: "commitment" | "preflightCommitment" = "commitment"): View {
     const slot = this.chain.slotAt(readCommitment(config[key]), this.head);
     const minimum = config["minContextSlot"];
     if (minimum !== undefined && minimum !== null && readCount(minimum) > slot) {
@@ -100,7 +100,7 @@ export class RpcCall {
   }
 }
 
-/** `result` of the methods that say at which slot they answer. */
+/** The `result` of methods that also report their slot. */
 export function withContext(slot: number, value: unknown): unknown {
   return { context: { slot }, value };
 }

@@ -1,26 +1,26 @@
-/** Tells subscribers what happened on the chain, once it has the commitment that they wait for. */
+/** Tells subscribers about events on the chain, once an event has the subscribed commitment. */
 import type { Clock } from "../../runtime.ts";
 import type { ChainState, Commitment } from "../chain-state.ts";
-import type { LandedTransaction } from "../transaction-log.ts";
+import type { LandedTransaction } from "../transaction-history.ts";
 
-/** What happened since a subscription was last looked at. */
-export interface News {
+/** Events since the last look at a subscription. */
+interface News {
   readonly chain: ChainState;
   /** The newest slot with the subscription's commitment. */
   readonly slot: number;
   /** The one of the last look. */
   readonly lastSlot: number;
-  /** What reached the commitment meanwhile, oldest first. */
+  /** Transactions that reached the commitment meanwhile, oldest first. */
   readonly transactions: readonly LandedTransaction[];
 }
 
-/** One message to a subscriber; after the last one the subscription is over. */
+/** A message to a subscriber; the last message ends the subscription. */
 export interface Notice {
   readonly result: unknown;
   readonly isLast?: true;
 }
 
-/** What a subscription is about. */
+/** The topic of a subscription. */
 export interface Topic {
   /** The method name of its messages. */
   readonly notification: string;
@@ -30,7 +30,7 @@ export interface Topic {
 }
 
 /** A subscriber of one topic. */
-export interface Subscriber {
+export interface FeedListener {
   readonly topic: Topic;
   notify(notice: Notice): void;
   /** The node is not able to tell any more. */
@@ -47,7 +47,7 @@ interface Told {
 export class Feed {
   readonly #chain: ChainState;
   readonly #sleep: Clock["sleep"] | undefined;
-  readonly #told = new Map<Subscriber, Told>();
+  readonly #told = new Map<FeedListener, Told>();
   #isClosed = false;
   #isLookDue = false;
   #ticking: AbortController | undefined;
@@ -59,7 +59,7 @@ export class Feed {
   }
 
   /** From now on `subscriber` is notified. Throws when slots follow a clock without `sleep`. */
-  add(subscriber: Subscriber): void {
+  add(subscriber: FeedListener): void {
     if (this.#isClosed) throw new Error("The local chain was closed.");
     this.#tick();
     const slot = this.#chain.slotAt(subscriber.topic.commitment, this.#chain.currentSlot());
@@ -69,7 +69,7 @@ export class Feed {
   }
 
   /** `subscriber` hears nothing more. */
-  remove(subscriber: Subscriber): void {
+  remove(subscriber: FeedListener): void {
     this.#told.delete(subscriber);
     if (this.#told.size > 0) return;
     this.#ticking?.abort();
@@ -113,7 +113,7 @@ export class Feed {
     }
   }
 
-  #inform(subscriber: Subscriber, told: Told, head: number): void {
+  #inform(subscriber: FeedListener, told: Told, head: number): void {
     const { topic } = subscriber;
     const slot = this.#chain.slotAt(topic.commitment, head);
     const transactions = this.#chain.log.from(told.position, slot);
@@ -122,7 +122,7 @@ export class Feed {
     for (const notice of topic.tell(news)) subscriber.notify(notice);
   }
 
-  /** Where slots follow the clock, it has to be looked at as long as there are subscribers. */
+  /** With slots that follow the clock, the chain has to look at the clock as long as it has subscribers. */
   #tick(): void {
     const { slotMs } = this.#chain;
     if (slotMs === 0 || this.#ticking !== undefined) return;

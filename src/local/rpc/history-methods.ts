@@ -1,14 +1,14 @@
-/** Methods about transactions that landed, one by one or by block. */
-import { blockHeightOf } from "../blockhashes.ts";
+/** Methods about landed transactions, single or by block. */
+import { blockHeightOf } from "../blockhash-list.ts";
 import { refuseCleanedUp } from "./block-methods.ts";
-import type { LandedTransaction } from "../transaction-log.ts";
+import type { LandedTransaction } from "../transaction-history.ts";
 import {
-  type CallConfig,
+  type RpcCallOptions,
   readCommitment,
   readCount,
   readSignature,
   type RpcCall,
-  type RpcMethod,
+  type RpcHandler,
   withContext,
 } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
@@ -101,13 +101,13 @@ function getTransaction(call: RpcCall): unknown {
 }
 
 /** The configuration of methods that read one transaction or block; the encoding may stand alone in its place. */
-function blockConfig(call: RpcCall): CallConfig {
+function blockConfig(call: RpcCall): RpcCallOptions {
   const second = call.optional(1);
   return atLeastConfirmed(typeof second === "string" ? { encoding: second } : call.config(1));
 }
 
 /** Methods about history look where only confirmed blocks are kept. */
-function atLeastConfirmed(config: CallConfig): CallConfig {
+function atLeastConfirmed(config: RpcCallOptions): RpcCallOptions {
   if (readCommitment(config["commitment"]) === "processed") {
     throw invalidParams("Method does not support commitment below `confirmed`");
   }
@@ -133,7 +133,7 @@ function getBlock(call: RpcCall): unknown {
   };
 }
 
-function blockContent(landed: readonly LandedTransaction[], config: CallConfig): object {
+function blockContent(landed: readonly LandedTransaction[], config: RpcCallOptions): object {
   const details = config["transactionDetails"] ?? "full";
   switch (details) {
     case "full":
@@ -162,7 +162,7 @@ function getBlocks(call: RpcCall): unknown {
 }
 
 /** The methods of this file by name. */
-export const historyMethods: Readonly<Record<string, RpcMethod>> = {
+export const historyMethods: Readonly<Record<string, RpcHandler>> = {
   getSignatureStatuses,
   getSignaturesForAddress,
   getTransaction,

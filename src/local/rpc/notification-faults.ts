@@ -2,8 +2,8 @@
 import type { Fault } from "../faults.ts";
 import { toJson } from "./json.ts";
 
-/** Where a notification goes. */
-export interface Notified {
+/** The receiver of a notification. */
+export interface NotificationTarget {
   readonly send: (result: unknown) => void;
   /** Ends the connection. */
   readonly cut: () => void;
@@ -11,12 +11,12 @@ export interface Notified {
   readonly signal: AbortSignal;
 }
 
-/** How it is sent, and how it is delayed: `wait` resolves after so many milliseconds of the chain's clock. */
-export interface Delivering extends Pick<Notified, "send" | "cut"> {
+/** Sends and delays notifications: `wait` resolves after so many milliseconds of the chain's clock. */
+interface Delivering extends Pick<NotificationTarget, "send" | "cut"> {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** Sends `result`, or what the fault makes of it. */
+/** Sends `result`, as changed by the fault. */
 export function deliver(fault: Fault | undefined, result: unknown, { send, cut, wait }: Delivering): void {
   switch (fault?.kind) {
     case "drop":

@@ -9,13 +9,13 @@ import type { View } from "../chain-state.ts";
 import { uiTokenAmount } from "../token-balances.ts";
 import { readMint, readTokenAccount } from "../token-layout.ts";
 
-/** One account in words. */
+/** An account in its parsed form. */
 interface Parsed {
   readonly type: "account" | "mint" | "lookupTable";
   readonly info: object;
 }
 
-/** The account in words; `undefined` for one that is none of these. */
+/** The `jsonParsed` form of a token account, a mint or a lookup table; `undefined` for any other account. */
 export function parsedAccount(account: AccountState, view: View): object | undefined {
   const parsed =
     account.owner === LOOKUP_TABLE_PROGRAM
@@ -59,7 +59,7 @@ function parsedMint(account: AccountState): Parsed | undefined {
   };
 }
 
-/** The table in `account`, if it is one. Amounts beyond 2^53 are written as strings, as nodes do. */
+/** The lookup table in `account`, if any. Amounts beyond 2^53 are written as strings, as nodes do. */
 function parsedLookupTable({ data }: AccountState): Parsed | undefined {
   try {
     const table = AddressLookupTableAccount.deserialize(data);

@@ -4,22 +4,22 @@ import type { ChainState } from "../chain-state.ts";
 import type { Fault, FaultRules, RpcRequest } from "../faults.ts";
 import { accountMethods } from "./account-methods.ts";
 import { blockMethods } from "./block-methods.ts";
-import { RpcCall, type RpcMethod } from "./call.ts";
+import { RpcCall, type RpcHandler } from "./call.ts";
 import { RPC_CODE, RpcError } from "./errors.ts";
 import { Feed } from "./feed.ts";
 import { historyMethods } from "./history-methods.ts";
 import { toJson } from "./json.ts";
-import { deliver, type Notified } from "./notification-faults.ts";
+import { deliver, type NotificationTarget } from "./notification-faults.ts";
 import { submissionMethods } from "./submission-methods.ts";
 import { tokenMethods } from "./token-methods.ts";
 
 /** The way a call came in, and the methods to be had there. */
-export interface Door {
+interface Door {
   readonly transport: RpcRequest["transport"];
-  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly methods: ReadonlyMap<string, RpcHandler>;
 }
 
-const METHODS: ReadonlyMap<string, RpcMethod> = new Map<string, RpcMethod>(
+const METHODS: ReadonlyMap<string, RpcHandler> = new Map<string, RpcHandler>(
   [blockMethods, accountMethods, tokenMethods, historyMethods, submissionMethods].flatMap((group) =>
     Object.entries(group),
   ),
@@ -76,7 +76,7 @@ export class RpcServer {
     this.feed = new Feed(chain, sleep);
   }
 
-  /** What goes wrong with a socket that is being opened, if anything. A rule that throws is a node that fails. */
+  /** The fault of a socket being opened, if any. A rule that throws simulates a failing node. */
   connectionFault(): Fault | undefined {
     try {
       return this.#faults.decide({ transport: "websocket", method: "connect", params: [] });
@@ -92,7 +92,7 @@ export class RpcServer {
   }
 
   /** Sends a notification, unless a fault is in its way. */
-  tell(method: string, result: unknown, { send, cut, signal }: Notified): void {
+  tell(method: string, result: unknown, { send, cut, signal }: NotificationTarget): void {
     try {
       const fault = this.#faults.decide({ transport: "websocket", method, params: [result] });
       deliver(fault, result, { send, cut, wait: (ms) => this.#wait(ms, signal) });
@@ -122,8 +122,8 @@ export class RpcServer {
         return json(failure(null, new RpcError(RPC_CODE.invalidRequest, "Invalid request")));
       }
       if (request.length > MAX_CALLS_PER_BATCH) return TOO_LARGE;
-      // Begun in order: a batch that sends and then asks gets the answer to what it sent. As in agave, none waits for
-      // another that is late, and all are answered together.
+      // Begun in order: a batch that sends a transaction and then asks for its status gets the new status. As in agave,
+      // calls do not wait for slow calls, and all are answered together.
       const answers = await Promise.all(request.map((one: unknown) => this.#one(one, door, signal)));
       const asked = answers.filter((answer) => answer !== undefined);
       return asked.length === 0 ? NO_ANSWER : json(asked);
@@ -151,7 +151,7 @@ export class RpcServer {
     }
   }
 
-  async #result(request: RpcRequest, answers: RpcMethod, signal: AbortSignal | undefined): Promise<unknown> {
+  async #result(request: RpcRequest, answers: RpcHandler, signal: AbortSignal | undefined): Promise<unknown> {
     const fault = this.#faults.decide(request);
     await this.#before(fault, signal);
     const head = this.#chain.currentSlot() - (fault?.kind === "lag" ? fault.slots : 0);

@@ -7,7 +7,7 @@ import { type DecodedTransaction, decodeTransaction } from "../transaction-bytes
 import { describeTransactionError, type TransactionErrorJson } from "../transaction-errors.ts";
 import { feeFor } from "../fees.ts";
 import { encodeAccount } from "./account-data.ts";
-import { type CallConfig, readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
+import { type RpcCallOptions, readAddress, type RpcCall, type RpcHandler, withContext } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
 import { readBytes, readTransaction } from "./received-bytes.ts";
 import { describeInnerInstructions, encodeReturnData } from "./transaction-json.ts";
@@ -97,7 +97,7 @@ function simulateTransaction(call: RpcCall): unknown {
 }
 
 /** The accounts that the caller wants to see as the simulated transaction left them. */
-function accountsAfter({ keys, after, err }: Simulation, config: CallConfig, view: View): unknown {
+function accountsAfter({ keys, after, err }: Simulation, config: RpcCallOptions, view: View): unknown {
   const wanted = config["accounts"] as { addresses?: unknown; encoding?: unknown } | null | undefined;
   if (wanted === undefined || wanted === null) return null;
   if (!Array.isArray(wanted.addresses)) {
@@ -151,7 +151,7 @@ function requestAirdrop(call: RpcCall): unknown {
 }
 
 /** The methods of this file by name. */
-export const submissionMethods: Readonly<Record<string, RpcMethod>> = {
+export const submissionMethods: Readonly<Record<string, RpcHandler>> = {
   sendTransaction,
   simulateTransaction,
   getFeeForMessage,

@@ -3,7 +3,7 @@ import { isTokenProgram } from "../../solana/programs.ts";
 import { uiTokenAmount } from "../token-balances.ts";
 import { readMint, readTokenAccount, type TokenAccount } from "../token-layout.ts";
 import { encodeAccount } from "./account-data.ts";
-import { readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
+import { readAddress, type RpcCall, type RpcHandler, withContext } from "./call.ts";
 import { invalidParams } from "./errors.ts";
 
 function getTokenAccountsByOwner(call: RpcCall): unknown {
@@ -55,7 +55,7 @@ function getTokenSupply(call: RpcCall): unknown {
 }
 
 /** The methods of this file by name. */
-export const tokenMethods: Readonly<Record<string, RpcMethod>> = {
+export const tokenMethods: Readonly<Record<string, RpcHandler>> = {
   getTokenAccountsByOwner,
   getTokenAccountBalance,
   getTokenSupply,

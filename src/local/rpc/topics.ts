@@ -1,5 +1,5 @@
-/** What can be subscribed to, by the method that subscribes. */
-import type { LandedTransaction } from "../transaction-log.ts";
+/** Topics of subscriptions, by the subscribing method. */
+import type { LandedTransaction } from "../transaction-history.ts";
 import { encodeAccountForNews } from "./account-data.ts";
 import { readFilters } from "./account-methods.ts";
 import { readAddress, readCommitment, type RpcCall, withContext } from "./call.ts";
@@ -43,7 +43,7 @@ function programTopic(call: RpcCall): Topic {
   };
 }
 
-/** The accounts that the transactions wrote; of one that failed, only who paid its fee. */
+/** The accounts that the transactions wrote; a failed transaction wrote only its fee payer. */
 function changedBy(transactions: readonly LandedTransaction[]): Set<string> {
   const written = transactions.flatMap(({ err, keys: { all } }) =>
     (err === null ? all : all.slice(0, 1)).filter(({ isWritable }) => isWritable),

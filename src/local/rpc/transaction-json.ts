@@ -2,12 +2,12 @@
 import bs58 from "bs58";
 import type { AccountKeys } from "../account-keys.ts";
 import type { InnerInstruction } from "../bank.ts";
-import type { LandedTransaction } from "../transaction-log.ts";
-import { type CallConfig, readCount } from "./call.ts";
+import type { LandedTransaction } from "../transaction-history.ts";
+import { type RpcCallOptions, readCount } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
 
 /** `transaction`, `meta` and `version` of a landed transaction. Throws -32015 for a version the caller cannot read. */
-export function encodeLandedTransaction(landed: LandedTransaction, config: CallConfig): object {
+export function encodeLandedTransaction(landed: LandedTransaction, config: RpcCallOptions): object {
   const version = answeredVersion(landed, config);
   return {
     transaction: encodeTransaction(landed, config),
@@ -24,8 +24,8 @@ function unsupportedVersion(version: number): RpcError {
   );
 }
 
-/** What `transactionDetails: "accounts"` shows of a landed transaction: who took part, and what they held. */
-export function encodeParticipants(landed: LandedTransaction, config: CallConfig): object {
+/** A landed transaction with `transactionDetails: "accounts"`: its accounts, and their balances. */
+export function encodeParticipants(landed: LandedTransaction, config: RpcCallOptions): object {
   const version = answeredVersion(landed, config);
   const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } =
     transactionMeta(landed, config);
@@ -36,8 +36,10 @@ export function encodeParticipants(landed: LandedTransaction, config: CallConfig
   };
 }
 
-/** `version`, where the caller knows that there is more than one. */
-function answeredVersion({ version }: LandedTransaction, config: CallConfig): { version?: "legacy" | 0 } {
+/**
+ * The transaction's `version`, for callers that know of versions; a refusal for others when the version is not legacy.
+ */
+function answeredVersion({ version }: LandedTransaction, config: RpcCallOptions): { version?: "legacy" | 0 } {
   const supported = config["maxSupportedTransactionVersion"];
   if (supported === undefined || supported === null) {
     if (version !== "legacy") throw unsupportedVersion(version);
@@ -47,7 +49,7 @@ function answeredVersion({ version }: LandedTransaction, config: CallConfig): { 
   return { version };
 }
 
-function encodeTransaction(landed: LandedTransaction, config: CallConfig): unknown {
+function encodeTransaction(landed: LandedTransaction, config: RpcCallOptions): unknown {
   const encoding = config["encoding"] ?? "json";
   switch (encoding) {
     case "base64":
@@ -137,7 +139,7 @@ function lookups({ transaction }: Pick<LandedTransaction, "transaction">): unkno
   }));
 }
 
-function transactionMeta(landed: LandedTransaction, config: CallConfig) {
+function transactionMeta(landed: LandedTransaction, config: RpcCallOptions) {
   const { err, fee, balances, tokenBalances, logs, computeUnits, keys, returnData } = landed;
   return {
     err,
@@ -169,7 +171,7 @@ function encodeInnerInstructions(groups: readonly (readonly InnerInstruction[])[
   }));
 }
 
-/** The same in words. */
+/** Inner instructions in words. */
 export function describeInnerInstructions(
   groups: readonly (readonly InnerInstruction[])[],
   keys: AccountKeys,
@@ -186,7 +188,7 @@ function groupInnerInstructions(
   );
 }
 
-/** What a program returned, as nodes write it. */
+/** The return data of a program, as nodes write it. */
 export function encodeReturnData(returned: { program: string; data: Uint8Array }): unknown {
   return { programId: returned.program, data: [Buffer.from(returned.data).toString("base64"), "base64"] };
 }

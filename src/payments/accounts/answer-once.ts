@@ -1,32 +1,32 @@
-/** One answer per Idempotency-Key, stored in the commit of the effect it answers for. */
+/** Idempotency keys: stores an answer for each key, in the commit of the answered effect. */
 import { CommitUnknown } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
-import type { LimitStanding } from "./count-hit.ts";
+import type { LimitStatus } from "./count-hit.ts";
 import { sha256Hex } from "../ids.ts";
 
-/** What a request may bring besides its body. */
+/** Options of a request besides its body. */
 export interface RequestOptions {
   /** 1–255 visible ASCII characters, unique per account, method and path. */
   readonly idempotencyKey?: string;
   /** SHA-256 of the raw request body, hex; by default that of the request as JSON. */
   readonly fingerprint?: string;
   /** Told how an account stands with a limit once this request was counted. */
-  readonly onLimit?: (standing: LimitStanding) => void;
+  readonly onLimit?: (standing: LimitStatus) => void;
   /** Told once that the request is no replay, before anything is decided. What it throws refuses the request. */
   readonly onNew?: () => void;
 }
 
-/** What a POST answers: the body, its exact text, and whether it was said before. */
+/** The answer to a POST: the body, its exact text, and whether it was said before. */
 export interface Answer<Body> {
   readonly body: Body;
   readonly text: string;
   readonly replayed: boolean;
 }
 
-/** A use case that has decided what to commit: `commit` answers false when it has to decide again. */
+/** A decision of a use case, ready to commit: `commit` answers false when it has to decide again. */
 export interface Decision<Body> {
   readonly body: Body;
   /** Commits the effect together with these writes; false when another commit came first. Throws its refusal. */
@@ -39,8 +39,8 @@ type TakeBack = () => Promise<void>;
 /** After a lost race the use case decides again and finds out why; more rounds than this are a fault. */
 const MAX_ROUNDS = 20;
 
-/** One request, as its use case has it. */
-interface Asked {
+/** A request in the terms of its use case. */
+interface CallerRequest {
   readonly caller: Caller;
   readonly path: string;
   readonly request: unknown;
@@ -49,7 +49,7 @@ interface Asked {
   readonly count?: () => Promise<TakeBack>;
 }
 
-interface AnswerDeps {
+interface AnswerParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
 }
@@ -60,8 +60,8 @@ interface AnswerDeps {
  * are stored: what throws is evaluated again. `decide` answers null when it has to decide again.
  */
 export async function answerOnce<Body>(
-  deps: AnswerDeps,
-  asked: Asked,
+  deps: AnswerParts,
+  asked: CallerRequest,
   decide: () => Promise<Decision<Body> | Answer<Body> | null>,
 ): Promise<Answer<Body>> {
   const keyed = new KeyedRequest<Body>(deps, asked);
@@ -84,15 +84,15 @@ export async function answerOnce<Body>(
 
 /** A request, the row under which its answer is kept, and whether it was counted. */
 class KeyedRequest<Body> {
-  readonly #deps: AnswerDeps;
-  readonly #asked: Asked;
+  readonly #deps: AnswerParts;
+  readonly #asked: CallerRequest;
   /** Null without a key: then nothing is kept. */
   readonly #id: string | null;
   readonly #fingerprint: string;
   #isNew = false;
   #takeBack: TakeBack | undefined;
 
-  constructor(deps: AnswerDeps, asked: Asked) {
+  constructor(deps: AnswerParts, asked: CallerRequest) {
     this.#deps = deps;
     this.#asked = asked;
     const { caller, path, request, options } = asked;
@@ -107,14 +107,14 @@ class KeyedRequest<Body> {
     if (key !== undefined && !KEY_SHAPE.test(key)) await this.#refuse(malformedKey());
   }
 
-  /** The answer that was given under this key, null when there is none yet. Throws `IDEMPOTENCY_KEY_REUSED`. */
+  /** The stored answer of this key; null for a new key. Throws `IDEMPOTENCY_KEY_REUSED`. */
   async answerBefore(): Promise<Answer<Body> | null> {
     const said = this.#id === null ? null : await this.#deps.storage.idempotency(this.#id);
     if (said === null) return null;
     if (said.fingerprint !== this.#fingerprint) {
       return this.#refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
     }
-    // The same request won the race: the count of this one is taken back.
+    // The same request won the race: the count of this request is taken back.
     await this.#takeBack?.();
     return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
   }

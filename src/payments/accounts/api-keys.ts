@@ -1,20 +1,20 @@
 /** API keys: `ps_live_<id>_<secret>_<checksum>`, shown once, stored hashed, compared in constant time. */
 import { commitOne } from "../../../storage/decided.ts";
 import { timingSafeEqual } from "node:crypto";
-import { holderOf, readNetwork, type Network } from "../../networks.ts";
-import type { ApiKeyRecord, Tier } from "../records.ts";
+import { holderOf, readNetwork, type NetworkAddress } from "../../networks.ts";
+import type { ApiKeyRecord, Tier } from "../tables/identity.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import { InvalidOptions } from "../../options.ts";
 import type { Clock, Logger, Random } from "../../runtime.ts";
 import { SCOPES, type Caller, type Scope } from "./caller.ts";
 import { newId, sha256Hex } from "../ids.ts";
-import { LastUse } from "./last-use.ts";
+import { LastUseWriter } from "./last-use.ts";
 
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
 export type KeyEnvironment = "live" | "test";
 
-/** What `issueKey` is given. */
+/** Options of `issueKey`. */
 export interface IssueKey {
   readonly accountId: string;
   readonly environment: KeyEnvironment;
@@ -35,16 +35,19 @@ export interface IssuedKey {
   readonly key: string;
 }
 
-/** What `rotateKey` is told. */
-export interface KeyRotation {
-  /** How long the key before goes on working, in milliseconds, 0 to 90 days; default 24 hours. It never works longer than it would have. */
+/** Options of `rotateKey`. */
+export interface RotateKeyOptions {
+  /**
+   * The time for which the previous key goes on working, in milliseconds, 0 to 90 days; default 24 hours. The previous
+   * key never works beyond its own expiry.
+   */
   readonly overlapMs?: number;
 }
 
 /** A key that was issued in the place of another. */
 export interface RotatedKey extends IssuedKey {
   readonly replaces: string;
-  /** When the key before ends, milliseconds since the Unix epoch. */
+  /** The end of the previous key, milliseconds since the Unix epoch. */
   readonly previousUntil: number;
 }
 
@@ -56,7 +59,7 @@ export interface ListedKey {
   readonly scopes: readonly string[];
   /** Null: any address. */
   readonly allowedAddresses: readonly string[] | null;
-  /** The key in whose place this one was issued. */
+  /** The id of the key that this key replaced. */
   readonly replaces: string | null;
   readonly createdAt: number;
   readonly expiresAt: number | null;
@@ -65,7 +68,7 @@ export interface ListedKey {
   readonly lastUsedAt: number | null;
 }
 
-/** What `createAccount` is given. */
+/** Options of `createAccount`. */
 export interface NewAccount {
   readonly name: string;
   readonly tier: Tier;
@@ -80,12 +83,12 @@ export interface ApiKeys {
   /** An account's keys, revoked and expired ones included, oldest first. */
   listKeys(accountId: string): Promise<readonly ListedKey[]>;
   /**
-   * Issues a key in the place of another: of the same account, with its scopes and addresses, and living as long as that
-   * one was made for. The other ends after an overlap. Both happen in one commit, and once for a key; a key that is
-   * revoked before that commit gets no successor. One that is revoked after it leaves its successor alive. Throws
-   * `InvalidOptions`, and `KeyRefused` for a key that does not exist, has ended, or was replaced before.
+   * Issues a replacement for a key: same account, scopes, addresses and length of life. The old key ends after an
+   * overlap. Both happen in one commit, and once for a key; a key revoked before the commit gets no replacement, and
+   * revoking the old key later leaves the replacement alive. Throws `InvalidOptions`, and `KeyRefused` for a key that
+   * does not exist, has ended, or was replaced before.
    */
-  rotateKey(keyId: string, rotation?: KeyRotation): Promise<RotatedKey>;
+  rotateKey(keyId: string, rotation?: RotateKeyOptions): Promise<RotatedKey>;
   /** Revokes a key for good; its next request is refused. */
   revokeKey(keyId: string): Promise<void>;
   /**
@@ -112,13 +115,15 @@ const DAY_MS = 86_400_000;
 const OVERLAP_MS = DAY_MS;
 const MAX_OVERLAP_MS = 90 * DAY_MS;
 
-/** What keys are made of and checked against. */
-export interface ApiKeyParts {
+/** Dependencies of API keys. */
+interface ApiKeyParts {
   readonly storage: Pick<PaymentStorage, "apiKey" | "apiKeysOf" | "commit">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Which keys are taken on this chain; asked at each use, because the chain is known only after the start. */
+  /**
+   * The accepted key environments of this chain; asked at each use, because the chain is known only after the start.
+   */
   readonly environments: () => readonly KeyEnvironment[];
 }
 
@@ -131,11 +136,11 @@ type NewKey = Pick<
 /** The accounts and keys of one database. */
 export class StoredApiKeys implements ApiKeys {
   readonly #parts: ApiKeyParts;
-  readonly #lastUse: LastUse;
+  readonly #lastUse: LastUseWriter;
 
   constructor(parts: ApiKeyParts) {
     this.#parts = parts;
-    this.#lastUse = new LastUse(parts);
+    this.#lastUse = new LastUseWriter(parts);
   }
 
   async createAccount({ name, tier }: NewAccount): Promise<{ accountId: string }> {
@@ -167,7 +172,7 @@ export class StoredApiKeys implements ApiKeys {
     return all.map(({ secretHash: _, version: __, ...listed }) => listed);
   }
 
-  async rotateKey(keyId: string, { overlapMs = OVERLAP_MS }: KeyRotation = {}): Promise<RotatedKey> {
+  async rotateKey(keyId: string, { overlapMs = OVERLAP_MS }: RotateKeyOptions = {}): Promise<RotatedKey> {
     if (!(Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= MAX_OVERLAP_MS)) {
       const problem = `overlapMs: expected whole milliseconds from 0 to ${MAX_OVERLAP_MS}`;
       throw new InvalidOptions("rotateKey", [problem]);
@@ -178,7 +183,7 @@ export class StoredApiKeys implements ApiKeys {
     }
   }
 
-  /** Null when the key was changed meanwhile, so that what was read of it no longer holds: it may be revoked now. */
+  /** Null when the key was changed meanwhile, so that its data are out of date: it may be revoked now. */
   async #tryRotation(keyId: string, overlapMs: number): Promise<RotatedKey | null> {
     const { storage, clock } = this.#parts;
     const now = clock.now();
@@ -290,7 +295,7 @@ function isAllowedFrom({ allowedAddresses }: ApiKeyRecord, address: string | nul
   if (allowedAddresses === null) return true;
   const networks = allowedAddresses
     .map(readNetwork)
-    .filter((network): network is Network => network !== null);
+    .filter((network): network is NetworkAddress => network !== null);
   return address !== null && holderOf(networks)(address);
 }
 

@@ -1,5 +1,5 @@
-/** Who asks: the account behind an API key and what that key may do. */
-import type { Tier } from "../records.ts";
+/** Callers: the account behind an API key, and the scopes of the key. */
+import type { Tier } from "../tables/identity.ts";
 
 /** Everything a key can be allowed to do. */
 export const SCOPES = [
@@ -13,7 +13,7 @@ export const SCOPES = [
   "webhooks:write",
 ] as const;
 
-/** One thing a key can be allowed to do. */
+/** A permission of a key. */
 export type Scope = (typeof SCOPES)[number];
 
 /** An authenticated caller. Everything belongs to its account and nothing crosses accounts. */

@@ -1,16 +1,17 @@
 /** Counts requests in exact sliding windows that all processes on one database share. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { LimitHitRecord, Tier } from "../records.ts";
+import type { LimitHitRecord } from "../tables/limits.ts";
+import type { Tier } from "../tables/identity.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
 import { newId } from "../ids.ts";
 
-/** What is counted across processes. */
+/** Limits that are counted across processes. */
 export type DurableScope = "cancel" | "webhook_registration";
 
-/** How often something may be done within a window, by tier. */
+/** The most requests within a window, by tier. */
 interface DurableLimit {
   readonly windowSeconds: number;
   readonly perTier: Readonly<Record<Tier, number>>;
@@ -25,8 +26,8 @@ export const DURABLE_LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
 /** Everything that is counted across processes. */
 export const DURABLE_SCOPES: readonly DurableScope[] = ["cancel", "webhook_registration"];
 
-/** What is left of a window after a request was counted: what the RateLimit headers say. */
-export interface LimitStanding {
+/** The state of a window after counting a request: what the RateLimit headers say. */
+export interface LimitStatus {
   readonly scope: string;
   readonly limit: number;
   readonly windowSeconds: number;
@@ -35,18 +36,18 @@ export interface LimitStanding {
   readonly resetSeconds: number;
 }
 
-/** Where hits are stored, and what a stored hit needs. */
-export interface HitCounting {
+/** Dependencies of counting. */
+interface HitParts {
   readonly storage: Pick<PaymentStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** One counted request. */
-export interface DurableHit {
-  readonly standing: LimitStanding;
+/** A counted request. */
+interface DurableHit {
+  readonly standing: LimitStatus;
   /** Takes it out of the window again and answers the standing without it: a replayed answer costs nothing. */
-  readonly takeBack: () => Promise<LimitStanding>;
+  readonly takeBack: () => Promise<LimitStatus>;
 }
 
 /**
@@ -54,7 +55,7 @@ export interface DurableHit {
  * when the window is full. No window ever holds more than its limit, however many requests and processes race.
  */
 export async function countHit(
-  { storage, clock, random }: HitCounting,
+  { storage, clock, random }: HitParts,
   { accountId, tier }: Caller,
   scope: DurableScope,
 ): Promise<DurableHit> {
@@ -66,7 +67,7 @@ export async function countHit(
   const result = await commitOne(storage, {
     writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }],
   });
-  const standing = await limitStanding({ storage, clock }, { accountId, tier }, scope);
+  const standing = await limitStatus({ storage, clock }, { accountId, tier }, scope);
   if (!result.ok) {
     const { resetSeconds: retryAfter } = standing;
     throw new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
@@ -76,17 +77,17 @@ export async function countHit(
     async takeBack() {
       // At time 0 it lies in no window.
       await commitOne(storage, { writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] });
-      return limitStanding({ storage, clock }, { accountId, tier }, scope);
+      return limitStatus({ storage, clock }, { accountId, tier }, scope);
     },
   };
 }
 
-/** How an account stands with a limit now, without counting anything. */
-export async function limitStanding(
-  { storage, clock }: Pick<HitCounting, "storage" | "clock">,
+/** The state of an account's limit, without counting anything. */
+export async function limitStatus(
+  { storage, clock }: Pick<HitParts, "storage" | "clock">,
   { accountId, tier }: Pick<Caller, "accountId" | "tier">,
   scope: DurableScope,
-): Promise<LimitStanding> {
+): Promise<LimitStatus> {
   const { windowSeconds, perTier } = DURABLE_LIMITS[scope];
   const limit = perTier[tier];
   const at = clock.now();

@@ -2,25 +2,25 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { ApiKeyRecord } from "../records.ts";
+import type { ApiKeyRecord } from "../tables/identity.ts";
 
-/** How exact the noted time is: a key in constant use costs one write in this time, for all processes together. */
+/** The precision of the noted time: a key in constant use costs one write in this time, for all processes together. */
 const COARSENESS_MS = 60_000;
 
-/** What noting needs. */
-export interface LastUseParts {
+/** Dependencies of noting the last use. */
+interface LastUseWriterParts {
   readonly storage: Pick<PaymentStorage, "commit">;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** The last uses of keys, as one process sees them. */
-export class LastUse {
-  readonly #parts: LastUseParts;
+export class LastUseWriter {
+  readonly #parts: LastUseWriterParts;
   /** Keys whose use is being written. */
   readonly #writing = new Set<string>();
 
-  constructor(parts: LastUseParts) {
+  constructor(parts: LastUseWriterParts) {
     this.#parts = parts;
   }
 

@@ -1,32 +1,32 @@
-/** Reads what an account may do, and what is left of its limits. */
-import type { Tier } from "../records.ts";
+/** Reads the scopes and the limits of an account. */
+import type { Tier } from "../tables/identity.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
-import { DURABLE_SCOPES, limitStanding, type LimitStanding } from "./count-hit.ts";
+import { DURABLE_SCOPES, limitStatus, type LimitStatus } from "./count-hit.ts";
 import { MAX_WEBHOOKS } from "./max-webhooks.ts";
 
 /** The account behind a key. */
 export interface AccountBody {
   readonly accountId: string;
   readonly tier: Tier;
-  /** What this key is allowed to do; another key of the account may do more. */
+  /** The scopes of this key; further keys of the account may have more. */
   readonly scopes: readonly string[];
-  /** Of requests, by what they do. */
-  readonly limits: readonly LimitStanding[];
+  /** Limits on requests, by kind. */
+  readonly limits: readonly LimitStatus[];
   readonly webhooks: { readonly limit: number; readonly current: number };
 }
 
-/** What reading an account needs. */
-export interface AccountReading {
+/** Dependencies of reading an account. */
+interface AccountParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
 }
 
 /** See `PaymentService.account`. */
-export async function readAccount(deps: AccountReading, caller: Caller): Promise<AccountBody> {
+export async function readAccount(deps: AccountParts, caller: Caller): Promise<AccountBody> {
   const { accountId, tier, scopes } = caller;
-  const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStanding(deps, caller, scope)));
+  const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStatus(deps, caller, scope)));
   const current = (await deps.storage.webhooks(accountId)).length;
   return { accountId, tier, scopes, limits, webhooks: { limit: MAX_WEBHOOKS[tier], current } };
 }

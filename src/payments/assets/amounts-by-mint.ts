@@ -3,7 +3,7 @@ import { parseAmount, type AmountFault } from "../../amount.ts";
 import type { Token } from "./assets.ts";
 
 /** Base units by mint, or one sentence per entry that is wrong, beginning with its path. */
-export type AmountsByMint =
+type AmountsByMint =
   { readonly amounts: ReadonlyMap<string, bigint> } | { readonly problems: readonly string[] };
 
 const EXPECTED: Readonly<Record<AmountFault, (token: Token) => string>> = {

@@ -12,7 +12,7 @@ export interface Token {
 }
 
 /** The mints of the two stablecoins on the chain in use. */
-export interface Stablecoins {
+interface Stablecoins {
   readonly USDC: Address;
   readonly USDT: Address;
 }

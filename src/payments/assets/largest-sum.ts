@@ -9,7 +9,7 @@ export function refuseTooLarge(sum: bigint, { decimals }: Pick<Token, "decimals"
   throw new PaymentError("AMOUNT_TOO_LARGE", { maximum: formatAmount(MAX_AMOUNT, decimals) });
 }
 
-/** What some transfers come to, in base units; may be more than the ledger can hold. */
+/** The sum of transfers, in base units; may be more than the ledger can hold. */
 export function totalOf(transfers: readonly { readonly amount: bigint }[]): bigint {
   return transfers.reduce((sum, { amount }) => sum + amount, 0n);
 }

@@ -1,11 +1,11 @@
-/** What an address holds: SOL, the two stablecoins, and every Token-2022 mint for display. */
+/** Reads the balances of an address: SOL, the two stablecoins, and every Token-2022 mint for display. */
 import { parseAddress } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "./assets.ts";
 
-/** One token's balance. */
+/** The balance of a token. */
 export interface TokenBalanceBody {
   readonly mint: string;
   /** Empty for a mint that does not say its own. */

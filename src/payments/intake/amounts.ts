@@ -1,18 +1,18 @@
 /** Checks amounts against the operator's limits: per transaction, and per account within a sliding day. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
-import type { Admission } from "./intake.ts";
+import type { IntakeResult } from "./intake-check.ts";
 import type { Direction } from "./rules.ts";
 
 /** The window of a limit per day. */
 const DAY_SECONDS = 86_400;
 
-/** What is counted of a quote. */
+/** The counted fields of a quote. */
 type Amounts = Pick<QuoteRecord, "accountId" | "inputMint" | "outputMint" | "inputAmount" | "outputAmount">;
 
 interface Counted {
@@ -21,27 +21,27 @@ interface Counted {
   readonly amount: bigint;
 }
 
-/** Where the volumes of accounts are stored. */
-export interface AmountChecking {
+/** Dependencies of amount checks. */
+interface AmountLimitCheckParts {
   readonly storage: Pick<PaymentStorage, "volume">;
   readonly clock: Clock;
   readonly assets: Assets;
 }
 
 /** The limits of an admission, applied to the amounts of a quote. */
-export class AmountChecks {
-  readonly #storage: AmountChecking["storage"];
+export class AmountLimitCheck {
+  readonly #storage: AmountLimitCheckParts["storage"];
   readonly #clock: Clock;
   readonly #assets: Assets;
 
-  constructor({ storage, clock, assets }: AmountChecking) {
+  constructor({ storage, clock, assets }: AmountLimitCheckParts) {
     this.#storage = storage;
     this.#clock = clock;
     this.#assets = assets;
   }
 
   /** Throws `AMOUNT_TOO_LARGE` for more than a single transaction may move. */
-  refuseTooLarge({ rules }: Admission, amounts: Amounts): void {
+  refuseTooLarge({ rules }: IntakeResult, amounts: Amounts): void {
     for (const counted of countedOf(amounts)) {
       const maximum = limitOf(rules, counted, "perTransaction");
       if (maximum === null || counted.amount <= maximum) continue;
@@ -51,10 +51,10 @@ export class AmountChecks {
   }
 
   /**
-   * As `refuseTooLarge`; also throws `VOLUME_LIMIT_EXCEEDED` for more than is left of the account's day. Only `volumes`
-   * in the commit is exact; this tells why a commit was refused.
+   * Like `refuseTooLarge`; also throws `VOLUME_LIMIT_EXCEEDED` for more than the rest of the account's day. Only
+   * `volumes` in the commit is exact; this check explains a refused commit.
    */
-  async check(admission: Admission, amounts: Amounts): Promise<void> {
+  async check(admission: IntakeResult, amounts: Amounts): Promise<void> {
     this.refuseTooLarge(admission, amounts);
     for (const counted of countedOf(amounts)) {
       const limit = limitOf(admission.rules, counted, "perDay");
@@ -72,11 +72,11 @@ export class AmountChecks {
   }
 
   /**
-   * Counts the amounts in the commit that takes the transaction, and refuses that commit when the day has no room: of
-   * any number that race, exactly those that fit are taken. Counted whether there is a limit or not, so that a limit that
-   * is set later sees the day before it.
+   * Counts the amounts in the commit that takes the transaction, and refuses the commit when the daily limit has no
+   * room: of concurrent transactions exactly as many are accepted as fit. Amounts are counted even without a limit, so
+   * that a limit set later includes the day before.
    */
-  volumes({ rules }: Admission, transactionId: string, amounts: Amounts): readonly PaymentWrite[] {
+  volumes({ rules }: IntakeResult, transactionId: string, amounts: Amounts): readonly PaymentWrite[] {
     return countedOf(amounts).map((counted) => ({
       table: "volumes",
       insert: {
@@ -94,7 +94,10 @@ export class AmountChecks {
   }
 }
 
-/** What is given and what is got. Fees are not counted: what is given of one asset is what its recipients get. */
+/**
+ * The amounts given and received. Fees are not counted: for a send within one asset the given amount equals what
+ * recipients receive.
+ */
 function countedOf({ inputMint, outputMint, inputAmount, outputAmount }: Amounts): readonly Counted[] {
   const given = inputMint === outputMint ? outputAmount : inputAmount;
   return [
@@ -103,9 +106,9 @@ function countedOf({ inputMint, outputMint, inputAmount, outputAmount }: Amounts
   ];
 }
 
-/** The account's own limit, else that of all accounts. */
+/** The account's own limit, else the limit of all accounts. */
 function limitOf(
-  rules: Admission["rules"],
+  rules: IntakeResult["rules"],
   { mint, direction }: Counted,
   field: "perTransaction" | "perDay",
 ): bigint | null {

@@ -11,13 +11,16 @@ const SECOND_MS = 1_000;
 const MOST_APART_MS = 60_000;
 
 /** Both clocks. */
-export interface ComparedClocks extends Pick<ServiceContext, "clock"> {
+export interface ClockParts extends Pick<ServiceContext, "clock"> {
   readonly storage: Pick<ServiceContext["storage"], "time">;
   readonly ledger: Pick<Ledger, "time">;
 }
 
-/** By how much the chain is ahead of the storage's clock, or behind where it is negative; null for up to a minute, and while it is not known. */
-export async function contradictionOf(clocks: ComparedClocks): Promise<number | null> {
+/**
+ * The lead of the chain over the storage's clock, negative when behind; null for up to a minute, and while the chain's
+ * time is not known.
+ */
+export async function contradictionOf(clocks: ClockParts): Promise<number | null> {
   const [chain, now] = await Promise.all([clocks.ledger.time(), storageTime(clocks)]);
   const aheadMs = chain === null ? 0 : chain - now;
   if (Math.abs(aheadMs) <= MOST_APART_MS) return null;
@@ -26,8 +29,8 @@ export async function contradictionOf(clocks: ComparedClocks): Promise<number | 
 }
 
 /**
- * Whether a reading that enough endpoints vouch for is of a block that is ahead of the storage's clock: a process that has just
- * begun has no other word of the chain yet. A chain that stands still is behind, which contradicts nothing.
+ * Whether a reading that enough endpoints confirm comes from a block ahead of the storage's clock: a process that has
+ * just begun has no other word of the chain yet. A chain that stands still is behind, which contradicts nothing.
  */
 export function isBehindBlock(now: number, { blockTime }: { readonly blockTime: number }): boolean {
   return blockTime * SECOND_MS - now > MOST_APART_MS;

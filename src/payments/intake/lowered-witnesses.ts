@@ -2,28 +2,28 @@
 import type { PaymentStorage } from "../payment-storage.ts";
 import { storageTime } from "../storage-time.ts";
 import type { Clock } from "../../runtime.ts";
-import { rulesOf, SERVICE_GATE, type LoweredWitnesses, type SuspendedEndpoint } from "./rules.ts";
+import { rulesOf, SERVICE_GATE, type LoweredWitnessRule, type SuspendedEndpoint } from "./rules.ts";
 
-/** Where it is stored, and by whose time it ends. */
+/** The storage of lowered witnesses, and the clock that ends them. */
 export interface LoweringParts {
   readonly storage: Pick<PaymentStorage, "gates" | "time">;
   readonly clock: Clock;
 }
 
-/** What operators have set and what has not ended yet. Nothing has to be done for it to end. */
+/** Settings of operators that have not ended yet. Settings end by themselves. */
 export interface BeliefRules {
   /** Null where the number of witnesses is as configured. */
-  readonly lowered: LoweredWitnesses | null;
+  readonly lowered: LoweredWitnessRule | null;
   readonly suspendedEndpoints: readonly SuspendedEndpoint[];
 }
 
-/** What holds, and how far the clock by which it holds is ahead of that of this process. */
+/** The present settings, and the lead of the storage's clock over the clock of this process. */
 export interface BeliefReading {
   readonly rules: BeliefRules;
   readonly aheadMs: number;
 }
 
-/** Reads what holds by the clock of the storage: those of processes may differ. */
+/** Reads the present settings by the clock of the storage, since clocks of processes may differ. */
 export async function readBeliefRules(parts: LoweringParts): Promise<BeliefReading> {
   const [gate] = await parts.storage.gates([SERVICE_GATE]);
   const now = await storageTime(parts);
@@ -44,11 +44,14 @@ export function beliefRulesAt({ lowered, suspendedEndpoints }: BeliefRules, now:
 }
 
 /** Reads the lowered number of witnesses, null where it is as configured. */
-export async function loweredWitnesses(parts: LoweringParts): Promise<LoweredWitnesses | null> {
+export async function loweredWitnesses(parts: LoweringParts): Promise<LoweredWitnessRule | null> {
   return (await beliefRules(parts)).lowered;
 }
 
 /** A clock that was set back to before it began does not prolong it. */
-export function isInForce({ since, until }: Pick<LoweredWitnesses, "since" | "until">, now: number): boolean {
+export function isInForce(
+  { since, until }: Pick<LoweredWitnessRule, "since" | "until">,
+  now: number,
+): boolean {
   return since <= now && now < until;
 }

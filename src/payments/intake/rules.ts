@@ -1,25 +1,25 @@
 /** The rules that operators have set, as stored: pauses, a suspension, limits, and fewer witnesses for a time. */
-import type { GateRecord } from "../records.ts";
-import type { ActedBy } from "../acted-by.ts";
+import type { GateRecord } from "../tables/limits.ts";
+import type { ActContext } from "../act-context.ts";
 
-/** Which new transactions and quotes a pause keeps out: those that fit every field that is given. */
+/** The new transactions and quotes that a pause refuses: all given fields must match. */
 export interface PauseScope {
   readonly mode?: "wallet" | "private";
-  /** A mint; what gives it or gets it is kept out. */
+  /** A mint: transactions that give or get the mint are refused. */
   readonly mint?: string;
   readonly type?: "send" | "swap" | "payroll";
 }
 
-/** One pause. `since` is in milliseconds. */
-export interface Pause extends PauseScope, ActedBy {
+/** A pause. `since` is in milliseconds. */
+export interface Pause extends PauseScope, ActContext {
   readonly since: number;
 }
 
-/** What a limit is on: what an account gives, or what its recipients get. */
+/** The direction of a limit: `in` counts amounts that an account gives, `out` counts amounts that recipients get. */
 export type Direction = "in" | "out";
 
 /** A limit on amounts of one asset, in base units as decimal strings; null where there is none. */
-export interface Limit extends ActedBy {
+export interface Limit extends ActContext {
   readonly mint: string;
   readonly direction: Direction;
   readonly perTransaction: string | null;
@@ -28,28 +28,28 @@ export interface Limit extends ActedBy {
 }
 
 /** Fewer endpoints than configured are enough to believe what is final, from `since` until `until`, in milliseconds. */
-export interface LoweredWitnesses extends ActedBy {
+export interface LoweredWitnessRule extends ActContext {
   readonly witnesses: number;
   readonly since: number;
   readonly until: number;
 }
 
 /** An endpoint that is not asked, from `since` until `until`, in milliseconds. */
-export interface SuspendedEndpoint extends ActedBy {
-  /** As the ledger names it. */
+export interface SuspendedEndpoint extends ActContext {
+  /** The endpoint's name in the ledger. */
   readonly endpoint: string;
   readonly since: number;
   readonly until: number;
 }
 
-/** Everything that is set for all accounts, or for one. */
+/** Rules for all accounts, or for a single account. */
 export interface IntakeRules {
   readonly pauses: readonly Pause[];
   /** Only an account can be suspended. */
-  readonly suspended: (ActedBy & { readonly since: number }) | null;
+  readonly suspended: (ActContext & { readonly since: number }) | null;
   readonly limits: readonly Limit[];
   /** Set for the whole service only. */
-  readonly lowered: LoweredWitnesses | null;
+  readonly lowered: LoweredWitnessRule | null;
   /** Set for the whole service only. */
   readonly suspendedEndpoints: readonly SuspendedEndpoint[];
 }
@@ -72,7 +72,7 @@ export function accountGate(accountId: string): string {
   return `${ACCOUNT_PREFIX}${accountId}`;
 }
 
-/** Whose gate it is, null for that of all accounts. */
+/** The account of a gate; null for the gate of all accounts. */
 export function accountOfGate(id: string): string | null {
   return id.startsWith(ACCOUNT_PREFIX) ? id.slice(ACCOUNT_PREFIX.length) : null;
 }

@@ -1,6 +1,6 @@
 /** Checks an operator's command, and makes the row of the audit log that is committed with its effect. */
 import { z } from "zod";
-import type { ActedBy } from "../acted-by.ts";
+import type { ActContext } from "../act-context.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
@@ -32,9 +32,9 @@ export type ActName =
   | "request_redelivery"
   | "test_webhook";
 
-/** One act in full; `what` is kept as JSON and must hold no secret. */
+/** An act in full; `what` is kept as JSON and must hold no secret. */
 export interface Act {
-  readonly by: ActedBy;
+  readonly by: ActContext;
   readonly act: ActName;
   readonly what: Readonly<Record<string, unknown>>;
 }
@@ -42,7 +42,7 @@ export interface Act {
 const actedBy = z.strictObject({ actor: shownName, reason: shownWords });
 
 /** Checks who acts and why. Throws `OperatorRefused` that names the field. */
-export function readActedBy(by: unknown): ActedBy {
+export function readActContext(by: unknown): ActContext {
   return readCommand(actedBy, by);
 }
 
@@ -59,8 +59,8 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, given: unk
 /** Makes the row of the audit log for one act; it belongs into the commit that carries the act out. */
 export type WriteAct = (act: Act) => PaymentWrite;
 
-/** Where the time and the id of a row come from. */
-export interface AuditRuntime {
+/** Sources of the time and the id of an audit row. */
+interface AuditRuntime {
   readonly clock: Clock;
   readonly random: Random;
 }

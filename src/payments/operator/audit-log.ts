@@ -5,20 +5,20 @@ import { isoTime } from "../iso-time.ts";
 import { readCommand } from "./act.ts";
 import { OperatorRefused } from "./operator-refused.ts";
 
-/** One act as the log shows it. */
+/** An act, as the log shows it. */
 export interface AuditEntry {
   readonly id: string;
   /** ISO 8601 in UTC. */
   readonly at: string;
   readonly actor: string;
   readonly reason: string;
-  /** Which act it was, such as `pause`. */
+  /** The kind of act, such as `pause`. */
   readonly act: string;
-  /** What exactly was done. Amounts are decimal strings in whole units. */
+  /** The details of the act. Amounts are decimal strings in whole units. */
   readonly what: Readonly<Record<string, unknown>>;
 }
 
-/** Which part of the log is read. */
+/** The requested part of the log. */
 export interface AuditPage {
   /** The id of the last entry that is known; the first entry comes first when it is left out. */
   readonly after?: string | undefined;

@@ -1,136 +1,135 @@
-/** What an operator sees, decides and sets: every act is one commit with its row of the audit log. */
+/** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
 import type { HostParts } from "../host-parts.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { Engine, InstanceReads, KindWatching, TaskCommands } from "../../engine/index.ts";
+import type { Engine, InstanceReads, WatchStatus, TaskCommands } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import { createWriteAct, type WriteAct } from "./act.ts";
-import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
-import { Sightings } from "./attention/sightings.ts";
+import { createMatterLookup, shownMatter } from "./attention/list-matters.ts";
+import { SightingList } from "./attention/sighting-list.ts";
 import type { Matter } from "./attention/matter.ts";
 import { attentionSources, sourcesOfThisProcess } from "./attention/sources.ts";
-import { MatterReport } from "./attention/matter-report.ts";
-import type { OnAttention } from "./attention/tell-matters.ts";
+import { MatterReportLoop } from "./attention/matter-report-loop.ts";
+import type { AttentionListener } from "./attention/matter-report-writer.ts";
 import { readAuditLog, type AuditEntry, type AuditPage } from "./audit-log.ts";
 import { privateModeIsOff } from "./operator-refused.ts";
-import { GateBook } from "./gates/gate-book.ts";
-import { Limits, type Limiting } from "./gates/limiting.ts";
-import { WitnessLowering, type Lowering } from "./gates/lowering.ts";
-import { Pauses, type Pausing } from "./gates/pausing.ts";
-import { EndpointSuspensions, type EndpointSuspending } from "./gates/suspending-endpoints.ts";
-import { Suspensions, type Suspending } from "./gates/suspending.ts";
-import type { Recover } from "./recovery/recover.ts";
+import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
+import { LimitCommandHandler, type LimitCommands } from "./gates/limiting.ts";
+import { WitnessCommandHandler, type WitnessCommands } from "./gates/lowering.ts";
+import { PauseCommandHandler, type PauseCommands } from "./gates/pausing.ts";
+import { EndpointCommandHandler, type EndpointCommands } from "./gates/suspending-endpoints.ts";
+import { SuspensionCommandHandler, type SuspensionCommands } from "./gates/suspending.ts";
+import type { RecoverCommand } from "./recovery/recover.ts";
 import type { EvidenceControl } from "./resolve/command.ts";
-import { DepositResolving, type DepositControl } from "./resolve/resolve-deposits.ts";
-import { TaskResolving } from "./resolve/resolve-tasks.ts";
-import type { OperatorPurses, PurseWatch } from "../purses/purses.ts";
+import { DepositResolveHandler, type DepositControl } from "./resolve/resolve-deposits.ts";
+import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
+import type { PurseCommands, PurseWatch } from "../purses/purses.ts";
 import { isReturnId } from "./resolve/proposed-return.ts";
-import { MatterResolver, type Resolver } from "./resolve/resolve.ts";
-import { TransactionActs, type TransactionActing } from "./transaction-acts.ts";
+import { MatterCommandHandler, type MatterCommands } from "./resolve/resolve.ts";
+import { TransactionCommandHandler, type TransactionCommands } from "./transaction-acts.ts";
 
 /**
- * What an operator can do. Every act takes who acts and why, and is one commit with its row in the audit log. A command
- * that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes nothing. None of it
- * needs `start()`; what an act sets in motion is done by a service at work. No caller's key reaches any of it: it is the
- * host's own to guard.
+ * The operator's commands. Every act names the acting person and the reason, and is one commit with its row in the
+ * audit log. A command that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes
+ * nothing. No command needs `start()`; a running service carries out the consequences. API keys give no access: the
+ * host must guard these commands.
  */
 export interface Operator
   extends
-    Pausing,
-    Suspending,
-    Limiting,
-    Lowering,
-    EndpointSuspending,
-    Resolver,
-    TransactionActing,
-    OperatorPurses {
-  /** What needs a person, oldest first; up to 1,000 of each kind. */
+    PauseCommands,
+    SuspensionCommands,
+    LimitCommands,
+    WitnessCommands,
+    EndpointCommands,
+    MatterCommands,
+    TransactionCommands,
+    PurseCommands {
+  /** Matters that need a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
   /**
    * Derives the deposit addresses of these orders again, from the master secret and the ids alone, such as after the
-   * database was lost; `ids` are transactions' ids or entries of a `recovery` journal. Where money is, the address becomes
-   * a matter: it is held until `refundTo` says where its money goes. One that has paid already is held as unexplained.
-   * Rejects with `OperatorRefused` that names every id which is no transaction's, which this database knows, or whose
-   * master secret is not given, and then restores none; with `LedgerUnavailable` when the chain cannot be read. Done again
-   * it goes on where it has ended.
+   * database was lost; `ids` are transactions' ids or entries of a `recovery` journal. An address with money becomes a
+   * matter: the address is held until `refundTo` names a receiver. An address that has already paid is held as
+   * unexplained. Rejects with `OperatorRefused`, naming every id that belongs to no transaction, that this database
+   * knows, or whose master secret is missing: no address is restored then. Rejects with `LedgerUnavailable` when the
+   * chain cannot be read. A second call continues where the first stopped.
    */
-  readonly recover: Recover;
+  readonly recover: RecoverCommand;
   /**
-   * Reads the charts behind transactions, deposit addresses, payments and deliveries: their states, their pending tasks and
-   * their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or was set
-   * aside. None of these charts is stopped or removed by hand: its money would stay where
-   * it is.
+   * Reads the charts behind transactions, deposit addresses, payments and deliveries: their states, their pending tasks
+   * and their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or
+   * was set aside. These charts cannot be stopped or removed by hand: the money would be stuck.
    */
-  readonly instances: OperatedInstances;
+  readonly instances: OperatorInstanceReads;
   /** A page of the audit log, oldest first. Rejects with `OperatorRefused` when no entry has the id `after`. */
   auditLog(page?: AuditPage): Promise<readonly AuditEntry[]>;
 }
 
-/** What can be read of the service's instances. */
-export interface OperatedInstances
+/** Reads of the service's instances. */
+export interface OperatorInstanceReads
   extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks">, Pick<Engine<never>, "waitFor"> {}
 
-/** The operator's commands, and what the service does for them while it runs. */
+/** The operator's commands, and their work while the service runs. */
 export interface OperatorParts {
   readonly operator: Operator;
-  readonly report: MatterReport;
-  /** How many matters wait, for the service's health; up to 200 of each kind. */
+  readonly report: MatterReportLoop;
+  /** The number of waiting matters, for the service's health; up to 200 of each kind. */
   readonly countMatters: () => Promise<number>;
 }
 
-/** What the operator's commands are made of. */
-export interface OperatorDeps extends ServiceContext {
+/** Dependencies of the operator's commands. */
+interface OperatorCommandParts extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
-  readonly instances: OperatedInstances;
+  readonly instances: OperatorInstanceReads;
   /** Null while private mode is off. */
   readonly control: DepositControl | null;
   /** Null while private mode is off. */
-  readonly recovery: ((writeAct: WriteAct) => Recover) | null;
+  readonly recovery: ((writeAct: WriteAct) => RecoverCommand) | null;
   readonly evidence: EvidenceControl;
   readonly purses: Pick<PurseWatch, "low" | "read">;
-  /** What this process follows on the chain. */
-  readonly watching: () => Readonly<Record<string, KindWatching>>;
-  /** What this process sees endpoints tell differently. */
+  /** Watches of this process on the chain. */
+  readonly watching: () => Readonly<Record<string, WatchStatus>>;
+  /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
-  readonly onAttention: OnAttention | null;
+  readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;
-  /** How many people it takes to send money to another address. */
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
-  /** Which of the host's parts do not answer this process, and which have answered. */
+  /** The host's parts that do not answer this process, and those that have answered. */
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
 }
 
 const MAX_LISTED = 1_000;
 const MAX_COUNTED = 200;
 
-const refuseRecovery: Recover = async () => {
+const refuseRecovery: RecoverCommand = async () => {
   throw privateModeIsOff();
 };
 
-export function createOperator(deps: OperatorDeps): OperatorParts {
+export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const { storage, clock, assets, control } = deps;
   const writeAct = createWriteAct(deps);
-  const sightings = new Sightings({ storage, clock });
+  const sightings = new SightingList({ storage, clock });
   const surroundings = { ...deps, sightings, isRouting: control !== null };
   const stored = attentionSources(surroundings);
   const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
-  const lookForMatters = createLookForMatters({ sources, storage, clock });
-  const setting = { gates: new GateBook({ storage, writeAct }), clock, assets };
-  const pauses = new Pauses(setting);
-  const suspensions = new Suspensions(setting);
-  const limits = new Limits(setting);
-  const lowering = new WitnessLowering({ ...setting, storage, ledger: deps.configured });
-  const endpoints = new EndpointSuspensions({ ...setting, storage, ledger: deps.configured });
-  const resolver = new MatterResolver({
+  const lookForMatters = createMatterLookup({ sources, storage, clock });
+  const setting = { gates: new GateRuleStorage({ storage, writeAct }), clock, assets };
+  const pauses = new PauseCommandHandler(setting);
+  const suspensions = new SuspensionCommandHandler(setting);
+  const limits = new LimitCommandHandler(setting);
+  const lowering = new WitnessCommandHandler({ ...setting, storage, ledger: deps.configured });
+  const endpoints = new EndpointCommandHandler({ ...setting, storage, ledger: deps.configured });
+  const resolver = new MatterCommandHandler({
     ...deps,
     lookForMatters,
     writeAct,
-    tasks: new TaskResolving({ storage, clock, writeAct }),
-    deposits: new DepositResolving({ ...deps, writeAct }),
+    tasks: new TaskResolveHandler({ storage, clock, writeAct }),
+    deposits: new DepositResolveHandler({ ...deps, writeAct }),
   });
-  const acts = new TransactionActs({ ...deps, writeAct });
+  const acts = new TransactionCommandHandler({ ...deps, writeAct });
   return {
     operator: {
       pause: (scope, by) => pauses.pause(scope, by),
@@ -157,10 +156,10 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
       purses: () => deps.purses.read(),
       auditLog: (page) => readAuditLog(storage, page),
     },
-    report: new MatterReport({
+    report: new MatterReportLoop({
       ...deps,
       sightings,
-      lookForMatters: createLookForMatters({ sources: stored, storage, clock }),
+      lookForMatters: createMatterLookup({ sources: stored, storage, clock }),
     }),
     countMatters: async () => (await lookForMatters(MAX_COUNTED)).matters.length,
   };

@@ -1,60 +1,63 @@
-/** What an operator does to a transaction by its id, whether or not it is a matter that waits for a person. */
+/**
+ * Acts of an operator on a transaction by its id, whether or not the transaction is a matter that waits for a person.
+ */
 import { z } from "zod";
 import { commitOne } from "../../../storage/decided.ts";
 import { isPaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
-import type { ActedBy } from "../acted-by.ts";
+import type { ActContext } from "../act-context.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { OrderedReturn, ProposedReturn, ReturnOrder } from "../private/order-return.ts";
+import type { OrderedReturn, ProposedReturn, ReturnRequest } from "../private/order-return.ts";
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
-import { PaymentNotSettled, type SettledPayment } from "../private/settle-payment.ts";
+import { SettlePaymentRefused, type SettledPayment } from "../private/settle-payment.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
-import { readActedBy, readCommand, type WriteAct } from "./act.ts";
+import { readActContext, readCommand, type WriteAct } from "./act.ts";
 import { decisionOfAddress } from "./attention/held-addresses.ts";
 import { matterId } from "./attention/matter.ts";
 import { OperatorRefused, privateModeIsOff } from "./operator-refused.ts";
-import type { Approval, EvidenceControl, Resolution } from "./resolve/command.ts";
+import type { Approval, EvidenceControl, ResolveResult } from "./resolve/command.ts";
 import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
 import { proposedReturn, returnId, waitingReturn } from "./resolve/proposed-return.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
 
-/** What can be done to any transaction. What waits for a person is decided by `resolve`. */
-export interface TransactionActing {
+/** Acts on any transaction. Matters that wait for a person are decided by `resolve`. */
+export interface TransactionCommands {
   /**
-   * Releases the deposit address of an order: one that is held for any reason, at rest, closed or written off. A service
+   * Releases the deposit address of an order: an address held for any reason, at rest, closed or written off. A service
    * at work settles it again. The operator vouches for every transaction that the address has signed and for the money
    * that has come in so far; what comes later is screened as before. Each release grants the sponsor's allowance once
-   * more. Rejects with `OperatorRefused` when another decision about the address is committed first, while a payment out of
-   * it is being written down, and for an open order whose address has paid what this database does not know; with
-   * `LedgerUnavailable` when the chain cannot be read.
+   * more. Rejects with `OperatorRefused` when another decision about the address is committed first, while a payment
+   * out of it is being written down, and for an open order whose address has paid what this database does not know;
+   * with `LedgerUnavailable` when the chain cannot be read.
    */
-  releaseDeposit(transactionId: string, by: ActedBy): Promise<ReleasedDeposit>;
+  releaseDeposit(transactionId: string, by: ActContext): Promise<ReleasedDeposit>;
   /**
-   * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least one
-   * endpoint must show this very message finalized and none may contradict it. A transaction that was failed as expired,
-   * or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with `OperatorRefused` where the evidence
-   * is not enough, and where nothing is left to settle; with `LedgerUnavailable` when no endpoint answers.
+   * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least
+   * one endpoint must show exactly this message as finalized, and no endpoint may contradict. A transaction that was
+   * failed as expired, or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with
+   * `OperatorRefused` where the evidence is not enough, and where nothing is left to settle; with `LedgerUnavailable`
+   * when no endpoint answers.
    *
    * Of a private order it settles a refund or a swap that another copy of the database made and no endpoint lists: as many
    * endpoints as must agree tell what the transaction paid, and the payment is booked as that. The address stays held until
    * it is released.
    */
-  settleTransaction(landing: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment>;
+  settleTransaction(landing: NamedLanding, by: ActContext): Promise<SettledTransaction | SettledPayment>;
   /**
-   * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of an
-   * order that is over: to its sender, or to another owner, whom `screen` must let pass, and who gets no more than is there
-   * when it is asked for. With `approvals: 2` another person confirms another owner by `approve`. The sponsor may spend as
-   * much again for it. Ordered twice it is done once. A service at work does it.
-   * Rejects with `OperatorRefused` for what is not there, cannot move, or has to wait; with `LedgerUnavailable` when the
-   * chain cannot be read.
+   * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of
+   * an order that is over: to its sender, or to a new owner, whom `screen` must accept, and who gets at most the amount
+   * present at the request. With `approvals: 2` a second person confirms a new owner by `approve`. The sponsor may
+   * spend as much again for it. Ordered twice it is done once. A service at work does it. Rejects with
+   * `OperatorRefused` for what is not there, cannot move, or has to wait; with `LedgerUnavailable` when the chain
+   * cannot be read.
    */
-  returnTokens(transactionId: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn>;
+  returnTokens(transactionId: string, order: ReturnRequest, by: ActContext): Promise<GivenReturn>;
 }
 
-/** What was ordered, or waits for another person. */
+/** A return that was ordered, or that waits for a second person. */
 export interface GivenReturn extends OrderedReturn {
   readonly state: "done" | "awaits_approval";
-  /** The id by which another person confirms it; of `awaits_approval` alone. */
+  /** The id with which a second person confirms the return; only for `awaits_approval`. */
   readonly approve?: string;
 }
 
@@ -66,8 +69,8 @@ const released = z.strictObject({ transactionId: named });
 const landed = z.strictObject({ transactionId: named, signature: z.string().min(1).max(MAX_SIGNATURE) });
 const returned = z.strictObject({ transactionId: named, mint: named, to: named.optional() });
 
-/** What these acts need. */
-export interface TransactionActsParts {
+/** Dependencies of these acts. */
+interface TransactionCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
@@ -77,15 +80,15 @@ export interface TransactionActsParts {
 }
 
 /** Carries out acts on transactions, each in one commit with its audit row. */
-export class TransactionActs implements TransactionActing {
-  readonly #parts: TransactionActsParts;
+export class TransactionCommandHandler implements TransactionCommands {
+  readonly #parts: TransactionCommandParts;
 
-  constructor(parts: TransactionActsParts) {
+  constructor(parts: TransactionCommandParts) {
     this.#parts = parts;
   }
 
-  async releaseDeposit(given: string, by: ActedBy): Promise<ReleasedDeposit> {
-    const acted = readActedBy(by);
+  async releaseDeposit(given: string, by: ActContext): Promise<ReleasedDeposit> {
+    const acted = readActContext(by);
     const { transactionId } = readCommand(released, { transactionId: given });
     const control = this.#control();
     const guardOf = (address: string): Promise<PaymentWrite> => this.#guardOfAddress(address);
@@ -95,9 +98,9 @@ export class TransactionActs implements TransactionActing {
     return control.release(transactionId, { refundTo: null, guardOf, writesFor }).catch(asRefusal);
   }
 
-  async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction | SettledPayment> {
+  async settleTransaction(given: NamedLanding, by: ActContext): Promise<SettledTransaction | SettledPayment> {
     const { writeAct, evidence } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const { transactionId, signature } = readCommand(landed, given);
     const guard = await this.#guard(matterId("unprovable", transactionId));
     const audit = writeAct({ by: acted, act: "settle", what: { transactionId, signature } });
@@ -107,10 +110,10 @@ export class TransactionActs implements TransactionActing {
     });
   }
 
-  #settlePayment(landing: NamedLanding, by: ActedBy): Promise<SettledPayment> {
+  #settlePayment(landing: NamedLanding, by: ActContext): Promise<SettledPayment> {
     const { control, writeAct } = this.#parts;
     const refused = (cause: unknown): never => {
-      if (cause instanceof PaymentNotSettled) throw new OperatorRefused(cause.message, { cause });
+      if (cause instanceof SettlePaymentRefused) throw new OperatorRefused(cause.message, { cause });
       if (!isPaymentError(cause, "TRANSACTION_NOT_FOUND")) throw cause;
       throw new OperatorRefused(`there is no transaction ${landing.transactionId}`, { cause });
     };
@@ -126,12 +129,12 @@ export class TransactionActs implements TransactionActing {
       .catch(refused);
   }
 
-  async returnTokens(given: string, order: ReturnOrder, by: ActedBy): Promise<GivenReturn> {
-    const acted = readActedBy(by);
+  async returnTokens(given: string, order: ReturnRequest, by: ActContext): Promise<GivenReturn> {
+    const acted = readActContext(by);
     const { transactionId, ...checked } = readCommand(returned, { ...order, transactionId: given });
     const control = this.#control();
     let approve: string | null = null;
-    // The chart hears one order at a time, so that of two at once one is refused.
+    // The chart takes one order at a time: of two concurrent orders one is refused.
     const ordered = await control
       .returnTokens({
         transactionId,
@@ -148,10 +151,13 @@ export class TransactionActs implements TransactionActing {
       : { ...ordered, state: "awaits_approval", approve };
   }
 
-  /** Confirms what `returnTokens` of another person has asked for: no more of the mint goes there than was there then. */
-  async approveReturn(id: string, { address }: Approval, by: ActedBy): Promise<Resolution> {
+  /**
+   * Confirms a return that another person requested by `returnTokens`: at most the amount at the time of the request is
+   * sent.
+   */
+  async approveReturn(id: string, { address }: Approval, by: ActContext): Promise<ResolveResult> {
     const { storage, clock, writeAct } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const before = await storage.decision(id);
     const waiting = waitingReturn(id, before, { address, actor: acted.actor });
     const { transactionId, mint, to, units, actor: requestedBy } = waiting;
@@ -174,7 +180,7 @@ export class TransactionActs implements TransactionActing {
     return { id, action: "returnTokens", state: "done", transactionId };
   }
 
-  async #proposeReturn(proposed: ProposedReturn, by: ActedBy): Promise<string> {
+  async #proposeReturn(proposed: ProposedReturn, by: ActContext): Promise<string> {
     const { storage, clock, writeAct } = this.#parts;
     const what = { ...proposed, units: String(proposed.units) };
     const id = returnId(proposed);
@@ -196,7 +202,10 @@ export class TransactionActs implements TransactionActing {
     return this.#guard(decisionOfAddress(address));
   }
 
-  /** Of several who decide at once, also by `resolve`, one does; what waits for a second person waits no more. */
+  /**
+   * The guard of concurrent decisions, of which only one succeeds, also against `resolve`; a request that waits for a
+   * second person ends.
+   */
   async #guard(matter: string): Promise<PaymentWrite> {
     const { storage, clock } = this.#parts;
     return decisionWrite(matter, await storage.decision(matter), { proposal: null, decidedAt: clock.now() });

@@ -1,16 +1,16 @@
-/** Who acts and why: words that people can read whole, and names that are compared as people read them. */
+/** Checks the name and the reason of an acting person: readable text, and names compared as people read them. */
 import { z } from "zod";
 
 const MAX_CHARACTERS = 200;
 
 /**
- * Control characters, format characters such as the zero-width space, line separators, halves of a pair, and whatever else
- * fonts draw nothing for: two names that differ by one of them look the same.
+ * Control characters, format characters such as the zero-width space, line separators, halves of a pair, and whatever
+ * else fonts draw nothing for: two names that differ only by such a character look the same.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const ALL_UNSEEN = new RegExp(UNSEEN, "gu");
 
-/** Checks a name or a reason. One with a character that nobody sees is refused, and the character is named. */
+/** Checks a name or a reason. A text with an invisible character is refused, and the error names the character. */
 export const shownWords = z
   .string()
   .trim()
@@ -34,15 +34,17 @@ const ALPHABETS = [
   /\p{Script=Lisu}/u,
 ];
 
-/** Checks a name: one that mixes such alphabets is refused, since it may look like another name. */
+/**
+ * Checks a person's name. Names that mix these alphabets are refused, since such a name may look like a different name.
+ */
 export const shownName = shownWords.refine(
   (name) => ALPHABETS.filter((alphabet) => alphabet.test(name)).length <= 1,
   "it mixes letters of alphabets that look alike: write it in one of them",
 );
 
 /**
- * Whether two names are one person's: spelled in another case, form or spacing they still are. Names that were stored before
- * unseen characters were refused may hold some, which tell nobody apart either.
+ * Whether two names belong to one person: case, form and spacing do not matter. Names stored by older versions may
+ * contain invisible characters, which do not matter either.
  */
 export function isSamePerson(one: string, other: string): boolean {
   return asRead(one) === asRead(other);

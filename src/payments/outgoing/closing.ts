@@ -1,19 +1,19 @@
 /**
- * The rules of closing. A closed marker refuses nothing, so the markers of a deposit address stand until no version of any
- * payment that they refuse can land: each version, not the newest alone, since one node may have told a wrong height when
- * it was signed. Planning a sweep asks for it, and so does signing it.
+ * The rules of closing. A closed marker refuses nothing, so the markers of a deposit address stay until no version of
+ * any refused payment can land: all versions, not only the newest, since a node may have reported a wrong height when a
+ * version was signed. The rules are checked when a sweep is planned, and again when it is signed.
  */
 import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { AttemptRecord, PaymentRecord } from "../records.ts";
+import type { AttemptRecord, PaymentRecord } from "../tables/payments.ts";
 import { proofOf, readPlan, type StoredPlan } from "./plans/stored-plan.ts";
 
-/** How long the markers of an address stand at least after its last signing. */
+/** The least time that the markers of an address stay after the last signing. */
 export const AGING_MS = 3_600_000;
 
-/** What the rules of closing look at. */
+/** The facts behind the rules of closing. */
 export interface ClosingRules {
   readonly storage: Pick<PaymentStorage, "attempts">;
   /** The ledger with its own number of witnesses: fewer are never enough to close a marker. */
@@ -22,7 +22,7 @@ export interface ClosingRules {
 }
 
 /** The markers of one address. */
-export interface StandingMarkers {
+interface StandingMarkers {
   readonly address: string;
   readonly payments: readonly Pick<PaymentRecord, "plan" | "signature">[];
   /** 151 above the highest finalized height that any node told once the address had come to rest. */
@@ -30,8 +30,9 @@ export interface StandingMarkers {
 }
 
 /**
- * Whether the markers may be closed now. False where they have to age once more: the last version is younger than that, or
- * no chain is as high as they wait for, since a node was wrong when they began to age. Throws while a height is waited for.
+ * Whether the markers may be closed now. False when the markers have to age once more: the last version is younger than
+ * `AGING_MS`, or the awaited height is beyond any chain, because a node was wrong when the aging began. Throws while a
+ * height is awaited.
  */
 export async function mayClose(
   { storage, configured, clock }: ClosingRules,

@@ -1,27 +1,32 @@
 /** Orders that an operator has declined: their money goes elsewhere, and no payment to a recipient is begun any more. */
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import type { DepositRecord, PaymentRecord } from "../records.ts";
-import type { OrderRouting, Routed } from "./order-routing.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { OrderRouting, RoutingOutcome } from "./order-routing.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { depositAddressOf } from "./plans/routing-terms.ts";
 import { readPlan } from "./plans/stored-plan.ts";
 
-/** Payments that pay recipients, or name those that do. */
+/** Kinds of payments that pay recipients, or lead to payments that do. */
 const TO_RECIPIENTS: ReadonlySet<PaymentRecord["kind"]> = new Set(["payout", "plan", "swap"]);
 
-/** Whether it pays recipients or plans that. A recovery pays nobody: it asks a marker what was paid under it. */
+/**
+ * Whether a payment pays recipients or plans to pay them. A recovery pays nobody: it only finds out what was paid under
+ * a marker.
+ */
 export function isToRecipients({ kind, mark }: Pick<PaymentRecord, "kind" | "mark">): boolean {
   return TO_RECIPIENTS.has(kind) && !isRecovery({ mark });
 }
 
-/** Whether a payment to a recipient was signed: then its bytes may land, and the order is not declined. */
+/** Whether a payment to a recipient was signed: if so, its bytes may land, and the order cannot be declined. */
 export function hasSignedForRecipients(payments: readonly PaymentRecord[]): boolean {
   return payments.some((payment) => payment.signature !== null && isToRecipients(payment));
 }
 
 /**
- * Whether a payment to a recipient has not ended yet. Of a declined order each ends by itself, and the next payment waits
- * for it: two that conclude at once what was paid under one marker would tell it twice.
+ * Whether a payment to a recipient has not ended yet. The payments of a declined order end by themselves, and the next
+ * payment waits for them: two payments that read the same marker at once would report its payment twice.
  */
 export function hasOpenForRecipients(payments: readonly PaymentRecord[]): boolean {
   return payments.some(
@@ -37,7 +42,7 @@ async function isDeclined(storage: Pick<PaymentStorage, "vouchings">, address: s
   return (await storage.vouchings(address)).some(({ refundTo }) => refundTo !== null);
 }
 
-/** Whether a payment is one to recipients whom an operator has declined to pay. */
+/** Whether a payment goes to recipients whom an operator has declined to pay. */
 export async function isDeclinedPayment(
   storage: Pick<PaymentStorage, "vouchings">,
   payment: Pick<PaymentRecord, "kind" | "mark" | "address">,
@@ -51,8 +56,8 @@ interface PaidByOthers {
 }
 
 /**
- * The same routing, which plans no payment to a recipient of an order that was declined meanwhile, unless another copy of
- * the database has paid the recipients: what is planned for them then meets the marker, and the order is told as paid.
+ * Routing that plans no payment to recipients of an order declined meanwhile, unless another copy of the database has
+ * paid the recipients: the planned payment then meets the marker, and the order counts as paid.
  */
 export function declinableRouting(
   storage: PaymentStorage,
@@ -67,7 +72,7 @@ export function declinableRouting(
     const [deposit] = await storage.deposits([depositAddressOf(view.transaction)]);
     return deposit !== undefined && (await elsewhere.hasPaidRecipients(deposit, view));
   };
-  const givenUp = (unpaid: number): Routed => ({ event: { type: "ROUTED", payouts: 0, unpaid } });
+  const givenUp = (unpaid: number): RoutingOutcome => ({ event: { type: "ROUTED", payouts: 0, unpaid } });
   return {
     async route(transactionId) {
       const view = await declined(transactionId);
@@ -77,7 +82,8 @@ export function declinableRouting(
     async reroute(transactionId, payment, fault) {
       const view = await declined(transactionId);
       const row = view?.payments.find(({ id }) => id === payment);
-      // Where another copy has planned it anew, that plan tells who was paid; none of it is signed here.
+      // If another copy has replaced the payment by a plan, that plan tells who was paid; nothing of the plan is signed
+      // here.
       const mayBePlanned = fault?.kind === "superseded";
       if (row === undefined || mayBePlanned) return routing.reroute(transactionId, payment, fault);
       return givenUp(readPlan(row.plan).indexes.length);

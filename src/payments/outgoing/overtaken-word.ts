@@ -1,8 +1,8 @@
-/** Whether a refund goes where an operator has wanted it: a newer word takes back what an earlier one has said. */
+/** Tells whether a newer decision of an operator overtakes a refund: a newer decision takes back an earlier one. */
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { StoredPlan } from "./plans/stored-plan.ts";
 
-/** Whether the refund was planned by a word of an operator that is not the newest one any more. */
+/** Whether the refund was planned by an operator's word that is no longer the newest. */
 export async function isOvertaken(
   storage: Pick<PaymentStorage, "vouchings">,
   { word }: Pick<StoredPlan, "word">,

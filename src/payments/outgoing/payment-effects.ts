@@ -1,10 +1,13 @@
-/** What a payment does in the world: it is signed, sent, and its marker read; a plan starts the payments that it names. */
+/** Effects of a payment: signs, sends, and reads its marker; a plan starts the payments that it names. */
 import type { PaymentEvent, PaymentFault } from "../../../machines/index.ts";
-import type { AttemptRecord, DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { AttemptRecord, PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
@@ -14,7 +17,7 @@ import { faultOfSwap, isOutdated, isProvidersFault } from "./plans/plan-swap.ts"
 import type { PriceCheck } from "../swap-provider/price-check.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isReturn } from "./plans/plan-return.ts";
-import { PaymentOutcomes } from "./read-outcome.ts";
+import { PaymentOutcomeReader } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
 import {
   allowanceOf,
@@ -26,17 +29,17 @@ import {
   withoutDead,
 } from "../purses/sponsor-allowance.ts";
 import { lastHeightOf } from "./signing-anew.ts";
-import type { StartLeaves } from "./start-leaves.ts";
+import type { LeafPaymentHandler } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
 import { isDeclinedPayment, isToRecipients } from "./declined.ts";
-import { KeptAccounts } from "./plans/kept-accounts.ts";
+import { KeptAccountList } from "./plans/kept-accounts.ts";
 import { followedBy, proofOf, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
-/** What signing payments takes. */
-export interface PaymentSurroundings extends ClosingRules {
+/** Dependencies of signing payments. */
+interface PaymentEffectParts extends ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
@@ -44,14 +47,14 @@ export interface PaymentSurroundings extends ClosingRules {
   readonly keys: DepositKeys;
   readonly sponsor: Signer;
   readonly treasury: Address;
-  /** Who else signs where a transaction needs it: the provider of a swap. */
+  /** Further signers of some transactions: the provider of a swap. */
   readonly cosigners: readonly Signer[];
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
   readonly spendingCheck: SpendingCheck;
   /** Whether a swap may still be signed for at the price it was planned at. */
   readonly isPriceGood: PriceCheck;
-  readonly startLeaves: StartLeaves;
+  readonly startLeaves: LeafPaymentHandler;
 }
 
 type Outcome = Promise<EffectOutcome<PaymentEvent, PaymentTables>>;
@@ -65,24 +68,27 @@ interface PaymentInHand {
   readonly plan: TransactionPlan;
 }
 
-/** Why an address is held when a payment out of it cannot be made, and nothing shows that it ever can. */
+/** The reason why an address is held whose payment cannot be made, with no sign that it ever can. */
 const CANNOT_BE_MADE = "payment_cannot_be_made";
-/** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
+/** The reason why an address is held whose attempts landed with errors again and again, at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
-/** So many tries take a quarter of an hour. */
+/** The number of tries within a quarter of an hour. */
 const MAX_TRIES = 20;
 
 /** Effects of the chart `payment`. Each loads the payment by its id; a rejection means: try again later. */
 export class PaymentEffects {
-  readonly #with: PaymentSurroundings;
-  readonly #outcomes: PaymentOutcomes;
+  readonly #with: PaymentEffectParts;
+  readonly #outcomes: PaymentOutcomeReader;
 
-  constructor(surroundings: PaymentSurroundings) {
+  constructor(surroundings: PaymentEffectParts) {
     this.#with = surroundings;
-    this.#outcomes = new PaymentOutcomes(surroundings);
+    this.#outcomes = new PaymentOutcomeReader(surroundings);
   }
 
-  /** What it returns is committed before the first byte leaves: the bytes, their signature and their last height. */
+  /**
+   * Signs a payment; the outcome is committed before the first byte leaves: the bytes, their signature and their last
+   * height.
+   */
   async sign(paymentId: string, failures: number): Outcome {
     const { storage, ledger, clock } = this.#with;
     const inHand = await this.#load(paymentId);
@@ -103,7 +109,7 @@ export class PaymentEffects {
     const found = await ledger.tryTransaction(plan, unsigned);
     const fault = found && faultOfSwap(row, plan, found);
     if (fault?.kind === "marked") return this.#meetMarker(inHand);
-    // After the marker: what another copy has paid is told as paid.
+    // After the marker: payments of another copy are reported as paid.
     if (await isDeclinedPayment(storage, row)) return { event: { type: "REFUSED", fault: SUPERSEDED } };
     if (fault?.kind === "unplanned") return this.#meetMissingPlan(inHand);
     const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));
@@ -172,7 +178,7 @@ export class PaymentEffects {
   }
 
   /** The error with which the newest bytes landed, as enough endpoints tell it. */
-  async #agreedError({ signature }: PaymentRecord): Promise<Agreed<string> | null> {
+  async #agreedError({ signature }: PaymentRecord): Promise<Evidence<string> | null> {
     const [error = null] = signature === null ? [] : await this.#with.ledger.landedErrors([signature]);
     return error;
   }
@@ -200,15 +206,15 @@ export class PaymentEffects {
     return { row, deposit, view, stored, plan: withSeeds(stored, (words) => keys.seed(deposit, words)) };
   }
 
-  /** Nothing is signed for a held address: what is wrong with it is for an operator to see. */
+  /** Holds the address and signs nothing: an operator has to look at its trouble. */
   async #hold(deposit: DepositRecord, reason: string): Promise<never> {
     await holdAddress(this.#with.storage, deposit.id, reason);
     throw new Error(`deposit address ${deposit.id} is held: ${reason}`);
   }
 
   /**
-   * What a collection moves stays at the address, and a sweep takes what is there to where it belongs: neither pays anybody
-   * twice. Nor is an address held for dust that goes back.
+   * Whether a payment pays nobody twice: a collection stays at the address, and a sweep only moves money to its proper
+   * place. An address is not held for a dust refund either.
    */
   #isHarmless({ kind, mint, legs }: PaymentRecord): boolean {
     if (kind === "sweep" || kind === "collect") return true;
@@ -219,7 +225,7 @@ export class PaymentEffects {
 
   /** Whether the plan would close or empty an account that the rules of markers keep, whoever ordered it. */
   #takesFromMarkers({ row, deposit, view: { payments }, plan }: PaymentInHand): boolean {
-    const account = new KeptAccounts(this.#with, { deposit, payments }).takenBy(plan);
+    const account = new KeptAccountList(this.#with, { deposit, payments }).takenBy(plan);
     if (account === null) return false;
     this.#with.log.warn({ payment: row.id, account }, "a plan that would take from a marker is not signed");
     return true;
@@ -345,8 +351,9 @@ export class PaymentEffects {
   }
 
   /**
-   * By which transaction recipients were paid under this marker, where another copy has closed it since: after an operator
-   * released the address, when the marker still stood, or after a version under the same words was signed here that landed.
+   * The transaction that paid recipients under this marker, when another copy has closed the marker since: either after
+   * an operator released the address while the marker stood, or after a version under the same words, signed here, had
+   * landed.
    */
   async #makerOfLostMarker({ row, deposit, stored, view }: PaymentInHand): Promise<string | null> {
     const { storage, ledger, keys } = this.#with;
@@ -361,7 +368,7 @@ export class PaymentEffects {
   }
 
   /**
-   * What was signed here is concluded once enough endpoints show that it landed, and where endpoints differ one of them is
+   * A payment signed here is concluded once enough endpoints show its landing, and if endpoints differ, one endpoint is
    * behind or wrong: neither is a case for an operator.
    */
   async #meetLostMarker(inHand: PaymentInHand, maker: string): Outcome {
@@ -379,7 +386,9 @@ export class PaymentEffects {
   }
 }
 
-/** What a swap pays is decided when it is planned, and a later one had another price. */
+/**
+ * Writes the price of a swap: the amounts are decided when the swap is planned, and a later plan had a different price.
+ */
 function pricedWrites(
   { kind, transactionId, legs }: PaymentRecord,
   indexes: readonly number[],
@@ -417,7 +426,7 @@ function isNobodysToMend({ kind }: TransactionFault): boolean {
 const AGAINST_MARKERS: PaymentFault = { kind: "other", move: null };
 /** Nothing was tried: the order has to find another price. */
 const OUTDATED: PaymentFault = { kind: "other", move: null };
-/** What its owner has does not do for it: the same as a loan below the rent that is due. */
+/** The source has too little for the payment, for example because the loan is below the rent that is due. */
 const UNPAYABLE: PaymentFault = { kind: "source", move: null };
 const SUPERSEDED: PaymentFault = { kind: "superseded", move: null };
 

@@ -1,6 +1,7 @@
 /** `payment` acted out: signing, sending, and reading what the chain made of it. */
 import { payment, type PaymentEvent } from "../../../machines/index.ts";
-import type { PaymentRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { workflow } from "../../engine/index.ts";
 import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
@@ -37,7 +38,7 @@ export function paymentWorkflow(effects: PaymentEffects): PaymentWorkflow {
   });
 }
 
-/** The other payment landed, no matter what its own machine concluded. */
+/** Records that the rival payment landed, whatever the rival's own machine concluded. */
 function rivalWrites(
   order: string,
   { payment: rival, signature, indexes }: Extract<PaymentEvent, { type: "OVERTAKEN" }>,

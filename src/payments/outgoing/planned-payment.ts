@@ -1,12 +1,13 @@
-/** From a plan to a payment: its row, and the start of its machine, for the commit that decides on it. */
+/** Starts payments from plans: the row and the start of the machine, for the deciding commit. */
 import type { payment, PaymentRole } from "../../../machines/index.ts";
-import type { PaymentRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { startOf, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import type { Clock } from "../../runtime.ts";
 import { derivedId } from "../ids.ts";
-import type { Reserved } from "../swap-provider/reserve.ts";
+import type { ReservationResult } from "../swap-provider/reserve.ts";
 import { writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 
 /** Pause before what may pass by itself (an empty sponsor, a node's mood) is tried again. */
@@ -15,7 +16,7 @@ const RETRY_PAUSE_MS = 30_000;
 /** The registered chart of payments that the service signs. */
 export type PaymentWorkflow = Workflow<typeof payment, PaymentTables>;
 
-/** Who pays what to whom. */
+/** A planned payment: payer, recipients and amounts. */
 export interface PlannedPayment {
   readonly transactionId: string;
   readonly address: Address;
@@ -26,18 +27,18 @@ export interface PlannedPayment {
   readonly legs: PaymentRecord["legs"];
   readonly plan: StoredPlan;
   readonly role: PaymentRole;
-  /** What is set aside for it, by its id. */
-  readonly reserve?: (paymentId: string) => Reserved;
+  /** The reservation for the payment, by its id. */
+  readonly reserve?: (paymentId: string) => ReservationResult;
 }
 
-/** What starts a payment: the start of its machine, its row, and what is reserved for it, for one commit. */
-export interface StartedPayment {
+/** Parts of the commit that starts a payment: the machine's start, the row, and the reservations. */
+interface StartedPayment {
   readonly start: StartRequest;
   readonly write: PaymentWrite;
-  readonly reserved: Reserved["writes"];
+  readonly reserved: ReservationResult["writes"];
 }
 
-/** The id follows from address and mark: planning the same payment twice names the same one. */
+/** The id follows from address and mark: planning a payment twice gives the same id. */
 export type StartPayment = (planned: PlannedPayment) => StartedPayment;
 
 /** `workflow` is asked for late, since payments start payments. */

@@ -1,30 +1,32 @@
-/** What the markers on the chain say has become of a payment: the only thing that decides it. */
+/** Reads the outcome of a payment from markers on the chain, which alone decide. */
 import type { RivalPayment } from "../../../machines/index.ts";
-import type { DepositRecord, PaymentRecord } from "../records.ts";
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { MarkersReading } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { signaturesIn } from "./closing.ts";
-import { PaymentsElsewhere, type PaidElsewhere } from "./paid-elsewhere.ts";
+import { OtherCopyReader, type OtherCopyPayment } from "./other-copy-payment.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
-import { deathOf, type Death } from "./signing-anew.ts";
+import { deathOf, type DeathEvidence } from "./signing-anew.ts";
 import { undisputed } from "./plans/undisputed.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
-export interface PaymentInQuestion {
+export interface OrderPayment {
   readonly row: PaymentRecord;
   readonly deposit: DepositRecord;
   readonly view: TransactionView;
 }
 
-/** When and by what signature a payment landed, as far as it is known. */
-export interface Landing {
+/** Time and signature of a payment's landing, as far as known. */
+interface Landing {
   readonly signature: string | null;
   readonly slot: number;
   /** Unix seconds. */
@@ -32,14 +34,14 @@ export interface Landing {
 }
 
 /**
- * `made` with `elsewhere`: by another copy of the database, and what that one has paid. `unmade`: not landed; `death`
- * tells whether its newest bytes can land any more. `unknown`: the marker was made by something that
- * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
+ * `made` with `elsewhere`: another copy of the database has paid, with that payment. `unmade`: not landed; `death`
+ * tells whether the newest bytes can still land. `unknown`: a payment that this database does not know made the marker.
+ * `foreclosed`: an operator has vouched for such an unknown payment: this payment can never land.
  */
-export type PaymentOutcome =
-  | ({ readonly kind: "made"; readonly elsewhere?: PaidElsewhere } & Landing)
+type PaymentOutcome =
+  | ({ readonly kind: "made"; readonly elsewhere?: OtherCopyPayment } & Landing)
   | ({ readonly kind: "overtaken" } & RivalPayment)
-  | { readonly kind: "unmade"; readonly death: Death }
+  | { readonly kind: "unmade"; readonly death: DeathEvidence }
   | { readonly kind: "unknown" }
   | { readonly kind: "foreclosed" };
 
@@ -53,7 +55,7 @@ interface Candidate {
 /** Kinds whose words do not say the amount: which of several payments landed is known by its signature. */
 const UNPRICED: ReadonlySet<PaymentRecord["kind"]> = new Set(["swap", "refund"]);
 
-interface OutcomeReading {
+interface OutcomeParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly keys: DepositKeys;
@@ -62,23 +64,23 @@ interface OutcomeReading {
 }
 
 /** Reads outcomes. A marker that the witnesses disagree about is no outcome: reading rejects, and is tried again. */
-export class PaymentOutcomes {
+export class PaymentOutcomeReader {
   readonly #storage: PaymentStorage;
   readonly #ledger: Ledger;
   readonly #keys: DepositKeys;
   readonly #clock: Clock;
-  readonly #elsewhere: PaymentsElsewhere;
+  readonly #elsewhere: OtherCopyReader;
 
-  constructor({ storage, ledger, keys, clock, assets }: OutcomeReading) {
+  constructor({ storage, ledger, keys, clock, assets }: OutcomeParts) {
     this.#storage = storage;
     this.#ledger = ledger;
     this.#keys = keys;
     this.#clock = clock;
-    this.#elsewhere = new PaymentsElsewhere({ storage, ledger, keys, assets });
+    this.#elsewhere = new OtherCopyReader({ storage, ledger, keys, assets });
   }
 
   /** Rejects with `LedgerUnavailable` where too few witnesses answer. */
-  async read(question: PaymentInQuestion): Promise<PaymentOutcome> {
+  async read(question: OrderPayment): Promise<PaymentOutcome> {
     const { row, deposit, view } = question;
     const plan = readPlan(row.plan);
     const proof = proofOf(plan);
@@ -111,8 +113,8 @@ export class PaymentOutcomes {
     return this.#paidElsewhere(question, { words, delegate }, reading);
   }
 
-  /** Whether the plan that a payment depends on was given up for another one: then the payment can never land. */
-  async isAbandoned({ deposit, view }: Omit<PaymentInQuestion, "row">, planWords: string): Promise<boolean> {
+  /** Whether the plan that a payment depends on was replaced: then the payment can never land. */
+  async isAbandoned({ deposit, view }: Omit<OrderPayment, "row">, planWords: string): Promise<boolean> {
     const plan = view.payments.find((each) => proofOf(readPlan(each.plan))?.planWords === planWords);
     const words = plan === undefined ? undefined : proofOf(readPlan(plan.plan))?.words;
     if (words === undefined) throw new Error(`no payment of ${deposit.id} makes the plan it should follow`);
@@ -124,11 +126,11 @@ export class PaymentOutcomes {
   }
 
   /**
-   * What another copy of this database has paid under these words. A payment that was signed here may have made a marker that
-   * names no plan; none has made a marker that names another plan.
+   * Finds the payment of another copy of this database under these words. A payment signed here may have made a marker
+   * that names no plan; no payment signed here has made a marker that names an unknown plan.
    */
   async #paidElsewhere(
-    question: PaymentInQuestion,
+    question: OrderPayment,
     { words, delegate }: { readonly words: string; readonly delegate: Address | null },
     reading: Moment,
   ): Promise<PaymentOutcome> {
@@ -143,8 +145,11 @@ export class PaymentOutcomes {
     return { kind: "made", elsewhere: found, signature, slot: reading.slot, blockTime };
   }
 
-  /** A drain moves money to where it belongs anyway; it has landed when the markers that it closes are gone. */
-  async #readDrain({ row, deposit }: PaymentInQuestion, plan: StoredPlan): Promise<PaymentOutcome> {
+  /**
+   * The outcome of a drain, which only moves money to its proper place: landed when the markers that it closes are
+   * gone.
+   */
+  async #readDrain({ row, deposit }: OrderPayment, plan: StoredPlan): Promise<PaymentOutcome> {
     const closed = plan.moves.flatMap((move) => (move.does === "unmark" ? [move.words] : []));
     const told = await this.#told(deposit, closed);
     const death = await this.#deathOf(row, { ...told, unmadeAt: [] });
@@ -157,7 +162,7 @@ export class PaymentOutcomes {
     return { kind: "made", ...(await this.#landing(row, reading)) };
   }
 
-  async #told(deposit: DepositRecord, words: readonly string[]): Promise<Agreed<MarkersReading>> {
+  async #told(deposit: DepositRecord, words: readonly string[]): Promise<Evidence<MarkersReading>> {
     const seeds = words.map((each) => this.#keys.seed(deposit, each));
     return this.#ledger.markers(deposit.id, seeds);
   }
@@ -166,11 +171,13 @@ export class PaymentOutcomes {
     return this.#ledger.markerAddress(deposit.id, this.#keys.seed(deposit, words));
   }
 
-  /** Of the newest bytes, by the heights of a reading whose first marker is the one that they make. */
+  /**
+   * The fate of the newest bytes, by the heights of a reading whose first marker is the marker that the bytes make.
+   */
   async #deathOf(
     { signature }: PaymentRecord,
-    { blockHeight, markers, unmadeAt }: Agreed<Omit<MarkersReading, keyof Moment>>,
-  ): Promise<Death> {
+    { blockHeight, markers, unmadeAt }: Evidence<Omit<MarkersReading, keyof Moment>>,
+  ): Promise<DeathEvidence> {
     const [attempt] = signature === null ? [] : await this.#storage.attempts([signature]);
     if (attempt === undefined) return "agreed";
     const agreed: number = markers[0] === "disputed" ? -1 : blockHeight;
@@ -179,8 +186,9 @@ export class PaymentOutcomes {
   }
 
   /**
-   * Of payments under one marker without a plan. An earlier one was dead before the next was signed, so the newest signed
-   * one landed unless enough nodes know better. Words with amounts say who was paid what.
+   * The payment that landed, among payments under one marker without a plan. An earlier payment was dead before the
+   * next was signed, so the newest signed payment landed, unless enough nodes know better. Words with amounts say who
+   * was paid what.
    */
   async #whichLanded(deposit: DepositRecord, paid: readonly Candidate[]): Promise<Candidate | null> {
     const signed = paid.filter(({ row }) => row.signature !== null);
@@ -196,7 +204,7 @@ export class PaymentOutcomes {
     return attempts.find(({ signature }) => signature === maker)?.each ?? (isPriced ? newest : null);
   }
 
-  /** By the chain's heights: when rows were written is told by clocks, of which one may have been set back. */
+  /** The payment signed last, by the chain's heights: rows are dated by clocks, and a clock may have been set back. */
   async #newestSigned(candidates: readonly Candidate[]): Promise<Candidate | null> {
     const signed = candidates.filter(({ row }) => row.signature !== null);
     if (signed.length <= 1) return signed[0] ?? null;
@@ -207,7 +215,7 @@ export class PaymentOutcomes {
   }
 
   async #landedAs(
-    { row, deposit, view }: PaymentInQuestion,
+    { row, deposit, view }: OrderPayment,
     found: Candidate,
     reading: Moment,
   ): Promise<PaymentOutcome> {
@@ -266,7 +274,7 @@ function signaturesOf({ row, plan }: Candidate): readonly string[] {
   return signaturesIn(plan, row.signature);
 }
 
-type Moment = Agreed<Pick<MarkersReading, "slot" | "blockTime">>;
+type Moment = Evidence<Pick<MarkersReading, "slot" | "blockTime">>;
 
 function candidatesFor(words: string, { payments }: TransactionView): readonly Candidate[] {
   return payments.flatMap((row) => {
@@ -276,7 +284,7 @@ function candidatesFor(words: string, { payments }: TransactionView): readonly C
   });
 }
 
-/** By how much the order's number of unpaid recipients changes when `paid` were paid in the place of this payment. */
+/** The change of the order's number of unpaid recipients, when `paid` were paid in place of this payment. */
 function unpaidChange(
   row: PaymentRecord,
   paid: readonly number[],

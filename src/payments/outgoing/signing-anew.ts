@@ -4,7 +4,7 @@
  * long.
  */
 import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 
 /** Milliseconds from the signing on; afterwards one endpoint past the last height suffices. */
 const PATIENCE_MS = 5 * 60_000;
@@ -12,8 +12,11 @@ const PATIENCE_MS = 5 * 60_000;
 /** The newest version of a payment. */
 type Version = Pick<AttemptRecord, "lastValidBlockHeight" | "createdAt">;
 
-/** Heights of one commitment: one that as many endpoints as must agree have reached, and one that any has. */
-export interface ReachedHeights {
+/**
+ * Heights at one commitment: `agreed` is reached by as many endpoints as must agree, `highest` by at least one
+ * endpoint.
+ */
+interface ReachedHeights {
   readonly agreed: number;
   readonly highest: number;
 }
@@ -22,14 +25,17 @@ export interface ReachedHeights {
  * `agreed`: enough witnesses are past the last height. `presumed`: one endpoint is past the last height, and the others had five
  * minutes. A presumed death permits to sign the same words anew; the version keeps its cost.
  */
-export type Death = "agreed" | "presumed" | "none";
+export type DeathEvidence = "agreed" | "presumed" | "none";
 
-/** Judges by heights whether a version can still land. A height above the last one includes the block after it, which accepts it, too. */
+/**
+ * Judges by heights whether a version can still land. A height above the last valid height means that the following
+ * block, which also accepts the bytes, is over.
+ */
 export function deathOf(
   { lastValidBlockHeight, createdAt }: Version,
   { agreed, highest }: ReachedHeights,
   now: number,
-): Death {
+): DeathEvidence {
   if (agreed > lastValidBlockHeight) return "agreed";
   const age = now - createdAt;
   // Below zero the clock was set back, and tells nothing.

@@ -1,26 +1,26 @@
 /** Starting the payments that a plan names, once the plan is on the chain. */
 import type { PaymentEvent } from "../../../machines/index.ts";
-import type { TransactionView } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
+import type { TransactionView } from "../tables/orders.ts";
+import type { PaymentTables } from "../tables.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { StartPayment } from "./planned-payment.ts";
-import { payoutPlan, type Payee } from "./plans/plan-payouts.ts";
-import { depositAddressOf, termsOf, type RoutingTerms, type Sponsored } from "./plans/routing-terms.ts";
-import { proofOf, type Leaf, type StoredPlan } from "./plans/stored-plan.ts";
+import { payoutPlan, type PaidRecipient } from "./plans/plan-payouts.ts";
+import { depositAddressOf, termsOf, type RoutingContext, type SponsorParts } from "./plans/routing-terms.ts";
+import { proofOf, type LeafPayment, type StoredPlan } from "./plans/stored-plan.ts";
 
-/** All of them in one commit, and the count for the order; a second time they are there already. */
-export type StartLeaves = (
+/** Starts all payments of a plan in one commit, with the count for the order; a second time they are there already. */
+export type LeafPaymentHandler = (
   view: TransactionView,
   plan: StoredPlan,
 ) => Promise<EffectOutcome<PaymentEvent, PaymentTables>>;
 
-export interface LeafSurroundings extends Sponsored {
+interface LeafPaymentParts extends SponsorParts {
   readonly assets: Assets;
   readonly startPayment: StartPayment;
 }
 
-export function leafStarter(surroundings: LeafSurroundings): StartLeaves {
+export function leafStarter(surroundings: LeafPaymentParts): LeafPaymentHandler {
   const { assets, startPayment } = surroundings;
   return async (view, plan) => {
     const { id: transactionId, mint } = view.transaction;
@@ -55,9 +55,9 @@ export function leafStarter(surroundings: LeafSurroundings): StartLeaves {
 
 function payeesOfLeaf(
   { recipients }: TransactionView,
-  { indexes, sponsored }: Leaf,
-  { address: own, sponsor }: RoutingTerms,
-): readonly Payee[] {
+  { indexes, sponsored }: LeafPayment,
+  { address: own, sponsor }: RoutingContext,
+): readonly PaidRecipient[] {
   return recipients
     .filter(({ index }) => indexes.includes(index))
     .map(({ index, address, amount }) => ({

@@ -1,46 +1,54 @@
-/** Whether a deposit address may have paid without us: then this database is an old copy, and nothing more may be signed. */
+/**
+ * Looks for payments of a deposit address that this database does not know: if it has any, this database is an old
+ * copy, and must sign nothing more.
+ */
 import { commitEach, commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { DepositRecord, LifeRecord } from "../records.ts";
+import type { LifeRecord } from "../tables/database.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { uncheckedTime } from "../gaps.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";
 
-/** What a held address says of itself when its own signature is on the chain and in no row. */
+/** The reason of a hold when the address has signed a transaction that is in no row. */
 export const UNKNOWN_SPENDING = "unknown_spending";
 
-/** What it says of itself when the nodes lack the history of a gap, so that nothing shows that it has not paid. */
+/**
+ * The reason of a hold when the nodes lack the history of a gap, so that nobody can prove that the address has not
+ * paid.
+ */
 export const MISSING_HISTORY = "missing_history";
 
-/** Why an address is held that may have paid without us. */
-export type SpendingDoubt = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
+/** The reasons to hold an address that may have paid without this database. */
+export type SpendingReason = typeof UNKNOWN_SPENDING | typeof MISSING_HISTORY;
 
-interface Asked {
+interface SpendingParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
 }
 
 /**
- * Signatures of carried-out transactions that the address signed, that no attempt in this database is, and that no
- * operator has explained (that is what makes restoring a backup safe). Markers alone would not do: they are
- * gone once an address was swept. Only a first word when thousands of transactions name the address: while there is a
- * marker, it has the last one.
+ * Signatures of successful transactions that the address signed, but that are no attempt of this database and that no
+ * operator has explained (this makes restoring a backup safe). Markers alone would not be enough: a sweep removes the
+ * markers. When thousands of transactions name the address, the list is incomplete, and an existing marker decides.
  */
 export async function unknownSpending(
-  { storage, ledger }: Asked,
+  { storage, ledger }: SpendingParts,
   address: Address,
 ): Promise<readonly string[]> {
   const { transactions } = await ledger.signedBy(address);
   return unknownAmong(storage, address, transactions);
 }
 
-/** Of what is listed now and what was listed before: a node that is silent about a payment has not undone it. */
+/**
+ * Unknown spending among transactions listed now or before: a node that omits a payment has not undone the payment.
+ */
 async function unknownAmong(
   storage: PaymentStorage,
   address: string,
-  listed: Agreed<readonly OutgoingTransaction[]>,
+  listed: Evidence<readonly OutgoingTransaction[]>,
 ): Promise<readonly string[]> {
   const before = await storage.unknownSignatures(address);
   const { unknown } = await explainedOf(storage, [...new Set([...carriedOut(listed), ...before])]);
@@ -52,7 +60,7 @@ async function unknownAmong(
   return unknown;
 }
 
-/** Remembers what an address has signed, each for itself: another process may remember the same at this moment. */
+/** Stores unknown signatures of an address one by one: another process may store the same signature at this moment. */
 export async function keepUnknown(
   storage: PaymentStorage,
   address: string,
@@ -66,14 +74,14 @@ export async function keepUnknown(
 }
 
 /** The doubt that lies in what nodes list alone, whether or not they have the history of every gap. */
-export async function listedDoubt(asked: Asked, address: Address): Promise<SpendingDoubt | null> {
+export async function listedDoubt(asked: SpendingParts, address: Address): Promise<SpendingReason | null> {
   return (await unknownSpending(asked, address)).length > 0 ? UNKNOWN_SPENDING : null;
 }
 
-/** What an address has signed, and how much of that is believed. */
-export interface Spending extends SpendingElsewhere {
+/** The signatures of an address, and how far they are believed. */
+interface Spending extends OtherCopySpending {
   /** All transactions of the address that nodes list. */
-  readonly transactions: Agreed<readonly OutgoingTransaction[]>;
+  readonly transactions: Evidence<readonly OutgoingTransaction[]>;
   /** False after a gap in the lives of the database of which too few nodes have the history: then there may be more. */
   readonly isProven: boolean;
 }
@@ -83,7 +91,7 @@ export interface Spending extends SpendingElsewhere {
  * reads need no history of that gap.
  */
 export async function spendingOf(
-  { storage, ledger }: Asked,
+  { storage, ledger }: SpendingParts,
   deposit: DepositRecord,
   lives: readonly LifeRecord[],
 ): Promise<Spending> {
@@ -100,8 +108,11 @@ export async function spendingOf(
   return { transactions, isProven, unknown, explained };
 }
 
-/** Why it is not believed that an address has paid nothing but what this database knows; null where it is. */
-export async function spendingDoubt(asked: Asked, deposit: DepositRecord): Promise<SpendingDoubt | null> {
+/** The reason to doubt that an address has paid only payments of this database; null without a doubt. */
+export async function spendingReason(
+  asked: SpendingParts,
+  deposit: DepositRecord,
+): Promise<SpendingReason | null> {
   const { unknown, isProven } = await spendingOf(asked, deposit, await asked.storage.lives());
   if (unknown.length > 0) return UNKNOWN_SPENDING;
   return isProven ? null : MISSING_HISTORY;
@@ -112,16 +123,16 @@ export function checked({ id }: DepositRecord, checkedTo: number): PaymentWrite 
   return { table: "deposits", id, set: { checkedTo } };
 }
 
-/** Those of an address's transactions that moved something and were not signed here, vouched for by an operator or not. */
-interface SpendingElsewhere {
+/** Transactions of an address that moved money and were not signed here, vouched for by an operator or not. */
+interface OtherCopySpending {
   readonly unknown: readonly string[];
   readonly explained: readonly string[];
 }
 
 export async function spendingElsewhere(
   storage: PaymentStorage,
-  transactions: Agreed<readonly OutgoingTransaction[]>,
-): Promise<SpendingElsewhere> {
+  transactions: Evidence<readonly OutgoingTransaction[]>,
+): Promise<OtherCopySpending> {
   return explainedOf(storage, carriedOut(transactions));
 }
 
@@ -132,7 +143,7 @@ function carriedOut(transactions: readonly OutgoingTransaction[]): readonly stri
 async function explainedOf(
   storage: PaymentStorage,
   signatures: readonly string[],
-): Promise<SpendingElsewhere> {
+): Promise<OtherCopySpending> {
   const known = new Set((await storage.attempts(signatures)).map(({ id }) => id));
   const elsewhere = signatures.filter((signature) => !known.has(signature));
   const facts = await Promise.all(elsewhere.map((signature) => storage.fact(explanationOf(signature))));
@@ -147,28 +158,29 @@ export function explanationOf(signature: string): string {
   return `explained:${signature}`;
 }
 
-/** Why an address may have paid without us, as far as this process knows; null where nothing hints at it. */
-export type SpendingCheck = (address: string) => Promise<SpendingDoubt | null>;
+/** The reason to think that an address has paid without us, as far as this process knows; null without a hint. */
+export type SpendingCheck = (address: string) => Promise<SpendingReason | null>;
 
-/** So many are remembered; asking again about a forgotten one costs a call and nothing else. */
+/** The most remembered signatures; asking again about a forgotten signature costs only a call. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * The same question, asked of the chain once per address and process. Once is enough: a database becomes old by being
- * restored, which no process at work on it lives to see, and what is signed after that is in it.
+ * Answers whether an address may have paid without this database, asking the chain once for each address and process.
+ * Once is enough: only a restore makes a database old, no process survives a restore of its database, and everything
+ * signed later is in the database.
  *
- * It is asked before this process signs for an address, ends the wait of one for its deposit, or lets its order be
- * cancelled; planning payouts and refunds look at the chain again each time. So every address of a restored copy is
- * checked before the first thing that could pay twice, or tell a caller that no recipient was paid, and the hundred thousand
- * that are not used cost a start nothing. `reconcile` looks at all of them.
+ * The question is asked before this process signs for an address, ends its wait for a deposit, or lets its order be
+ * cancelled; planning payouts and refunds asks the chain again each time. So every address of a restored copy is
+ * checked before a payment could be made twice, or a caller could be told that no recipient was paid, and a hundred
+ * thousand unused addresses do not slow the start. `reconcile` checks all addresses.
  */
-export function spendingCheck(asked: Asked): SpendingCheck {
+export function spendingCheck(asked: SpendingParts): SpendingCheck {
   const clean = new Set<string>();
   /** The payouts of a payroll are signed at once, and ask at once. */
-  const underWay = new Map<string, Promise<SpendingDoubt | null>>();
+  const underWay = new Map<string, Promise<SpendingReason | null>>();
 
-  const look = async (address: string): Promise<SpendingDoubt | null> => {
-    const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
+  const look = async (address: string): Promise<SpendingReason | null> => {
+    const doubt = await spendingReason(asked, await storedDeposit(asked, address));
     if (doubt !== null) return doubt;
     if (clean.size >= MAX_REMEMBERED) clean.clear();
     clean.add(address);
@@ -189,14 +201,14 @@ export async function holdAddress(storage: PaymentStorage, address: string, reas
 }
 
 /** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */
-export async function refuseUnknownSpending(asked: Asked, address: Address): Promise<void> {
-  const doubt = await spendingDoubt(asked, await storedDeposit(asked, address));
+export async function refuseUnknownSpending(asked: SpendingParts, address: Address): Promise<void> {
+  const doubt = await spendingReason(asked, await storedDeposit(asked, address));
   if (doubt === null) return;
   await holdAddress(asked.storage, address, doubt);
   throw new Error(`deposit address ${address} is held: ${doubt}`);
 }
 
-async function storedDeposit({ storage }: Asked, address: string): Promise<DepositRecord> {
+async function storedDeposit({ storage }: SpendingParts, address: string): Promise<DepositRecord> {
   const [deposit] = await storage.deposits([address]);
   if (deposit === undefined) throw new Error(`deposit address ${address} is not stored`);
   return deposit;

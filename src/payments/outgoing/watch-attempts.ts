@@ -1,14 +1,14 @@
-/** Following the signed attempts of payments: what nodes report of them, and when they can land no more. */
+/** Following the signed attempts of payments: the nodes' reports, and the end of their lives. */
 import type { PaymentEvent } from "../../../machines/index.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { Confirmations } from "./confirmations.ts";
+import { ConfirmedSignatureCache } from "./confirmed-signature-cache.ts";
 import { deathOf } from "./signing-anew.ts";
-import { Resending } from "./resending.ts";
+import { ResendQueue } from "./resend-queue.ts";
 
-interface AttemptWatching {
+interface AttemptWatchParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -17,21 +17,21 @@ interface AttemptWatching {
   readonly intervalMs: number;
 }
 
-/** What one call for statuses takes. */
+/** The most signatures in one call for statuses. */
 const SIGNATURES_A_LOOK = 256;
 
-/** What is reported of an attempt. The payment's marker decides. */
+/** A report about an attempt. The payment's marker decides. */
 type Report = Extract<PaymentEvent, { readonly about: string }>;
 
 /**
- * One node's statuses are enough to read the marker; CONFIRMED is shown to callers and takes enough endpoints. Bytes that are not seen are sent again, unchanged,
- * until enough witnesses are past their last height; not at the first look at them, which comes within one pause of their
- * first send.
+ * Polls attempts. One node's statuses are enough to read the marker; CONFIRMED is shown to callers and needs enough
+ * endpoints. Unseen bytes are resent, unchanged, until enough witnesses are past their last height; not at the first
+ * look, which may come within one pause of the first send.
  */
-export function watchAttempts(watching: AttemptWatching): Watcher {
+export function watchAttempts(watching: AttemptWatchParts): Watcher {
   const { storage, ledger, clock, intervalMs } = watching;
-  const resending = new Resending(watching);
-  const confirmations = new Confirmations(ledger);
+  const resending = new ResendQueue(watching);
+  const confirmations = new ConfirmedSignatureCache(ledger);
 
   return {
     intervalMs,

@@ -5,7 +5,7 @@ import type { PriceSource } from "./prices.ts";
 /** Callers of the API wait for a price. */
 const DEADLINE_MS = 5_000;
 
-/** The same source, asked through `ask`. */
+/** The price source, asked through `ask`. */
 export function askedPrices(source: PriceSource, part: string, ask: AskPart): PriceSource {
   return {
     rate: (giveMint, getMint) => ask(part, (signal) => source.rate(giveMint, getMint, signal), DEADLINE_MS),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../../runtime.ts";
 import type { PriceSource, Rate } from "./prices.ts";
 
-/** Which prices of a source are believed. */
+/** Bounds on believable prices of a source. */
 export interface PriceBounds {
   /**
    * Oldest price that is used, in milliseconds, 1,000 to 3,600,000, for a source that tells when the market had its price
@@ -34,7 +34,7 @@ class PriceRefused extends Error {
   override readonly name = "PriceRefused";
 }
 
-/** How long an accepted price is what the next one is compared with. */
+/** The time for which the next prices are compared with an accepted price. */
 const REFERENCE_MS = 60 * 60_000;
 /** A source that has not answered by then has no price. A caller of the API is waiting. */
 const PATIENCE_MS = 5_000;
@@ -44,7 +44,7 @@ const BPS = 10_000n;
 
 interface Accepted {
   readonly rate: Rate;
-  /** When it was accepted, on our clock. */
+  /** The time when the price was accepted, on our clock. */
   readonly at: number;
 }
 
@@ -53,11 +53,11 @@ interface Accepted {
  * `maxDeviationBps` off the last accepted price. Anything else, an error of the source, and five seconds without an
  * answer reject; nothing is ever made up in place of a price.
  */
-export class GuardedPrices implements PriceSource {
+export class GuardedPriceSource implements PriceSource {
   readonly #source: PriceSource;
   readonly #bounds: CheckedPriceBounds;
   readonly #clock: Clock;
-  /** By the two mints in alphabetical order: a price and its inverse are one. */
+  /** Accepted prices by the two mints in alphabetical order: a price and its inverse are one entry. */
   readonly #accepted = new Map<string, Accepted>();
 
   constructor(source: PriceSource, bounds: CheckedPriceBounds, clock: Clock) {

@@ -1,4 +1,4 @@
-/** What one asset is worth in another: the one thing about money that no chain tells. */
+/** Prices of assets in other assets, which no chain tells. */
 
 /** `give` base units of one asset are worth `get` base units of another. */
 export interface Rate {
@@ -12,9 +12,9 @@ export interface Rate {
 }
 
 /**
- * Where prices come from. Asked for every private quote, whose fee is paid in the deposited asset while the network wants
- * lamports; a host on mainnet answers from its market data. Throwing, like an answer that `PriceBounds` refuse, makes
- * private mode answer ROUTING_UNAVAILABLE, a swap UPSTREAM_ERROR, and a desk sign nothing.
+ * A source of prices. Asked for every private quote, whose fee is paid in the deposited asset while the network wants
+ * lamports; a host on mainnet answers from its market data. An error, or a price refused by `PriceBounds`, makes
+ * private mode answer ROUTING_UNAVAILABLE and a swap UPSTREAM_ERROR, and a desk signs nothing.
  */
 export interface PriceSource {
   /** The mints as in the token list, SOL by its wrapped mint. `signal` is aborted when the price is not waited for any more. */
@@ -23,7 +23,7 @@ export interface PriceSource {
   readonly isFixed?: boolean;
 }
 
-/** What `amount` of the given asset is worth, rounded up: costs are never rounded in the payer's favour. */
+/** The worth of `amount` of the given asset, rounded up: costs are never rounded in the payer's favour. */
 export function worthAtMost(amount: bigint, { give, get }: Rate): bigint {
   return (amount * get + give - 1n) / give;
 }

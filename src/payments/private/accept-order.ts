@@ -1,16 +1,13 @@
 /** Taking an order of private mode: a fresh deposit address, and everything it needs promised in one commit. */
-import type {
-  DepositRecord,
-  PaymentTables,
-  RecipientRecord,
-  ReservationRecord,
-  TransactionRecord,
-} from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
+import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { SOL_MINT } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
-import { startOf, type Companions, type StartRequest } from "../../engine/index.ts";
+import { startOf, type CommitAdditions, type StartRequest } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
@@ -18,13 +15,13 @@ import type { Caller } from "../accounts/caller.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
 import { newId } from "../ids.ts";
 import { isBehindBlock } from "../intake/chain-clock.ts";
-import { clockRefusal } from "../intake/intake.ts";
+import { clockRefusal } from "../intake/intake-check.ts";
 import { isoTime } from "../iso-time.ts";
 import { worthAtMost } from "../prices/prices.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { mostNetworkFees, sponsorCap } from "../purses/sponsor-allowance.ts";
-import { shareOfDay, type ShareOfDay } from "../purses/sponsor-limit.ts";
+import { shareOfDay, type SponsorLimitWrites } from "../purses/sponsor-limit.ts";
 import { boundBy, releaseUncounted, reserveShares } from "../purses/sponsor-share.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import { rateOfSol } from "../quotes/private-pricing.ts";
@@ -47,24 +44,27 @@ export interface CreatedOrderBody extends DepositBody {
 
 /** Orders without a deposit that an account may have open. */
 const MAX_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
-/** How long an address is watched after its order: as closely as before, until its markers may be closed, and after that. */
+/**
+ * How long an address is watched after its order: first as closely as before, then until its markers may be closed,
+ * then slowly.
+ */
 export const LINGER_MS = 15 * 60_000;
 export const QUIET_MS = 24 * 3_600_000;
 export const SLOW_MS = 60 * 24 * 3_600_000;
-/** At most one refund per address in this time. */
+/** The least time between two refunds of an address. */
 export const REFUND_PAUSE_MS = 10 * 60_000;
-/** What ROUTING_UNAVAILABLE advises. */
+/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
 const RETRY_SECONDS = 30;
 
-/** What taking orders needs besides the context. */
-export interface OrderAcceptanceParts extends ServiceContext {
+/** Dependencies of taking orders, besides the context. */
+interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
+  readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
 }
 
-/** An order under its fresh id, and what it may cost. */
+/** A new order under its fresh id, and its reserved costs. */
 interface FreshOrder {
   readonly transaction: TransactionRecord;
   readonly recipients: readonly RecipientRecord[];
@@ -72,7 +72,7 @@ interface FreshOrder {
   /** The sponsor's worst case, and what the sponsor holds, in lamports. */
   readonly reservation: ReservationRecord;
   readonly held: bigint;
-  readonly share: ShareOfDay;
+  readonly share: SponsorLimitWrites;
   /** Both of the account's shares, and the release of what no longer counts against it. */
   readonly ofAccount: readonly PaymentWrite[];
   readonly uncounted: readonly PaymentWrite[];
@@ -107,7 +107,8 @@ export class OrderAcceptance {
     ]).catch(unlessReachable);
     await this.#refuseUncovered(request, cost);
     const order = await this.#freshOrder(request, cost, reading.funds[0]?.lamports ?? 0n);
-    // The chain ends the window: one that began so far behind would be over before its money is final.
+    // The chain's clock ends the window: a window that begins so far in the past would be over before the money is
+    // final.
     if (isBehindBlock(order.deposit.createdAt, reading)) throw clockRefusal("private");
     await request.checkAmounts();
     const { before, limited, after } = writesOf(request, order);
@@ -144,7 +145,7 @@ export class OrderAcceptance {
     if (!isCovered) throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "price_moved" });
   }
 
-  /** What the order may cost the sponsor, in lamports. */
+  /** The highest cost of the order for the sponsor, in lamports. */
   async #costOf({ quote, declared }: CheckedRequest): Promise<RoutingCost> {
     const { ledger, assets, routing, swapper } = this.#with;
     const { inputMint, outputMint, pricedAccounts } = quote;
@@ -241,7 +242,8 @@ export class OrderAcceptance {
 function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWrites {
   const { transaction, recipients, deposit, reservation, held, share, ofAccount, uncounted } = order;
   return {
-    // First: a request that lost the quote to another one is told so, also where the other one took the last room.
+    // First, so that a request that lost its quote to a rival request gets that error, even when the rival took the
+    // last room.
     before: [
       usedQuote(quote, { usedBy: transaction.id, now: transaction.createdAt }),
       ...share.makeRoom,
@@ -260,7 +262,7 @@ function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWr
   };
 }
 
-/** What was answered when the order was taken; the same at every replay. */
+/** The answer to a new order; the same at every replay. */
 export function createdOrderBody(
   { id, createdAt }: Pick<TransactionRecord, "id" | "createdAt">,
   deposit: DepositRecord,

@@ -1,10 +1,12 @@
 /**
- * What an order binds while its address is settled: the sponsor's reservation shrinks to what really stands, and its
- * account's share ends two hours after the payouts, whatever is sent to the address meanwhile.
+ * Adjusts the reservations of an order while its address is settled: the sponsor's reservation shrinks to the existing
+ * markers, and the account's share ends two hours after the payouts, whatever is sent to the address meanwhile.
  */
 import type { DepositAddressEvent } from "../../../machines/index.ts";
-import type { DepositRecord, ReservationRecord } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -20,10 +22,10 @@ import {
   mostBound,
   releaseUncounted,
 } from "../purses/sponsor-share.ts";
-import type { AddressSettlement, Settled } from "./settle-address.ts";
+import type { AddressSettlement, SettlementOutcome } from "./settle-address.ts";
 
-/** What keeping account of it takes. */
-export interface BindingParts {
+/** Dependencies of these adjustments. */
+interface BindingParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -41,7 +43,7 @@ interface SettledOrder {
   readonly isReleased: boolean;
 }
 
-/** The same settlement, with what each of its steps leaves bound in the step's commit. */
+/** The settlement, which also adjusts reservations in the commit of each step. */
 export function boundSettlement(settlement: AddressSettlement, parts: BindingParts): AddressSettlement {
   return {
     collect: (address, params) => settlement.collect(address, params),
@@ -57,7 +59,11 @@ export function boundSettlement(settlement: AddressSettlement, parts: BindingPar
   };
 }
 
-async function bound(parts: BindingParts, order: SettledOrder, settled: Settled): Promise<Settled> {
+async function bound(
+  parts: BindingParts,
+  order: SettledOrder,
+  settled: SettlementOutcome,
+): Promise<SettlementOutcome> {
   const { event } = order;
   const late = event.type === "REFUND_PLANNED" ? await countLate(parts, order) : [];
   // The account's other orders bind its whole share already: the refund is made once they have ended.

@@ -1,21 +1,21 @@
 /** Money at token accounts beside the associated one: brought to where everything else is counted and paid from. */
 import type { Address } from "../../address.ts";
-import { EndpointsDiffer, type FirmCommitment } from "../../ledger/ledger.ts";
+import { EndpointsDifferError, type FirmCommitment } from "../../ledger/ledger.ts";
 import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
-import { transfer, type RoutingTerms } from "../outgoing/plans/routing-terms.ts";
+import { transfer, type RoutingContext } from "../outgoing/plans/routing-terms.ts";
 import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
 
 /** Accounts emptied in one transaction: as many transfers as any payout has at most. The others wait for the next. */
 const MAX_ACCOUNTS = 4;
 
-/** A deposit that is not where it is expected. */
-export interface StrayDeposit extends StrayAccount {
+/** A deposit outside the associated accounts. */
+interface StrayDeposit extends StrayAccount {
   readonly asset: Token;
 }
 
-/** What was found beside the associated accounts, the fullest first, and by which block. */
-export interface StrayDeposits {
+/** Deposits outside the associated accounts, largest first, and the block of the reading. */
+interface StrayDeposits {
   readonly slot: number;
   readonly deposits: readonly StrayDeposit[];
 }
@@ -25,16 +25,16 @@ interface StraysLook {
   readonly assets: Assets;
 }
 
-/** Of which assets, and in what state of the chain. */
-export interface SoughtStrays {
+/** The assets of a search for stray deposits, and its commitment. */
+interface SoughtStrays {
   readonly among: readonly Token[];
   readonly commitment: FirmCommitment;
 }
 
 /**
- * All token accounts of the address that are not the associated ones and hold what counts as a deposit. Opening such an
- * account costs a thousand times what the smallest deposit is worth. Throws `EndpointsDiffer` while an endpoint shows such
- * a deposit that too few others show.
+ * All token accounts of the address that are not the associated ones and hold enough for a deposit. Opening such an
+ * account costs a thousand times the value of the smallest deposit. Throws `EndpointsDifferError` while an endpoint shows
+ * such a deposit that too few others show.
  */
 export async function allStrayDeposits(
   { ledger, assets }: StraysLook,
@@ -49,12 +49,12 @@ export async function allStrayDeposits(
       .map((account) => ({ ...account, asset: assets.named(account.mint) }))
       .filter(({ asset, amount }) => amount >= smallestAmount(asset));
   if (depositsAmong(disputed).length > 0) {
-    throw new EndpointsDiffer(`the token accounts of ${address}`, [endpoint]);
+    throw new EndpointsDifferError(`the token accounts of ${address}`, [endpoint]);
   }
   return { slot, deposits: depositsAmong(accounts) };
 }
 
-/** As many of them as one transaction empties. */
+/** Stray deposits, as many as one transaction can empty. */
 export async function strayDeposits(
   look: StraysLook,
   address: Address,
@@ -65,11 +65,11 @@ export async function strayDeposits(
 }
 
 /**
- * Moves each deposit to the associated account, which the sponsor makes where there is none; the last sweep closes it
- * again. The emptied accounts stay: closing one fails when it gets one unit more at the wrong moment. It needs no
- * marker: made twice, it moves twice what is there to where it belongs.
+ * Moves each deposit to the associated account, which the sponsor makes if absent; the last sweep closes it again. The
+ * emptied accounts stay open: closing an account fails when one more unit arrives at the wrong moment. The collection
+ * needs no marker: a second run only moves further tokens to the right account.
  */
-export function collectionPlan(terms: RoutingTerms, deposits: readonly StrayDeposit[]): StoredPlan {
+export function collectionPlan(terms: RoutingContext, deposits: readonly StrayDeposit[]): StoredPlan {
   const { address, sponsor } = terms;
   const legs = deposits.map(({ asset, amount, address: fromAccount }) => ({
     ...transfer(asset, { from: address, to: address, amount, accountPayer: sponsor }),

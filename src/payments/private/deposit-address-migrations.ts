@@ -1,10 +1,10 @@
-/** How deposit addresses that an older version of their chart has stored go on under the present one. */
+/** Migrates deposit addresses from the first version of their chart. */
 import type { DepositAddressContext } from "../../../machines/index.ts";
-import type { InstanceBefore, Migrated } from "../../engine/index.ts";
+import type { PreviousInstance, MigratedInstance } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
-import type { PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
 
-/** In the first version an operator's word stood in the context for good, and served whoever paid in later. */
+/** The context of the first version, in which an operator's word stayed for good, and served later payers too. */
 interface FirstContext extends DepositAddressContext {
   readonly isReleased: boolean;
   readonly refundTo: Address | null;
@@ -15,7 +15,7 @@ export function fromFirstVersion({
   id,
   context: { isReleased, refundTo, ...context },
   now,
-}: InstanceBefore<FirstContext>): Migrated<never, DepositAddressContext, PaymentTables> {
+}: PreviousInstance<FirstContext>): MigratedInstance<never, DepositAddressContext, PaymentTables> {
   if (!isReleased) return { context };
   const { received, spent } = context;
   const left = Object.entries(received).map(([mint, all]): [string, string] => [

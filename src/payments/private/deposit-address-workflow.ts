@@ -1,16 +1,17 @@
-/** `deposit-address` acted out: its effects, what it watches, and the ledger of the address that its steps write. */
+/** The workflow of `deposit-address`: effects, watches, and the ledger entries that its steps write. */
 import {
   depositAddress,
   type DepositAddressContext,
   type DepositAddressEvent,
   type Movement,
 } from "../../../machines/index.ts";
-import type { EntryRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { EntryRecord } from "../tables/deposits.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { workflow, type InstanceBefore, type Workflow } from "../../engine/index.ts";
+import { workflow, type PreviousInstance, type Workflow } from "../../engine/index.ts";
 import { fromFirstVersion } from "./deposit-address-migrations.ts";
-import type { ReturnTokens } from "./return-tokens.ts";
-import type { ScreenPayers } from "./screen-payers.ts";
+import type { ReturnHandler } from "./return-tokens.ts";
+import type { PayerCheck } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { releaseShareOfDay } from "../purses/sponsor-limit.ts";
 import type { AddressSettlement } from "./settle-address.ts";
@@ -19,19 +20,19 @@ import { releaseShare } from "../purses/sponsor-share.ts";
 /** The registered chart of deposit addresses. */
 export type DepositAddressWorkflow = Workflow<typeof depositAddress, PaymentTables>;
 
-/** Where an address still waits for its deposit. */
+/** States of an address that still waits for its deposit. */
 const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
-/** Where an operator has to look. */
+/** States of an address that an operator has to look at. */
 const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
-/** What an address does in the world. */
-export interface AddressEffects {
+/** Effects of a deposit address. */
+interface AddressEffects {
   readonly settlement: AddressSettlement;
-  readonly sendBack: ReturnTokens;
-  readonly mayServePayers: ScreenPayers;
+  readonly sendBack: ReturnHandler;
+  readonly mayServePayers: PayerCheck;
   /** The transaction that the address belongs to. */
   readonly orderOf: (address: string) => Promise<string>;
-  /** How many steps the address has made. */
+  /** The number of steps that the address has made. */
   readonly versionOf: (address: string) => Promise<number>;
 }
 
@@ -47,9 +48,9 @@ export function depositAddressWorkflow({
     migrate: {
       1: fromFirstVersion,
       // The second version did not hear REDIRECT while it waited or spent; what it stored is the same.
-      2: ({ context }: InstanceBefore<DepositAddressContext>) => ({ context }),
+      2: ({ context }: PreviousInstance<DepositAddressContext>) => ({ context }),
       // Nor did the third one hear PAID_ELSEWHERE while it looked for strays.
-      3: ({ context }: InstanceBefore<DepositAddressContext>) => ({ context }),
+      3: ({ context }: PreviousInstance<DepositAddressContext>) => ({ context }),
     },
     effects: {
       planSettlement: (params, { instance }) => settlement.settle(instance, params),
@@ -99,7 +100,7 @@ interface ContextChange {
   readonly after: DepositAddressContext;
 }
 
-/** What a step adds to the ledger of its address. */
+/** Entries that a step adds to the ledger of its address. */
 function ledgerLines(
   { address, at }: Pick<EntryRecord, "address" | "at">,
   { before, after }: ContextChange,
@@ -109,7 +110,7 @@ function ledgerLines(
   const lines: EntryRecord[] = [];
   for (const [mint, total] of Object.entries(after.received)) {
     const amount = BigInt(total) - BigInt(before.received[mint] ?? "0");
-    // What has come in only grows, so that its total names the line.
+    // The total received only grows, so the total makes the id of the entry unique.
     if (amount > 0n) {
       lines.push({ ...line, id: `${address}:${mint}:${total}`, kind: "deposit", mint, amount });
     }

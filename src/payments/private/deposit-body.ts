@@ -1,10 +1,10 @@
-/** What the caller of an order of private mode is asked to deposit. */
+/** The deposit that a private order asks its caller for. */
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 
-/** Where the money is waited for, how much of what, and until when. */
+/** The awaited deposit: address, amount, asset, and deadline. */
 export interface DepositBody {
   readonly ephemeralAddress: string;
   /** Decimal string. */

@@ -1,9 +1,9 @@
-/** Whether money for an order is on its way: the question that decides if it can still be cancelled. */
-import type { TransactionRecord } from "../records.ts";
+/** Tells whether money for an order is on its way, which decides if the order can still be cancelled. */
+import type { TransactionRecord } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, smallestAmount, type Assets } from "../assets/assets.ts";
-import { holdAddress, spendingDoubt } from "../outgoing/unknown-spending.ts";
+import { holdAddress, spendingReason } from "../outgoing/unknown-spending.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function hasDeposit(
   // What has paid was paid, though a copy of an older database may be the one that is asked.
   if (deposit.heldReason !== null) return true;
   if ((await ledger.signedBy(deposit.id)).transactions.length > 0) return true;
-  const doubt = await spendingDoubt({ storage, ledger }, deposit);
+  const doubt = await spendingReason({ storage, ledger }, deposit);
   if (doubt !== null) {
     await holdAddress(storage, deposit.id, doubt);
     return true;

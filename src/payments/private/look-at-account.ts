@@ -1,36 +1,36 @@
-/** The cheapest look at a deposit address: one of its accounts each time, so that a hundred addresses are one call. */
-import type { DepositRecord } from "../records.ts";
+/** The cheapest look at deposit addresses: one account for each address, a hundred addresses in a call. */
+import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 
-/** What is remembered of an address while it is watched. */
+/** The memory of a watched address. */
 export interface WatchedAddress {
   readonly address: Address;
   /** The deposit window's end, in milliseconds of the chain's clock; never, when it waits for no deposit any more. */
   readonly endsAt: number;
   /** The asset in which the order expects its money, by its place among the assets. */
   readonly expected: number;
-  /** Where each asset is kept, as far as it was looked at: nothing is derived twice. */
+  /** Known accounts by asset: nothing is derived twice. */
   readonly accounts: (Address | undefined)[];
-  /** So many looks so far. */
+  /** The number of looks so far. */
   looks: number;
   /** An account held something else than was last said, and what it is has not been read yet. */
   hasChanged: boolean;
-  /** What was last said of it, by asset; nothing of any, before anything was. */
+  /** The last reported balance, by asset; zeros before the first report. */
   said: readonly bigint[];
-  /** Whether it was said then that the window is over. */
+  /** Whether that report said that the window is over. */
   isSaidOver: boolean;
-  /** At which look it was said. */
+  /** The number of the look that reported. */
   saidAtLook: number;
 }
 
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** Nothing of each asset: what an address holds before anybody has looked. */
+/** A zero balance for every asset, before the first look. */
 const NOTHING: readonly bigint[] = [];
 
-/** One that was not looked at yet. */
+/** A watched address before its first look. */
 export function watchedAddress(deposit: DepositRecord, { tokens }: Assets): WatchedAddress {
   return {
     address: deposit.id,
@@ -56,8 +56,8 @@ function assetInTurn({ looks, expected }: WatchedAddress, assets: number): numbe
 }
 
 /**
- * Looks at one account of each address, at finalized: one call for a hundred of them. It finds out no more than where to
- * look closely, `hasChanged`; which block it was, and what else is there, it does not know.
+ * Looks at one account of each address, at finalized, in one call for a hundred addresses. The look only marks
+ * addresses for a full reading (`hasChanged`): the look reveals neither the block nor other assets.
  */
 export async function lookAtOneAccount(
   { ledger, assets }: { readonly ledger: Ledger; readonly assets: Assets },

@@ -1,18 +1,18 @@
-/** Who sends and who is paid by an order of private mode: each can be paid, none is the service itself, all are served. */
+/** Checks sender and recipients of a private order: all can be paid, are served, and are not the service itself. */
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
-import { screenParties, type Screen } from "../recipients/screening.ts";
+import { screenParties, type ScreenAddress } from "../recipients/screening.ts";
 import type { ServiceContext } from "../service-context.ts";
 
-/** What checking the parties of an order needs. */
-export interface OrderPartiesParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
+/** Dependencies of checking the parties of an order. */
+interface OrderPartiesParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
   /** Sponsor, treasury and desk. */
   readonly ownWallets: readonly Address[];
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
 }
 
 /** Throws what is wrong with a party of the order: `INVALID_RECIPIENT`, `VALIDATION_ERROR` or `AMOUNT_TOO_SMALL`. */

@@ -1,5 +1,6 @@
-/** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
-import type { DepositRecord, PaymentTables } from "../records.ts";
+/** An operator's order to return tokens of a mint that the service does not use: its rules, and its commit. */
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { parseAddress, SOL_MINT, type Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
@@ -9,23 +10,23 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
-import { refusedAmong, type Screen } from "../recipients/screening.ts";
+import { refusedAmong, type ScreenAddress } from "../recipients/screening.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { nameOfMint } from "../outgoing/plans/other-mints.ts";
 import { findReturn } from "../outgoing/plans/plan-return.ts";
 import { ReleaseRefused } from "./release-deposit.ts";
-import { spendingDoubt } from "../outgoing/unknown-spending.ts";
+import { spendingReason } from "../outgoing/unknown-spending.ts";
 
-/** Which tokens, and to whom. */
-export interface ReturnOrder {
+/** The tokens of a return, and their receiver. */
+export interface ReturnRequest {
   /** Any mint but the service's own assets; SOL's stands for wrapped SOL. */
   readonly mint: string;
   /** The owner who gets them; the order's `sender` when left out, like every refund. */
   readonly to?: string | undefined;
 }
 
-/** What was ordered. Amounts are decimal strings in whole units. */
+/** An ordered return. Amounts are decimal strings in whole units. */
 export interface OrderedReturn {
   readonly transactionId: string;
   readonly address: string;
@@ -33,26 +34,28 @@ export interface OrderedReturn {
   readonly to: string;
   readonly amount: string;
   /**
-   * What stays for another word: in frozen accounts, in more accounts than one transaction empties, or beyond what another
-   * person has asked for.
+   * The rest that needs a further order: tokens in frozen accounts, in more accounts than one transaction empties, or
+   * beyond the amount that another person has asked for.
    */
   readonly left: string;
 }
 
-/** What another person is asked to confirm. */
+/** A return that a second person is asked to confirm. */
 export interface ProposedReturn extends OrderedReturn {
   /** Raw units: no more goes there. */
   readonly units: bigint;
 }
 
-/** A return that an operator orders, and what belongs into its commit. */
+/** An operator's order of a return, and further writes of its commit. */
 export interface ReturnCommand {
   readonly transactionId: string;
-  readonly order: ReturnOrder;
-  /** The most, in raw units, that another person has asked for and this one confirms; null where this one asks. */
+  readonly order: ReturnRequest;
+  /**
+   * The most, in raw units, that a first person has asked for and this person confirms; null when this person asks.
+   */
   readonly confirmed: bigint | null;
   readonly writesFor: (ordered: OrderedReturn) => readonly PaymentWrite[];
-  /** Keeps for another person what it takes two to send. */
+  /** Keeps a return that needs two persons until the second person confirms. */
   readonly propose: (proposed: ProposedReturn) => Promise<void>;
 }
 
@@ -63,17 +66,17 @@ interface Shared {
   readonly sponsor: Address;
 }
 
-/** What is checked before tokens go to another owner than the sender. */
+/** Checks before tokens go to an owner other than the sender. */
 interface Redirecting {
   /** Null when the host does not screen. */
-  readonly screen: Screen | null;
-  /** How many people it takes to send money to another address. */
+  readonly screen: ScreenAddress | null;
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
   /** Addresses of the service's purses. They get no tokens of a customer. */
   readonly ownAddresses: readonly Address[];
 }
 
-/** What ordering a return needs. */
+/** Dependencies of ordering a return. */
 interface Returning extends Shared, Redirecting {
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -189,7 +192,7 @@ async function checkElsewhere(
 
 async function refuseWhileHeld({ storage, ledger }: Shared, deposit: DepositRecord): Promise<void> {
   const { id, heldReason } = deposit;
-  const reason = heldReason ?? (await spendingDoubt({ storage, ledger }, deposit));
+  const reason = heldReason ?? (await spendingReason({ storage, ledger }, deposit));
   if (reason === null) return;
   throw new ReleaseRefused(`deposit address ${id} is held (${reason}): release it first, without a mint`);
 }

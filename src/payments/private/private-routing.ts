@@ -1,16 +1,16 @@
-/** What private mode adds to the service: its terms, its keys, its machines and what they poll the chain for. */
+/** The private-mode part of the service: terms, keys, machines and chain watches. */
 import type { AnyWorkflow, Watcher } from "../../engine/index.ts";
-import type { PrivatePricing, PrivateRoutingTerms } from "../quotes/private-pricing.ts";
+import type { PrivatePricing, PrivateRoutingRules } from "../quotes/private-pricing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { PrivateTransferWorkflow } from "./private-transfer-workflow.ts";
 
-/** What private mode polls the chain for. */
-export type WatchKind = "attempts" | "deposits" | "recentDeposits" | "lateDeposits" | "slowDeposits";
+/** Kinds of watches of private mode. */
+type WatchKind = "attempts" | "deposits" | "recentDeposits" | "lateDeposits" | "slowDeposits";
 
-/** What private mode adds to the service. */
+/** The private-mode part of a service. */
 export interface PrivateRouting {
-  readonly terms: PrivateRoutingTerms;
+  readonly terms: PrivateRoutingRules;
   readonly keys: DepositKeys;
   readonly orders: PrivateTransferWorkflow;
   readonly addresses: DepositAddressWorkflow;

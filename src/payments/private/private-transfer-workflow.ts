@@ -1,7 +1,7 @@
 /** `private-transfer` acted out: its payouts, and the rows its steps write. */
 import { privateTransfer, type PrivateTransferContext, type TransferMeta } from "../../../machines/index.ts";
-import type { PaymentTables } from "../records.ts";
-import { workflow, type InstanceBefore, type Workflow } from "../../engine/index.ts";
+import type { PaymentTables } from "../tables.ts";
+import { workflow, type PreviousInstance, type Workflow } from "../../engine/index.ts";
 import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";
 
@@ -15,7 +15,7 @@ export function privateTransferWorkflow(
   return workflow(privateTransfer)<PaymentTables>({
     version: 2,
     // The first version did not hear DECLINED while it paid; what it stored is the same.
-    migrate: { 1: ({ context }: InstanceBefore<PrivateTransferContext>) => ({ context }) },
+    migrate: { 1: ({ context }: PreviousInstance<PrivateTransferContext>) => ({ context }) },
     effects: {
       route: (_params, { instance }) => routing.route(instance),
       reroute: ({ payment, fault }, { instance }) => routing.reroute(instance, payment, fault),

@@ -1,6 +1,8 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
-import type { DepositRecord, PaymentTables, VouchingRecord } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord, VouchingRecord } from "../tables/deposits.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Engine, SendResult } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
@@ -13,33 +15,36 @@ import { depositContext } from "../deposit-context.ts";
 import { uncheckedTime } from "../gaps.ts";
 import { isoTime } from "../iso-time.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
-import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
+import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
 import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { boundAgain } from "../purses/bound-again.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
-import { moneyThere, type MoneyParts, type MoneyThere } from "./vouched-money.ts";
+import { moneyThere, type MoneyParts, type VouchingEvidence } from "./vouched-funds.ts";
 
-/** What was released. */
+/** A released deposit. */
 export interface ReleasedDeposit {
   readonly transactionId: string;
   readonly address: string;
-  /** Why it was held, null when it was not. */
+  /** The reason why the address was held; null for an address that was not held. */
   readonly heldReason: string | null;
   /** Transactions of the address that this database did not know and that the operator has hereby vouched for. */
   readonly explained: readonly string[];
   /**
-   * A time in which this database was not at work, from and to in ISO 8601: that no payment was made in it which is not
-   * named here is the operator's word. Null where there is none that was not checked.
+   * A time in which this database was not at work, from and to in ISO 8601: the operator vouches that no payment other
+   * than the named ones was made in that time. Null when all time was checked.
    */
   readonly vouchedTime: { readonly from: string; readonly to: string } | null;
-  /** The money that had come in by then. Whatever comes later is judged anew. */
+  /** The money received by then. Later money is judged anew. */
   readonly vouchedFor: {
-    /** The transactions that brought it, as far as the nodes list them. */
+    /** The transactions that brought the money, as far as nodes list them. */
     readonly signatures: readonly string[];
-    /** In whole units, by mint. */
+    /** Amounts in whole units, by mint. */
     readonly amounts: Readonly<Record<string, string>>;
   };
-  /** What may go to another address than the sender's, network costs included, in whole units by mint; null for the sender. */
+  /**
+   * Amounts that may go to an address other than the sender's, network costs included, in whole units by mint; null for
+   * a refund to the sender.
+   */
   readonly allowed: Readonly<Record<string, string>> | null;
 }
 
@@ -48,21 +53,21 @@ export class ReleaseRefused extends Error {
   override readonly name = "ReleaseRefused";
 }
 
-/** How an address is let go of, and what belongs into the same commit. */
-export interface ReleaseOrder {
+/** The release of an address, and further writes of its commit. */
+export interface ReleaseRequest {
   /**
-   * Where what is there goes, and then no recipient is paid; null where recipients are paid and the rest goes to the sender.
-   * `money` is what another person was asked to agree with; null for what is there now.
+   * The receiver of all money, with no recipient paid; null when recipients are paid and the rest goes to the sender.
+   * `money` is the money that a second person was asked to agree with; null for the present money.
    */
-  readonly refundTo: { readonly to: Address; readonly money: MoneyThere | null } | null;
-  /** Read before the address is, and in the same commit: of several who decide at once one does. */
+  readonly refundTo: { readonly to: Address; readonly money: VouchingEvidence | null } | null;
+  /** A guard, read before the address and written in the same commit: of concurrent decisions only one succeeds. */
   readonly guardOf: (address: string) => Promise<PaymentWrite>;
-  /** What else belongs into the same commit. */
+  /** Further writes of the same commit. */
   readonly writesFor: (released: ReleasedDeposit) => readonly PaymentWrite[];
 }
 
-/** What releasing needs. */
-export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
+/** Dependencies of a release. */
+interface ReleaseParts extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;
   readonly addresses: DepositAddressWorkflow;
@@ -77,9 +82,9 @@ export interface Releasing extends MoneyParts, Pick<ServiceContext, "clock"> {
  * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */
 export async function releaseDeposit(
-  { clock, keys, engine, addresses, ...parts }: Releasing,
+  { clock, keys, engine, addresses, ...parts }: ReleaseParts,
   transactionId: string,
-  order: ReleaseOrder,
+  order: ReleaseRequest,
 ): Promise<ReleasedDeposit> {
   const { storage, ledger, assets } = parts;
   const view = await storage.transaction(transactionId);
@@ -128,7 +133,7 @@ export async function releaseDeposit(
     { table: "vouchings", insert: word },
     ...explained.map((signature) => explanation(signature, transactionId)),
   ];
-  const elsewhere = new PaymentsElsewhere({ ...parts, keys });
+  const elsewhere = new OtherCopyReader({ ...parts, keys });
   // An order that another copy has paid ends as paid, wherever the rest goes.
   const paysNobody = refundTo !== null && !(isOpen && (await elsewhere.hasPaidRecipients(deposit, view)));
   const type = paysNobody ? "REDIRECT" : "RELEASE";
@@ -141,14 +146,14 @@ function explanation(signature: string, transactionId: string): PaymentWrite {
   return { table: "facts", insert: { id: explanationOf(signature), value: transactionId } };
 }
 
-/** What an operator has decided about an address, and what belongs into the commit of its step. */
+/** An operator's decision about an address, and further writes of its commit. */
 interface Decided {
   readonly type: "RELEASE" | "REDIRECT";
   readonly writes: readonly PaymentWrite[];
 }
 
 async function giveWord(
-  { storage, engine, addresses }: Pick<Releasing, "storage" | "engine" | "addresses">,
+  { storage, engine, addresses }: Pick<ReleaseParts, "storage" | "engine" | "addresses">,
   word: VouchingRecord,
   { type, writes }: Decided,
 ): Promise<void> {
@@ -161,7 +166,10 @@ async function giveWord(
   }
 }
 
-/** Why the word was not committed: another one came first, or the address made a step after its money was read. */
+/**
+ * The reason why the release was not committed: another decision came first, or the address made a step after its money
+ * was read.
+ */
 async function sentenceOf(
   storage: Pick<PaymentStorage, "vouchings">,
   { result }: Extract<SendResult, { kind: "refused" }>,
@@ -172,10 +180,10 @@ async function sentenceOf(
   return isDecided ? `somebody else has just decided about deposit address ${address}` : atWork(address);
 }
 
-/** What an order of release covers, of this money. */
+/** The part of this money that a release covers. */
 function coveredBy(
-  { refundTo }: ReleaseOrder,
-  { slot, signatures, came, there }: MoneyThere,
+  { refundTo }: ReleaseRequest,
+  { slot, signatures, came, there }: VouchingEvidence,
   address: string,
 ): Omit<VouchingRecord, "id" | "step" | "at"> {
   const elsewhere =
@@ -187,8 +195,11 @@ function atWork(address: string): string {
   return `deposit address ${address} is at work: try again when it has come to rest`;
 }
 
-/** In whole units what there is of each asset, where there is any. */
-export function shownAmounts(units: MoneyThere["came"], assets: Assets): Readonly<Record<string, string>> {
+/** Amounts above zero in whole units, by mint. */
+export function shownAmounts(
+  units: VouchingEvidence["came"],
+  assets: Assets,
+): Readonly<Record<string, string>> {
   const some = Object.entries(units).filter(([, amount]) => amount !== "0");
   return Object.fromEntries(
     some.map(([mint, amount]) => [mint, formatAmount(BigInt(amount), assets.named(mint).decimals)]),
@@ -205,12 +216,12 @@ async function mayPayRecipients(
 }
 
 /**
- * While an order is open, its payouts go on once its address is released. A transaction that this database does not know
- * may have made them already, so each must have made a marker that stands: then only the database that knows of the others
- * can go on.
+ * While an order is open, its payouts go on once its address is released. An unknown transaction may have made the same
+ * payouts already. So every unknown transaction must have made an existing marker: then the chain refuses a second
+ * payment.
  */
 async function refuseUnlessRecognised(
-  { storage, ...parts }: Pick<Releasing, "storage" | "ledger" | "keys" | "assets">,
+  { storage, ...parts }: Pick<ReleaseParts, "storage" | "ledger" | "keys" | "assets">,
   paid: TransactionView & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {

@@ -1,13 +1,13 @@
 /** Tells which transactions of another copy of this database could be paid a second time here: those without a standing marker. */
-import type { TransactionView } from "../payment-storage.ts";
-import type { DepositRecord } from "../records.ts";
+import type { TransactionView } from "../tables/orders.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { plannedElsewhere, type PlanNaming } from "../outgoing/planned-elsewhere.ts";
+import { plannedElsewhere, type PlanNameParts } from "../outgoing/planned-elsewhere.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { excessWords, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
 /** Reads which payments the chain would refuse. */
-interface MarkerReading extends PlanNaming {
+interface MarkerReading extends PlanNameParts {
   readonly ledger: Pick<Ledger, "markers" | "markedBy" | "markerAddress">;
 }
 
@@ -17,9 +17,9 @@ interface PaidOrder extends TransactionView {
 }
 
 /**
- * Those of the transactions that made none of the markers under which this database may still pay: the order's own, those of
- * its open payments, and those that follow from the markers that stand. The marker has to stand now: one that was swept has
- * a maker too, and refuses nothing.
+ * Filters unknown transactions that made no marker under which this database may still pay: the order's marker, the
+ * markers of its open payments, and the markers that follow from existing markers. The marker must exist now: a swept
+ * marker refuses nothing.
  */
 export async function repeatableSpending(
   reading: MarkerReading,
@@ -40,8 +40,8 @@ export async function repeatableSpending(
 }
 
 /**
- * From the order's own marker and those of its open payments on, what the markers that stand lead to: the payments of a plan
- * that another copy has made, and the next refund of excess.
+ * Words that follow from existing markers, beginning with the markers of the order and of its open payments: the
+ * payments of a plan that another copy has made, and the next refund of excess.
  */
 async function standingWords(reading: MarkerReading, order: PaidOrder): Promise<readonly string[]> {
   const { deposit, payments } = order;

@@ -1,4 +1,4 @@
-/** The payment that an operator has ordered: tokens of a mint that is none of ours, planned on what the chain shows by then. */
+/** The payment that an operator has ordered: foreign tokens, planned by the chain's balances at that time. */
 import type { ReturnParams } from "../../../machines/index.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { knownAddress, type Address } from "../../address.ts";
@@ -8,11 +8,11 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { nameOfMint } from "../outgoing/plans/other-mints.ts";
 import { findReturn } from "../outgoing/plans/plan-return.ts";
 import type { StartPayment } from "../outgoing/planned-payment.ts";
-import type { Settled } from "./settle-address.ts";
-import { spendingDoubt } from "../outgoing/unknown-spending.ts";
+import type { SettlementOutcome } from "./settle-address.ts";
+import { spendingReason } from "../outgoing/unknown-spending.ts";
 
 /** The effect of the operator's word at a deposit address. */
-export type ReturnTokens = (address: string, params: ReturnParams) => Promise<Settled>;
+export type ReturnHandler = (address: string, params: ReturnParams) => Promise<SettlementOutcome>;
 
 export function returnTokens({
   log,
@@ -25,14 +25,14 @@ export function returnTokens({
   readonly sponsor: Address;
   readonly log: Logger;
   readonly startPayment: StartPayment;
-}): ReturnTokens {
+}): ReturnHandler {
   const { storage, ledger } = shared;
   return async (address, { mint, to, atMost, settledSlot }) => {
     const [deposit] = await storage.deposits([address]);
     const view = deposit === undefined ? null : await storage.transaction(deposit.transactionId);
     if (deposit === undefined || view === null) throw new Error(`deposit address ${address} is not stored`);
     if (deposit.heldReason !== null) return { event: { type: "HELD", reason: deposit.heldReason } };
-    const doubt = await spendingDoubt({ storage, ledger }, deposit);
+    const doubt = await spendingReason({ storage, ledger }, deposit);
     if (doubt !== null) return { event: { type: "HELD", reason: doubt } };
     const receiver = knownAddress(to);
     const found = await findReturn(shared, {

@@ -1,7 +1,8 @@
-/** Paying a funded order out: the payouts of all recipients, and what comes after one that failed. */
+/** Pays a funded order out: payouts to all recipients, and the next payments after a failed payout. */
 import type { PaymentFault } from "../../../machines/index.ts";
-import type { PaymentRecord } from "../records.ts";
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
@@ -11,23 +12,23 @@ import {
   payeesOf,
   payoutPlan,
   replacementPlan,
-  type Payee,
-  type PayoutWords,
+  type PaidRecipient,
+  type PayoutMarker,
 } from "../outgoing/plans/plan-payouts.ts";
-import type { OrderRouting, Routed } from "../outgoing/order-routing.ts";
+import type { OrderRouting, RoutingOutcome } from "../outgoing/order-routing.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
 import {
   depositAddressOf,
   termsOf,
-  type RoutingTerms,
-  type Sponsored,
+  type RoutingContext,
+  type SponsorParts,
 } from "../outgoing/plans/routing-terms.ts";
 import {
   followedBy,
   proofOf,
   readPlan,
   withSeeds,
-  type Leaf,
+  type LeafPayment,
   type StoredPlan,
 } from "../outgoing/plans/stored-plan.ts";
 import { plannedElsewhere } from "../outgoing/planned-elsewhere.ts";
@@ -35,8 +36,8 @@ import { undisputed } from "../outgoing/plans/undisputed.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 
-/** What routing orders takes. */
-export interface RoutingSurroundings extends Sponsored {
+/** Dependencies of routing. */
+interface PayoutRoutingParts extends SponsorParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
@@ -48,13 +49,13 @@ type Planned = Omit<PlannedPayment, "transactionId" | "address" | "mint">;
 
 /** Routes sends and payrolls. Swaps are routed by `SwapRouting`. */
 export class PayoutRouting implements OrderRouting {
-  readonly #with: RoutingSurroundings;
+  readonly #with: PayoutRoutingParts;
 
-  constructor(surroundings: RoutingSurroundings) {
+  constructor(surroundings: PayoutRoutingParts) {
     this.#with = surroundings;
   }
 
-  async route(transactionId: string): Promise<Routed> {
+  async route(transactionId: string): Promise<RoutingOutcome> {
     const { storage, ledger, assets, sponsor } = this.#with;
     const view = await this.#load(transactionId);
     const { transaction, recipients } = view;
@@ -68,7 +69,7 @@ export class PayoutRouting implements OrderRouting {
       pricedAccounts: quote?.pricedAccounts ?? 0,
     });
     const chunks = chunksOf({ asset, sponsor }, payees);
-    const words: PayoutWords = { words: ORDER_WORDS, follows: null };
+    const words: PayoutMarker = { words: ORDER_WORDS, follows: null };
     if (chunks !== null) return this.#replace(view, terms, { words, leaves: chunks, leftOut: [] });
     const { start, write } = this.#start(view, {
       kind: "payout",
@@ -80,7 +81,7 @@ export class PayoutRouting implements OrderRouting {
     return { event: { type: "ROUTED", payouts: 1, unpaid: 0 }, starts: [start], writes: [write] };
   }
 
-  async reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<Routed> {
+  async reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<RoutingOutcome> {
     const view = await this.#load(transactionId);
     const row = view.payments.find(({ id }) => id === payment);
     if (row === undefined) throw new Error(`payment ${payment} is not stored`);
@@ -102,7 +103,7 @@ export class PayoutRouting implements OrderRouting {
   }
 
   /** The plan of another copy of the database, where it stands in the place of this payout; null where none does. */
-  async #followElsewhere(view: TransactionView, row: PaymentRecord): Promise<Routed | null> {
+  async #followElsewhere(view: TransactionView, row: PaymentRecord): Promise<RoutingOutcome | null> {
     const { storage, ledger, keys, sponsor } = this.#with;
     const stored = readPlan(row.plan);
     const proof = proofOf(stored);
@@ -127,8 +128,12 @@ export class PayoutRouting implements OrderRouting {
     return this.#replace(view, await termsOf(this.#with, row.address), replaced);
   }
 
-  /** The same under the same words, with the loan that the address needs by now. */
-  async #payAgain(view: TransactionView, plan: StoredPlan, payees: readonly Payee[]): Promise<Routed> {
+  /** Pays again under the same words, with the loan that the address needs by now. */
+  async #payAgain(
+    view: TransactionView,
+    plan: StoredPlan,
+    payees: readonly PaidRecipient[],
+  ): Promise<RoutingOutcome> {
     const { transaction, payments } = view;
     const words = { words: proofOf(plan)?.words ?? ORDER_WORDS, follows: followedBy(plan) };
     const terms = await termsOf(this.#with, depositAddressOf(transaction));
@@ -143,10 +148,14 @@ export class PayoutRouting implements OrderRouting {
   }
 
   /**
-   * Those whom the chain would pay now. Each one whose own instruction fails is left out by its index; where an error does
-   * not tell whose it is, nothing is concluded.
+   * The payees whom the chain would pay now. A payee whose own instruction fails is left out; an error that names no
+   * instruction throws.
    */
-  async #payable(row: PaymentRecord, plan: StoredPlan, fault: PaymentFault): Promise<readonly Payee[]> {
+  async #payable(
+    row: PaymentRecord,
+    plan: StoredPlan,
+    fault: PaymentFault,
+  ): Promise<readonly PaidRecipient[]> {
     const { storage, ledger, keys } = this.#with;
     const [deposit] = await storage.deposits([row.address]);
     if (deposit === undefined) throw new Error(`deposit address ${row.address} is not stored`);
@@ -173,13 +182,13 @@ export class PayoutRouting implements OrderRouting {
   /** Starts the plan that names these payments; they follow once it is confirmed. */
   #replace(
     view: TransactionView,
-    terms: RoutingTerms,
+    terms: RoutingContext,
     replaced: {
-      readonly words: PayoutWords;
-      readonly leaves: readonly Leaf[];
+      readonly words: PayoutMarker;
+      readonly leaves: readonly LeafPayment[];
       readonly leftOut: readonly number[];
     },
-  ): Routed {
+  ): RoutingOutcome {
     const { words, leaves, leftOut } = replaced;
     const { start, write } = this.#start(view, {
       kind: "plan",
@@ -204,8 +213,8 @@ export class PayoutRouting implements OrderRouting {
   }
 }
 
-/** So many recipients cannot be paid. */
-function given(unpaid: number): Routed {
+/** The event for recipients who cannot be paid. */
+function given(unpaid: number): RoutingOutcome {
   return { event: { type: "ROUTED", payouts: 0, unpaid } };
 }
 
@@ -219,8 +228,8 @@ function unpaidOf({ payments, recipients }: TransactionView, plan: StoredPlan): 
   return recipients.filter(({ index, status }) => plan.indexes.includes(index) && status !== "paid").length;
 }
 
-/** The payees of a payout as it was planned: who pays for whose account stays as it is. */
-function payeesIn(row: PaymentRecord, { indexes, moves }: StoredPlan): readonly Payee[] {
+/** The payees of a planned payout, with the planned payers of token accounts. */
+function payeesIn(row: PaymentRecord, { indexes, moves }: StoredPlan): readonly PaidRecipient[] {
   return moves.slice(moves.length - indexes.length).map((move, position) => {
     if (move.does !== "transfer") throw new Error(`payment ${row.id} does not end with its transfers`);
     const { to: address, amount, accountPayer, from } = move;
@@ -229,6 +238,6 @@ function payeesIn(row: PaymentRecord, { indexes, moves }: StoredPlan): readonly 
 }
 
 /** Payees of one order are all different addresses. */
-function isLegOf(move: StoredPlan["moves"][number], { address }: Payee): boolean {
+function isLegOf(move: StoredPlan["moves"][number], { address }: PaidRecipient): boolean {
   return move.does === "transfer" && move.to === address;
 }

@@ -1,30 +1,31 @@
 /** Screens those who paid in to a deposit address, by amount: what came in must have come from payers who are served. */
 import type { PaymentStorage } from "../payment-storage.ts";
 import { knownAddress } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
-import { cameIn, type CameIn } from "./came-in.ts";
-import { refusedAmong, type Screen, type ScreenedParty } from "../recipients/screening.ts";
-import { vouchedMoney, type VouchedMoney } from "./vouched-money.ts";
+import { receivedFunds, type ReceivedFunds } from "./received-funds.ts";
+import { refusedAmong, type ScreenAddress, type ScreenedAddress } from "../recipients/screening.ts";
+import { vouchedFunds, type VouchedFunds } from "./vouched-funds.ts";
 
 /**
- * Whether the money at a deposit address may move: the sender, who gets what is refunded, is not refused, and all that
- * came in came from payers who are not refused, but for what an operator has vouched for. False is final until an operator
- * releases the address. Rejects when it is not known now: the host or the chain cannot be asked, or the nodes do not list yet where the money came from.
+ * Whether the money at a deposit address may move: `screen` refuses neither the sender, who receives refunds, nor any
+ * payer, except for money that an operator has vouched for. False is final until an operator releases the address.
+ * Rejects when the answer is not known now: the host or the chain does not answer, or nodes do not list the source of
+ * the money yet.
  */
-export type ScreenPayers = (address: string, transactionId: string) => Promise<boolean>;
+export type PayerCheck = (address: string, transactionId: string) => Promise<boolean>;
 
-/** What screening payers needs. */
-export interface PayersScreening {
+/** Dependencies of screening payers. */
+interface PayerCheckParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
   readonly clock: Clock;
   /** Null when the host does not screen. */
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
 }
 
 /** Nodes list a finalized transaction a moment after they show its money; another node may be seconds behind. */
@@ -36,10 +37,7 @@ const PATIENCE_MS = 2 * 60_000;
  * Of each asset less than the smallest deposit may remain unexplained or come from a payer who is refused: else anybody
  * could have an order held by a gift of one base unit.
  */
-export function payersScreening(
-  { screen, ...shared }: PayersScreening,
-  ours: readonly string[],
-): ScreenPayers {
+export function payersScreening({ screen, ...shared }: PayerCheckParts, ours: readonly string[]): PayerCheck {
   const { storage, ledger, assets, clock } = shared;
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   const gaps = new HistoryGaps(clock);
@@ -49,13 +47,13 @@ export function payersScreening(
     const view = await storage.transaction(transactionId);
     if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
     // What came in is read first: all of it must be listed by the time the history is read.
-    const vouched = await vouchedMoney(storage, address);
-    const { amounts, strays } = await cameIn(shared, address);
+    const vouched = await vouchedFunds(storage, address);
+    const { amounts, strays } = await receivedFunds(shared, address);
     const isMore = cameMore(assets, amounts, vouched);
-    const outsideOf = (inflows: Agreed<readonly Inflow[]>): Agreed<readonly Inflow[]> =>
+    const outsideOf = (inflows: Evidence<readonly Inflow[]>): Evidence<readonly Inflow[]> =>
       inflows.filter((inflow) => !isOurs(inflow, ours));
     const isNamed = ({ signature }: Inflow): boolean => vouched?.signatures.has(signature) === true;
-    const isExplained = (inflows: Agreed<readonly Inflow[]>): boolean => {
+    const isExplained = (inflows: Evidence<readonly Inflow[]>): boolean => {
       const outside = outsideOf(inflows);
       const open = beyondWord(assets, { amounts, vouched }, outside.filter(isNamed));
       return isAllListed(
@@ -94,7 +92,7 @@ export function payersScreening(
 }
 
 /** Whether more came in of any asset than operators have vouched for; where none has, whatever came. */
-function cameMore({ tokens }: Assets, amounts: readonly bigint[], vouched: VouchedMoney | null): boolean {
+function cameMore({ tokens }: Assets, amounts: readonly bigint[], vouched: VouchedFunds | null): boolean {
   return (
     vouched === null ||
     tokens.some((asset, index) => {
@@ -104,16 +102,19 @@ function cameMore({ tokens }: Assets, amounts: readonly bigint[], vouched: Vouch
   );
 }
 
-/** What came and what of it operators have vouched for. */
-interface CameAndVouched extends Pick<CameIn, "amounts"> {
-  readonly vouched: VouchedMoney | null;
+/** Money received, and the part that operators have vouched for. */
+interface CameAndVouched extends Pick<ReceivedFunds, "amounts"> {
+  readonly vouched: VouchedFunds | null;
 }
 
-/** What came of each asset beyond the words of operators. What the nodes have never listed is covered by its amount alone. */
+/**
+ * Money received of each asset beyond the money that operators vouched for. Money that nodes never listed is covered by
+ * its amount alone.
+ */
 function beyondWord(
   { tokens }: Assets,
   { amounts, vouched }: CameAndVouched,
-  named: Agreed<readonly Inflow[]>,
+  named: Evidence<readonly Inflow[]>,
 ): readonly bigint[] {
   return tokens.map((asset, index) => {
     const listed = sumOf(inflowsOf(asset, named));
@@ -123,23 +124,23 @@ function beyondWord(
 }
 
 /** Whether these come to a deposit in any asset. */
-function weighs({ tokens }: Assets, inflows: Agreed<readonly Inflow[]>): boolean {
+function weighs({ tokens }: Assets, inflows: Evidence<readonly Inflow[]>): boolean {
   return tokens.some((asset) => sumOf(inflowsOf(asset, inflows)) >= smallestAmount(asset));
 }
 
-function sumOf(inflows: Agreed<readonly Inflow[]>): bigint {
+function sumOf(inflows: Evidence<readonly Inflow[]>): bigint {
   return inflows.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** The sponsor's loans are no deposits. */
-function isOurs({ from, feePayer, unattributed }: Agreed<Inflow>, ours: readonly string[]): boolean {
+function isOurs({ from, feePayer, unattributed }: Evidence<Inflow>, ours: readonly string[]): boolean {
   return (
     unattributed === 0n && [feePayer, ...from.map(({ payer }) => payer)].every((each) => ours.includes(each))
   );
 }
 
 /** Everybody who gave, and everybody who paid for a transaction in which money was given, once each. */
-export function payersIn(inflows: Agreed<readonly Inflow[]>): readonly ScreenedParty[] {
+export function payersIn(inflows: Evidence<readonly Inflow[]>): readonly ScreenedAddress[] {
   const payers = new Set(
     inflows.flatMap(({ from, feePayer }) => [...from.map(({ payer }) => payer), feePayer]),
   );
@@ -149,8 +150,8 @@ export function payersIn(inflows: Agreed<readonly Inflow[]>): readonly ScreenedP
 /** Whether these inflows bring all that came, but for less than the smallest deposit of each asset. */
 function isAllListed(
   { tokens }: Assets,
-  amounts: CameIn["amounts"],
-  inflows: Agreed<readonly Inflow[]>,
+  amounts: ReceivedFunds["amounts"],
+  inflows: Evidence<readonly Inflow[]>,
 ): boolean {
   return tokens.every((asset, index) => {
     return (amounts[index] ?? 0n) - sumOf(inflowsOf(asset, inflows)) < smallestAmount(asset);
@@ -160,7 +161,7 @@ function isAllListed(
 /** Whether these inflows have payers who are known and served, but for less than the smallest deposit of each asset. */
 function isServed(
   { tokens }: Assets,
-  inflows: Agreed<readonly Inflow[]>,
+  inflows: Evidence<readonly Inflow[]>,
   isRefused: ReadonlySet<string>,
 ): boolean {
   return tokens.every((asset) => {
@@ -172,11 +173,11 @@ function isServed(
   });
 }
 
-function inflowsOf(asset: Token, inflows: Agreed<readonly Inflow[]>): Agreed<readonly Inflow[]> {
+function inflowsOf(asset: Token, inflows: Evidence<readonly Inflow[]>): Evidence<readonly Inflow[]> {
   return inflows.filter(({ mint }) => mint === ledgerMint(asset));
 }
 
-/** So many addresses are remembered; one that is forgotten is waited for once more. */
+/** The most remembered addresses; a forgotten address only makes the wait begin again. */
 const MAX_REMEMBERED = 10_000;
 
 /** For how long this process has seen money at an address that no listed transaction brought. */

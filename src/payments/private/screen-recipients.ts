@@ -2,14 +2,14 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";
-import { refusedAmong, SCREENING, type Screen } from "../recipients/screening.ts";
+import { refusedAmong, SCREENING, type ScreenAddress } from "../recipients/screening.ts";
 
 /**
  * Resolves when no recipient who is still to be paid is refused. Otherwise it holds the order's deposit address and rejects, so
  * that nothing is planned until an operator has decided; what an operator has released is not held again for the same
  * recipients. Rejects too while the address is held, and when the host cannot tell.
  */
-export type ScreenRecipientsAgain = (transactionId: string) => Promise<void>;
+type ScreenRecipientsAgain = (transactionId: string) => Promise<void>;
 
 /** Does nothing when the host does not screen. */
 export function recipientsScreening({
@@ -17,7 +17,7 @@ export function recipientsScreening({
   screen,
 }: {
   readonly storage: PaymentStorage;
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
 }): ScreenRecipientsAgain {
   return async (transactionId) => {
     if (screen === null) return;
@@ -49,7 +49,7 @@ export function recipientsScreening({
   };
 }
 
-/** The same routing, which plans no payout before the recipients were screened again. */
+/** Routing that screens recipients again before it plans payouts. */
 export function screenedRouting(routing: OrderRouting, screenAgain: ScreenRecipientsAgain): OrderRouting {
   return {
     async route(transactionId) {

@@ -6,8 +6,11 @@ import type {
   SettlementParams,
 } from "../../../machines/index.ts";
 import { countedDeposit } from "../deposit-context.ts";
-import type { DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -16,8 +19,8 @@ import { collectionPlan, strayDeposits } from "./collect-strays.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { otherMints } from "../outgoing/plans/other-mints.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
-import { PaymentsElsewhere } from "../outgoing/paid-elsewhere.ts";
-import { openWords } from "../outgoing/plans/open-words.ts";
+import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
+import { openMarkers } from "../outgoing/plans/open-markers.ts";
 import { undisputed } from "../outgoing/plans/undisputed.ts";
 import {
   nextSettlementStep,
@@ -27,28 +30,28 @@ import {
   type SettlementStep,
 } from "../outgoing/plans/plan-settlement.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
-import type { PricedRefund, RefundCost } from "../outgoing/plans/refund-cost.ts";
-import type { ScreenPayers } from "./screen-payers.ts";
-import { cameOf } from "./came-in.ts";
-import { leftOf, SENT_ELSEWHERE, vouchedMoney } from "./vouched-money.ts";
+import type { RefundFees, RefundCost } from "../outgoing/plans/refund-cost.ts";
+import type { PayerCheck } from "./screen-payers.ts";
+import { cameOf } from "./received-funds.ts";
+import { leftOf, SENT_ELSEWHERE, vouchedFunds } from "./vouched-funds.ts";
 import { SCREENING } from "../recipients/screening.ts";
-import { termsOf, type Sponsored } from "../outgoing/plans/routing-terms.ts";
+import { termsOf, type SponsorParts } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
-import { listedDoubt, spendingDoubt, type SpendingDoubt } from "../outgoing/unknown-spending.ts";
+import { listedDoubt, spendingReason, type SpendingReason } from "../outgoing/unknown-spending.ts";
 import { creditedAmounts } from "./credited-amounts.ts";
 import { mayClose, type ClosingRules } from "../outgoing/closing.ts";
 import { wordsIn } from "../outgoing/plans/kept-accounts.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
-/** What planning the next payment of an address leads to. */
-export type Settled = EffectOutcome<DepositAddressEvent, PaymentTables>;
+/** The result of planning the next payment of an address. */
+export type SettlementOutcome = EffectOutcome<DepositAddressEvent, PaymentTables>;
 
 /** The effects by which an address plans its own payments. */
 export interface AddressSettlement {
   /** The next step of an address whose order is over. */
-  readonly settle: (address: string, params: SettlementParams) => Promise<Settled>;
+  readonly settle: (address: string, params: SettlementParams) => Promise<SettlementOutcome>;
   /** Brings what is beside the associated account there, by a block not older than `fromSlot`. */
-  readonly collect: (address: string, params: { readonly fromSlot: number }) => Promise<Settled>;
+  readonly collect: (address: string, params: { readonly fromSlot: number }) => Promise<SettlementOutcome>;
 }
 
 /** A step that makes a payment. */
@@ -59,8 +62,8 @@ interface AddressInHand {
   readonly view: TransactionView;
 }
 
-/** What settling addresses takes. */
-export interface SettlementSurroundings extends Sponsored, ClosingRules {
+/** Dependencies of settling addresses. */
+interface SettlementEffectParts extends SponsorParts, ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
@@ -68,22 +71,22 @@ export interface SettlementSurroundings extends Sponsored, ClosingRules {
   readonly treasury: Address;
   readonly startPayment: StartPayment;
   readonly refundCost: RefundCost;
-  readonly mayServePayers: ScreenPayers;
+  readonly mayServePayers: PayerCheck;
 }
 
-/** Effects of `deposit-address`: each looks at the chain and plans the one payment that comes next. */
-export class AddressSettling implements AddressSettlement {
-  readonly #with: SettlementSurroundings;
+/** Effects of `deposit-address`: an effect looks at the chain and plans the next payment. */
+export class SettlementEffects implements AddressSettlement {
+  readonly #with: SettlementEffectParts;
   readonly #mints: readonly Address[];
-  readonly #elsewhere: PaymentsElsewhere;
+  readonly #elsewhere: OtherCopyReader;
 
-  constructor(surroundings: SettlementSurroundings) {
+  constructor(surroundings: SettlementEffectParts) {
     this.#with = surroundings;
-    this.#elsewhere = new PaymentsElsewhere(surroundings);
+    this.#elsewhere = new OtherCopyReader(surroundings);
     this.#mints = surroundings.assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   }
 
-  async collect(address: string, { fromSlot }: { readonly fromSlot: number }): Promise<Settled> {
+  async collect(address: string, { fromSlot }: { readonly fromSlot: number }): Promise<SettlementOutcome> {
     const inHand = await this.#load(address);
     // Whatever is wrong with it, its order has to end; settling says what an operator must see.
     if (inHand.deposit.heldReason !== null) return { event: { type: "NOTHING_STRAY" } };
@@ -95,7 +98,7 @@ export class AddressSettling implements AddressSettlement {
     return { event: { type: isPaid ? "PAID_ELSEWHERE" : "NOTHING_STRAY" } };
   }
 
-  async settle(address: string, params: SettlementParams): Promise<Settled> {
+  async settle(address: string, params: SettlementParams): Promise<SettlementOutcome> {
     // Read at each try, since planning that was refused for want of a landing must see it; and before the payments are
     // read, so that a landing which is heard of between the two is waited for. An operator who decides meanwhile is heard:
     // no step that was concluded before is made after it.
@@ -107,7 +110,7 @@ export class AddressSettling implements AddressSettlement {
     address: string,
     params: SettlementParams,
     { landed, settledSlot }: DepositAddressContext,
-  ): Promise<Settled> {
+  ): Promise<SettlementOutcome> {
     const { ledger, configured, assets } = this.#with;
     const inHand = await this.#load(address);
     const { deposit, view } = inHand;
@@ -154,10 +157,10 @@ export class AddressSettling implements AddressSettlement {
   }
 
   /** A sweep, and dust on its way back, pay nobody twice: there the list of what the address signed is enough. */
-  async #doubtOf(deposit: DepositRecord, step: PlannedStep): Promise<SpendingDoubt | null> {
+  async #doubtOf(deposit: DepositRecord, step: PlannedStep): Promise<SpendingReason | null> {
     const { storage, ledger } = this.#with;
     if (step.do === "refund" && step.amount >= smallestAmount(step.asset)) {
-      return spendingDoubt({ storage, ledger }, deposit);
+      return spendingReason({ storage, ledger }, deposit);
     }
     return listedDoubt({ storage, ledger }, deposit.id);
   }
@@ -174,7 +177,7 @@ export class AddressSettling implements AddressSettlement {
     { deposit, view }: AddressInHand,
     planned: Omit<PlannedPayment, "transactionId" | "address" | "role">,
     eventOf: (payment: string) => DepositAddressEvent,
-  ): Settled {
+  ): SettlementOutcome {
     const { start, write } = this.#with.startPayment({
       ...planned,
       role: "own",
@@ -189,7 +192,7 @@ export class AddressSettling implements AddressSettlement {
     inHand: AddressInHand,
     tokens: Assets["tokens"],
     fromSlot: number,
-  ): Promise<Settled | null> {
+  ): Promise<SettlementOutcome | null> {
     const { storage, ledger } = this.#with;
     const { id } = inHand.deposit;
     const { slot, deposits } = await strayDeposits(this.#with, id, {
@@ -199,7 +202,7 @@ export class AddressSettling implements AddressSettlement {
     if (slot < fromSlot) throw new Error(`the ledger shows ${id} as it was before slot ${fromSlot}`);
     const [first] = deposits;
     if (first === undefined) return null;
-    // A payment that this database does not know may have been made by another copy of it.
+    // Another copy of this database may have made a payment that this database does not know.
     const doubt = await listedDoubt({ storage, ledger }, id);
     if (doubt !== null) return held(doubt);
     const plan = collectionPlan(await termsOf(this.#with, id), deposits);
@@ -250,7 +253,7 @@ export class AddressSettling implements AddressSettlement {
   /** Null where what goes back goes to the sender. */
   async #redirected({ deposit: { id }, view }: AddressInHand): Promise<Redirected | null> {
     const { storage } = this.#with;
-    const vouched = await vouchedMoney(storage, id);
+    const vouched = await vouchedFunds(storage, id);
     const redirection = vouched?.redirection ?? null;
     if (vouched === null || redirection === null) return null;
     const entries = await storage.entries(id);
@@ -266,12 +269,15 @@ export class AddressSettling implements AddressSettlement {
     };
   }
 
-  /** What may still be paid to recipients: what another copy has paid, by an operator's word, is open no more. */
+  /**
+   * Payments to recipients that may still be made: a payment that another copy has made, by an operator's word, is no
+   * longer open.
+   */
   async #openPayments(
     { deposit, view }: AddressInHand,
     standing: readonly StandingMarker[],
   ): Promise<readonly OpenPayment[]> {
-    const open = openWords(view.payments).map((each) => ({
+    const open = openMarkers(view.payments).map((each) => ({
       each,
       marker: standing.find(({ words }) => words === each.words),
     }));
@@ -305,7 +311,7 @@ export class AddressSettling implements AddressSettlement {
       .toSorted((one, other) => inOrderOfClosing(one.words, other.words));
   }
 
-  /** One asset at the address, with what of it is whose. Only what the next step may depend on is asked for. */
+  /** Splits an address's balance of one asset by owner. Reads only facts that the next step may depend on. */
   async #holding(
     { deposit, view }: AddressInHand,
     { asset, fee, receiver, balance, isSwept, redirected }: HeldAsset,
@@ -348,14 +354,14 @@ interface StandingMarker {
   readonly delegate: Address | null;
 }
 
-const NO_REFUND: PricedRefund = { refundCost: 0n, isAccountPriced: false };
+const NO_REFUND: RefundFees = { refundCost: 0n, isAccountPriced: false };
 
 /** An asset of which an address holds so much, and what the order keeps of the deposit. */
 interface HeldAsset {
   readonly asset: Token;
   readonly balance: bigint;
   readonly fee: string;
-  /** Who gets refunds. */
+  /** The receiver of refunds. */
   readonly receiver: Address;
   readonly isSwept: boolean;
   readonly redirected: Redirected | null;
@@ -365,27 +371,30 @@ interface HeldAsset {
 interface Redirected {
   readonly word: string;
   readonly to: Address;
-  /** Of the rest of a mint, with so much there; what came since the operator's word is no part of it. */
+  /**
+   * The most of a mint's rest that may go to the new receiver, at this balance; money received after the operator's
+   * word is excluded.
+   */
   readonly mostOf: (mint: string, balance: bigint, rest: bigint) => bigint;
 }
 
 /**
- * Plans first, so that nothing that follows one can land any more, and the order's own marker last: while it stands, no
- * copy of this database can pay anybody of the order.
+ * Closes markers of plans first, so that no payment that follows a plan can land any more, and the order's own marker
+ * last: while that marker exists, no copy of this database can pay anybody of the order.
  */
 function inOrderOfClosing(one: string, other: string): number {
   const rankOf = (words: string): number => (isPlan(words) ? 0 : words === ORDER_WORDS ? 2 : 1);
   return rankOf(one) - rankOf(other);
 }
 
-/** What these recipients are to be paid; null stands for all. */
+/** The sum due to these recipients; null stands for all recipients. */
 function sharesOf({ recipients }: TransactionView, indexes: readonly number[] | null): bigint {
   return recipients
     .filter(({ index }) => indexes === null || indexes.includes(index))
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-function held(reason: string): Settled {
+function held(reason: string): SettlementOutcome {
   return { event: { type: "HELD", reason } };
 }
 
@@ -396,7 +405,10 @@ function sumOf(plans: readonly StoredPlan[], kind: Movement["kind"], mint: strin
     .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
-/** How many refunds of excess were made: the final ones here, and those of another copy, whose markers stand and no payment here signed. */
+/**
+ * The number of refunds of excess: the final refunds here, and the refunds of another copy, whose standing markers no
+ * payment here has signed.
+ */
 function excessesMade(payments: readonly PaymentRecord[], standing: readonly string[]): number {
   const wordsOf = (those: readonly PaymentRecord[]): readonly string[] =>
     those.map(({ plan }) => proofOf(readPlan(plan))?.words ?? "");

@@ -1,16 +1,19 @@
 /** Settles a payment that another copy of this database made and no node lists, by the transaction that an operator names. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { DepositRecord, FactRecord, PaymentRecord } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { FactRecord } from "../tables/database.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
-import { namedMakerOf } from "../outgoing/paid-elsewhere.ts";
+import { namedMakerOf } from "../outgoing/other-copy-payment.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
-import { PaymentOutcomes, type PaymentInQuestion } from "../outgoing/read-outcome.ts";
+import { PaymentOutcomeReader, type OrderPayment } from "../outgoing/read-outcome.ts";
 import { explanationOf } from "../outgoing/unknown-spending.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 
@@ -18,19 +21,19 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 export interface SettledPayment {
   readonly transactionId: string;
   readonly signature: string;
-  /** What the payment was planned as. */
+  /** The kind of the planned payment. */
   readonly kind: PaymentRecord["kind"];
-  /** What the transaction has paid by the chain, in whole units; empty where only the payment's place is taken. */
+  /** The transaction's payments by the chain, in whole units; empty where only the payment's place is taken. */
   readonly paid: readonly { readonly address: string; readonly mint: string; readonly amount: string }[];
 }
 
 /** The payment may not be settled in this way; the message says why. */
-export class PaymentNotSettled extends Error {
-  override readonly name = "PaymentNotSettled";
+export class SettlePaymentRefused extends Error {
+  override readonly name = "SettlePaymentRefused";
 }
 
-/** The operator's word, and what belongs into the commit that keeps it. */
-export interface PaymentSettling {
+/** The operator's order to settle a payment, and further writes of its commit. */
+export interface SettlePaymentRequest {
   readonly transactionId: string;
   readonly signature: string;
   /** Read before the payments are: of several who decide at once about the address one does. */
@@ -48,19 +51,19 @@ interface SettlingParts {
 
 /** A payment that may still be made here, and the marker of it. */
 interface WaitingPayment {
-  readonly question: PaymentInQuestion;
+  readonly question: OrderPayment;
   readonly marker: Address;
 }
 
 /**
- * The transaction must have made the marker of a payment that waits here, and what it paid must be what that payment can
- * become; as many endpoints as must agree tell both alike. The payment is concluded by a service at work; the address
- * stays held until it is released. Throws `TRANSACTION_NOT_FOUND` for what is no private transaction, `PaymentNotSettled`,
+ * The transaction must have made the marker of a waiting payment, and must have paid as that payment can be rewritten;
+ * as many endpoints as must agree tell both alike. The payment is concluded by a service at work; the address stays
+ * held until it is released. Throws `TRANSACTION_NOT_FOUND` for what is no private transaction, `SettlePaymentRefused`,
  * and `LedgerUnavailable` where too few endpoints answer, or endpoints differ.
  */
 export async function settlePayment(
   parts: SettlingParts,
-  { transactionId, signature, guardOf, writesFor }: PaymentSettling,
+  { transactionId, signature, guardOf, writesFor }: SettlePaymentRequest,
 ): Promise<SettledPayment> {
   const { storage } = parts;
   const view = await storage.transaction(transactionId);
@@ -76,11 +79,11 @@ export async function settlePayment(
     const facts = await newFacts(parts, factsOf(found, signature));
     const writes = [guard, ...writesFor(settled), ...facts];
     const stored = await commitOne(storage, { writes });
-    if (!stored.ok) throw new PaymentNotSettled("somebody else has just decided about its address");
+    if (!stored.ok) throw new SettlePaymentRefused("somebody else has just decided about its address");
     return settled;
   } catch (error) {
-    if (!(error instanceof PaymentNotSettled)) throw error;
-    throw new PaymentNotSettled(
+    if (!(error instanceof SettlePaymentRefused)) throw error;
+    throw new SettlePaymentRefused(
       `${signature} settles no payment of transaction ${transactionId}: ${error.message}`,
     );
   }
@@ -106,17 +109,19 @@ async function madeBy(
   signature: string,
 ): Promise<WaitingPayment> {
   const [own] = await storage.attempts([signature]);
-  if (own !== undefined) throw new PaymentNotSettled("this database has signed it, and settles it by itself");
-  if (waiting.length === 0) throw new PaymentNotSettled("no payment of it waits");
+  if (own !== undefined) {
+    throw new SettlePaymentRefused("this database has signed it, and settles it by itself");
+  }
+  if (waiting.length === 0) throw new SettlePaymentRefused("no payment of it waits");
   const holders = waiting.map(({ marker }) => ({ owner: marker, mint: null }));
   const changes = await ledger.changesOf(signature, holders);
-  if (changes === null) throw new PaymentNotSettled("fewer endpoints than must agree have it");
+  if (changes === null) throw new SettlePaymentRefused("fewer endpoints than must agree have it");
   const made = waiting.find((_, index) => (changes[index] ?? 0n) > 0n);
-  if (made === undefined) throw new PaymentNotSettled("it has made no marker of a payment that waits");
+  if (made === undefined) throw new SettlePaymentRefused("it has made no marker of a payment that waits");
   return made;
 }
 
-/** By the same reading that concludes the payment later, as if the operator's word were stored already. */
+/** Settles by the reading that also concludes the payment later, as if the operator's word were stored already. */
 async function settledAs(
   parts: SettlingParts,
   waiting: WaitingPayment,
@@ -126,11 +131,11 @@ async function settledAs(
   const { row } = waiting.question;
   const told = new Map(factsOf(waiting, signature).map(({ id, value }) => [id, value]));
   const fact = async (id: string): Promise<string | null> => told.get(id) ?? storage.fact(id);
-  const outcomes = new PaymentOutcomes({ ...parts, storage: { ...storage, fact } });
+  const outcomes = new PaymentOutcomeReader({ ...parts, storage: { ...storage, fact } });
   const outcome = await outcomes.read(waiting.question);
   const elsewhere = outcome.kind === "made" ? outcome.elsewhere : undefined;
   if (elsewhere === undefined && outcome.kind !== "foreclosed") {
-    throw new PaymentNotSettled("what it paid is not what a payment that waits can become");
+    throw new SettlePaymentRefused("what it paid is not what a payment that waits can become");
   }
   const { mint, legs } = elsewhere ?? { mint: row.mint, legs: [] };
   const paid = legs.map(({ address, amount }) => {

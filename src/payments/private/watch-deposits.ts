@@ -1,30 +1,30 @@
-/** Looking at deposit addresses, many at a time: what each holds in the newest finalized block. */
+/** Looking at deposit addresses, many at a time: their balances in the newest finalized block. */
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
-import type { Look, WatchEvent, Watcher } from "../../engine/index.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { PollContext, WatchEvent, Watcher } from "../../engine/index.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { ClaimedFunds } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { inLanes } from "../slots.ts";
+import { inLanes } from "../semaphore.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
 import { creditedAmounts } from "./credited-amounts.ts";
 import { holdAddress, type SpendingCheck } from "../outgoing/unknown-spending.ts";
 
 /**
- * What an instance could not hear the first time is said again after so many looks: levels, so that hearing it twice
- * changes nothing. Empty addresses within their window have no event.
+ * After this many looks an event is repeated, in case the instance missed it. Events carry total balances, so a
+ * repetition changes nothing. An empty address within its window has no event.
  */
 const LOOKS_UNTIL_SAID_AGAIN = 30;
-/** Addresses in one look: one call takes as many accounts, and an answer that is slow or missing costs no others. */
+/** Addresses in one look: one call takes as many accounts, and a slow or missing answer delays no other look. */
 const ADDRESSES_A_LOOK = 100;
 /** Ends of windows that are looked into at once: each may cost a call or two. */
 const ENDS_AT_ONCE = 4;
-/** What is remembered of an address that was not looked at for so long, and for a whole interval, is dropped. */
+/** The memory of an address is dropped when no look came for this time, and for a whole interval. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
-/** What watching deposits takes. */
+/** Dependencies of the deposit watch. */
 interface DepositWatchParts extends Pick<
   ServiceContext,
   "storage" | "ledger" | "assets" | "clock" | "disputes"
@@ -32,7 +32,7 @@ interface DepositWatchParts extends Pick<
   readonly spendingCheck: SpendingCheck;
 }
 
-/** What a full reading showed of an address. */
+/** A full reading of an address. */
 interface Shown {
   readonly watched: WatchedAddress;
   readonly amounts: readonly bigint[];
@@ -41,14 +41,14 @@ interface Shown {
 }
 
 /**
- * Polls one account of each address at finalized, a hundred addresses a call and a look: the one in which the order
- * expects its money, and now and then another one. Only where something has changed, a window may have ended, or something
- * is to be said again, the address and all its token accounts are read in one block; that reading, and the block's own
- * clock, is what is told. It speaks only when an address holds something else than before, or its window has ended: a
- * thousand quiet addresses cost the database nothing. Of a held address it says nothing, and before it says that a window
- * has ended it makes sure that no one has paid out of the address without us: an order that another self of this database
- * has served did not fail. While an endpoint tells of a deposit that too few others show, the window stays open. What has
- * come in is told before any of these windows is looked into.
+ * Polls one account of each address at finalized, a hundred addresses in a look, with one call: the account of the
+ * ordered asset, and now and then another account. When an account has changed, a window may have ended, or a
+ * repetition is due, the address and all its token accounts are read in one block; the event carries this reading and
+ * the clock of the block. An event is sent only when the balances have changed or the window has ended: a thousand
+ * quiet addresses cost the database nothing. Held addresses get no event. Before the end of a window is reported, the
+ * watch makes sure that nobody else paid out of the address: an order that another copy of this database has served did
+ * not fail. While an endpoint reports a deposit that too few others show, the window stays open. Deposits are reported
+ * before any ending window is examined.
  */
 export class DepositWatch implements Watcher {
   readonly intervalMs: number;
@@ -64,14 +64,14 @@ export class DepositWatch implements Watcher {
     this.#memory = new AddressMemory(Math.max(FORGET_AFTER_MS, intervalMs));
   }
 
-  async poll(watches: readonly WatchRecord[], look: Look): ReturnType<Watcher["poll"]> {
+  async poll(watches: readonly WatchRecord[], look: PollContext): ReturnType<Watcher["poll"]> {
     const { clock } = this.#with;
     const addresses = await this.#rememberedOf(watches.map(({ key }) => key));
     await lookAtOneAccount(this.#with, addresses);
     const now = clock.now();
     const due = await this.#free(addresses.filter((watched) => isToBeRead(watched, now)));
     const shown = await this.#readInFull(due);
-    const telling = new Telling(watches, look);
+    const telling = new DepositEventBatch(watches, look);
     await telling.tell(shown.filter(({ isOver }) => !isOver));
     const ends = shown.filter(({ isOver }) => isOver).toSorted((a, b) => a.watched.endsAt - b.watched.endsAt);
     const left = await inLanes({ lanes: ENDS_AT_ONCE, signal: look.signal }, ends, async (each) => {
@@ -83,7 +83,7 @@ export class DepositWatch implements Watcher {
     return [];
   }
 
-  /** What is remembered of these, in their order; begun for those that were not watched a moment ago. */
+  /** The memory of these addresses, in order; begun for addresses that were not watched a moment ago. */
   async #rememberedOf(keys: readonly string[]): Promise<readonly WatchedAddress[]> {
     const { storage, clock, assets } = this.#with;
     const memory = this.#memory;
@@ -94,7 +94,7 @@ export class DepositWatch implements Watcher {
     return keys.map((key) => memory.of(key)).filter((watched) => watched !== undefined);
   }
 
-  /** Those of them that are not held. */
+  /** Filters addresses that are not held. */
   async #free(due: readonly WatchedAddress[]): Promise<readonly WatchedAddress[]> {
     const { storage } = this.#with;
     const rows = due.length === 0 ? [] : await storage.deposits(due.map(({ address }) => address));
@@ -102,7 +102,7 @@ export class DepositWatch implements Watcher {
     return due.filter(({ address }) => ids.has(address));
   }
 
-  /** Reads these in full; answers those of which there is something to say. */
+  /** Reads these addresses in full; returns the addresses that have an event. */
   async #readInFull(addresses: readonly WatchedAddress[]): Promise<readonly Shown[]> {
     if (addresses.length === 0) return [];
     const { ledger, assets } = this.#with;
@@ -133,7 +133,7 @@ export class DepositWatch implements Watcher {
    * Whether an endpoint tells of a deposit that too few others show. A smaller difference is dust on its way, which a
    * stranger could send in each block.
    */
-  #isDisputed(address: string, held: Agreed<ClaimedFunds>): boolean {
+  #isDisputed(address: string, held: Evidence<ClaimedFunds>): boolean {
     const { assets, disputes } = this.#with;
     const { claimed = [] } = held;
     const amounts = creditedAmounts(held);
@@ -146,7 +146,10 @@ export class DepositWatch implements Watcher {
     return isDisputed;
   }
 
-  /** Whether something may be said now. What waits no more has no end: it is settled, which looks at the chain again. */
+  /**
+   * Whether the event may be reported now. An address that no longer waits has no end of a window: settling looks at
+   * the chain again.
+   */
   async #isUndisputed({ watched: { address }, isOver }: Shown): Promise<boolean> {
     const { storage, spendingCheck } = this.#with;
     const doubt = isOver ? await spendingCheck(address) : null;
@@ -155,17 +158,17 @@ export class DepositWatch implements Watcher {
   }
 }
 
-/** What one look tells, and of which addresses it could not. */
-class Telling {
+/** Reports the events of one look, and the addresses that the look could not read. */
+class DepositEventBatch {
   readonly #byAddress: ReadonlyMap<string, WatchRecord>;
-  readonly #look: Look;
+  readonly #look: PollContext;
 
-  constructor(watches: readonly WatchRecord[], look: Look) {
+  constructor(watches: readonly WatchRecord[], look: PollContext) {
     this.#byAddress = new Map(watches.map((watch): [string, WatchRecord] => [watch.key, watch]));
     this.#look = look;
   }
 
-  /** What was told counts as said; what could not be is told again at the next look. */
+  /** Reports events. An event that could not be delivered is reported again at the next look. */
   async tell(those: readonly Shown[]): Promise<void> {
     const told = those.map((each) => ({ instance: this.#instanceOf(each), event: each.event }));
     const untold = new Set((await this.#look.tell(told)).map(({ instance }) => instance));
@@ -181,7 +184,7 @@ class Telling {
   }
 }
 
-/** What is remembered of addresses while they are watched: those not asked for during a whole period are dropped. */
+/** Remembers watched addresses: an address that was not asked for during a whole period is dropped. */
 class AddressMemory {
   readonly #periodMs: number;
   #young = new Map<string, WatchedAddress>();
@@ -192,7 +195,7 @@ class AddressMemory {
     this.#periodMs = periodMs;
   }
 
-  /** Drops what was not asked for since the period before this one began. */
+  /** Drops addresses that were not asked for since the previous period began. */
   age(now: number): void {
     if (now < this.#agesAt) return;
     this.#agesAt = now + this.#periodMs;
@@ -213,13 +216,15 @@ class AddressMemory {
   }
 }
 
-/** What is not known of one address keeps nothing from the others. */
+/** Silence about one address must not stop the look at other addresses. */
 function unlessSilent(error: unknown): null {
   if (error instanceof LedgerUnavailable) return null;
   throw error;
 }
 
-/** By our own clock, which only says when to ask the chain's. */
+/**
+ * Whether an address is due for a full reading, by our own clock, which only decides when to ask the chain's clock.
+ */
 function isToBeRead(watched: WatchedAddress, now: number): boolean {
   return watched.hasChanged || (now > watched.endsAt && !watched.isSaidOver) || isToBeSaidAgain(watched);
 }

@@ -1,23 +1,26 @@
 /** Looking now and then beside the associated accounts of addresses that wait for their deposit. */
 import type { WatchRecord } from "../../../storage/storage.ts";
-import type { Look, Watcher } from "../../engine/index.ts";
+import type { PollContext, Watcher } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
-/** Few deposits go astray, and each address costs a call of its own: so many an interval, and none sooner than this. */
+/**
+ * Few deposits go astray, and each address costs a call of its own: this many looks in an interval, and a pause before
+ * the same address is looked at again.
+ */
 const LOOKS_AT_ONCE = 4;
 const PAUSE_MS = 2 * 60_000;
 /** An address that the watch of deposits was not given for so long is watched no more. */
 const FORGET_AFTER_MS = 60_000;
 
-/** What looking beside the associated accounts takes. */
+/** Dependencies of looking for stray deposits. */
 type StrayWatchParts = Pick<ServiceContext, "storage" | "ledger" | "clock" | "assets">;
 
 /** An address that waits, in the memory of this watch. */
 interface Waiting {
   readonly instance: string;
-  /** When it was last looked at, or first heard of. */
+  /** The time when the address was last looked at, or first heard of. */
   readonly since: number;
   heardAt: number;
 }
@@ -31,7 +34,7 @@ export class StrayWatch implements Watcher {
   readonly batchSize?: number;
   readonly #deposits: Watcher;
   readonly #with: StrayWatchParts;
-  /** By address, the one looked at longest ago first. */
+  /** Waiting addresses, the longest unseen first. */
   readonly #waiting = new Map<string, Waiting>();
   #nextAt = 0;
 
@@ -42,7 +45,7 @@ export class StrayWatch implements Watcher {
     if (deposits.batchSize !== undefined) this.batchSize = deposits.batchSize;
   }
 
-  async poll(watches: readonly WatchRecord[], look: Look): ReturnType<Watcher["poll"]> {
+  async poll(watches: readonly WatchRecord[], look: PollContext): ReturnType<Watcher["poll"]> {
     const events = await this.#deposits.poll(watches, look);
     const now = this.#with.clock.now();
     this.#hear(watches, now);
@@ -87,7 +90,7 @@ export class StrayWatch implements Watcher {
   }
 }
 
-/** What the other watch has found out is not lost over this. */
+/** Silence must not lose the findings of the other watch. */
 function unlessSilent(error: unknown): false {
   if (error instanceof LedgerUnavailable) return false;
   throw error;

@@ -1,6 +1,6 @@
 /** Takes again what a write-off has freed, for an order that an operator releases before it is over: it is going to pay. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
 import { dayShareId } from "./sponsor-limit.ts";
 import { boundShareId, waitingShareId } from "./sponsor-share.ts";
 
@@ -19,7 +19,8 @@ export async function boundAgain(
   return rows.flatMap((row): readonly PaymentWrite[] => {
     if (row === null || row.releasedAt === null) return [];
     const { id, version: expectedVersion, lapsesAt, releasedAt } = row;
-    // A share that lapses by itself keeps its time; one that ended with the write-off counts until its order is over.
+    // A share that lapses by itself keeps its time; a share that ended with the write-off counts until its order is
+    // over.
     const set = { releasedAt: null, lapsesAt: lapsesAt === releasedAt ? null : lapsesAt };
     return [{ table: "reservations", id, set, expectedVersion }];
   });

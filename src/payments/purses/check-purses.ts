@@ -15,7 +15,7 @@ export const SENDS = SPONSOR_ORDERS;
 const SOL_DECIMALS = 9;
 
 /** The two purses that private mode needs, and where they are looked at. */
-export interface PurseCheck {
+interface PurseCheck {
   readonly ledger: Ledger;
   readonly assets: Assets;
   readonly log: Logger;
@@ -66,7 +66,7 @@ export async function checkPurses({
   await warnOfUnusableAccounts({ ledger, log, assets: assets.tokens }, treasury, "treasury");
 }
 
-/** The most of the sponsor's lamports that one send may take, in the asset in which it costs most. */
+/** The most of the sponsor's lamports that a send may take, for the most expensive asset. */
 export async function dearestSend(
   ledger: RoutingLedger,
   parties: { readonly sponsor: Address; readonly treasury: Address },
@@ -75,7 +75,7 @@ export async function dearestSend(
   return largest((await sendCosts(ledger, parties, assets)).map(sponsorCap));
 }
 
-/** What one send of each asset may cost. */
+/** The highest cost of a send, for each asset. */
 function sendCosts(
   ledger: RoutingLedger,
   parties: { readonly sponsor: Address; readonly treasury: Address },

@@ -11,10 +11,10 @@ import { DAY_MS, deskPurse, spentInADay, sponsorPurse } from "../spending.ts";
 import { deskInventory, SMALLEST_SWAPS } from "../swap-provider/desk-inventory.ts";
 import { promisesAt } from "../swap-provider/reserve.ts";
 
-/** Whose wallet it is. */
+/** The kind of a wallet. */
 export type PurseName = "sponsor" | "treasury" | "desk";
 
-/** One asset in one purse. Amounts are decimal strings in whole units. */
+/** The balance of one asset in one purse. Amounts are decimal strings in whole units. */
 export interface PurseBody {
   readonly purse: PurseName;
   readonly address: string;
@@ -24,47 +24,47 @@ export interface PurseBody {
   readonly balance: string;
   /** Promised to open orders, quotes and swaps under way. */
   readonly reserved: string;
-  /** What it has signed for within the last 24 hours: of the sponsor fees and rent, of the desk what it has given. */
+  /** Spendings signed within the last 24 hours: fees and rent of the sponsor, payments of the desk. */
   readonly spentInADay: string;
   /**
    * When what is neither spent nor reserved is used up, ISO 8601, should spending go on as in the last 24 hours. Null when
    * nothing was spent, and when it lasts for more than a year.
    */
   readonly lastsUntil: string | null;
-  /** Below so much that is not reserved it is low, null where nothing depends on it. */
+  /** The unreserved balance below which the purse is low; null when nothing depends on the balance. */
   readonly lowBelow: string | null;
   readonly isLow: boolean;
 }
 
-/** What an operator sees of purses. */
-export interface OperatorPurses {
+/** The operator's view of purses. */
+export interface PurseCommands {
   /** Every purse of the service, asset by asset. Changes nothing. Rejects with `LedgerUnavailable`. */
   purses(): Promise<readonly PurseBody[]>;
 }
 
-/** Which wallets there are, and from when on each is low. Amounts in base units. */
-export interface WatchedPurses {
+/** The service's wallets, and the balance below which a wallet is low. Amounts in base units. */
+export interface PurseOptions {
   /** Null while private mode is off. */
   readonly sponsor: Address | null;
   readonly treasury: Address | null;
   /** Null while no provider swaps within transactions of ours. */
   readonly desk: Address | null;
-  /** Lamports, null for what fifty sends may take. */
+  /** Lamports; null for the cost of fifty sends. */
   readonly sponsorLowBelow: bigint | null;
-  /** By mint; ten times the smallest swap where nothing is named. */
+  /** By mint; default: ten times the smallest swap. */
   readonly deskLowBelow: ReadonlyMap<string, bigint>;
 }
 
-/** What reading purses needs. */
-export interface PurseReading {
+/** Dependencies of reading purses. */
+export interface PurseParts {
   readonly storage: Pick<PaymentStorage, "reservations" | "spendings">;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly assets: Assets;
-  readonly purses: WatchedPurses;
+  readonly purses: PurseOptions;
 }
 
-/** One asset of one purse in base units. */
+/** A purse's balance of one asset, in base units. */
 interface Purse {
   readonly name: PurseName;
   readonly address: Address;
@@ -77,7 +77,7 @@ interface Purse {
 
 const MAX_LASTING_MS = 365 * DAY_MS;
 
-async function readPurses(deps: PurseReading): Promise<readonly PurseBody[]> {
+async function readPurses(deps: PurseParts): Promise<readonly PurseBody[]> {
   const now = deps.clock.now();
   const found = await Promise.all([sponsorOf(deps, now), treasuryOf(deps), deskOf(deps, now)]);
   return found.flat().map((purse) => bodyOf(purse, now));
@@ -85,7 +85,7 @@ async function readPurses(deps: PurseReading): Promise<readonly PurseBody[]> {
 
 /** Private mode spends SOL alone. */
 async function sponsorOf(
-  { storage, ledger, assets, purses }: PurseReading,
+  { storage, ledger, assets, purses }: PurseParts,
   now: number,
 ): Promise<readonly Purse[]> {
   const { sponsor, treasury, sponsorLowBelow } = purses;
@@ -103,8 +103,8 @@ async function sponsorOf(
   ];
 }
 
-/** Fees come in; nothing of the service's depends on what is there. */
-async function treasuryOf({ ledger, assets, purses: { treasury } }: PurseReading): Promise<readonly Purse[]> {
+/** Fees come in; nothing in the service depends on the balance. */
+async function treasuryOf({ ledger, assets, purses: { treasury } }: PurseParts): Promise<readonly Purse[]> {
   if (treasury === null) return [];
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   const { funds } = await ledger.funds([treasury], mints, "finalized");
@@ -117,7 +117,7 @@ async function treasuryOf({ ledger, assets, purses: { treasury } }: PurseReading
 }
 
 async function deskOf(
-  { storage, ledger, assets, purses }: PurseReading,
+  { storage, ledger, assets, purses }: PurseParts,
   now: number,
 ): Promise<readonly Purse[]> {
   const { desk, deskLowBelow } = purses;
@@ -159,22 +159,22 @@ function bodyOf(purse: Purse, now: number): PurseBody {
 const MAX_READING_AGE_MS = 5 * 60_000;
 
 /** A purse that is low, and since when this process has seen it so, in milliseconds since the Unix epoch. */
-export interface LowPurse {
+interface LowPurse {
   readonly body: PurseBody;
   readonly since: number;
 }
 
 /** Remembers which purses are low. */
 export class PurseWatch {
-  readonly #deps: PurseReading;
+  readonly #deps: PurseParts;
   readonly #low = new Map<string, LowPurse>();
   #askedAt = -Infinity;
 
-  constructor(deps: PurseReading) {
+  constructor(deps: PurseParts) {
     this.#deps = deps;
   }
 
-  /** As they are now. Throws `LedgerUnavailable`. */
+  /** Reads the present balances. Throws `LedgerUnavailable`. */
   async read(): Promise<readonly PurseBody[]> {
     const now = this.#deps.clock.now();
     this.#askedAt = now;
@@ -187,7 +187,7 @@ export class PurseWatch {
     return bodies;
   }
 
-  /** Those that are low, as read five minutes ago at most; while the chain cannot be read, as they were last. */
+  /** Low purses, as read at most five minutes ago; while the chain cannot be read, the last reading counts. */
   async low(): Promise<readonly LowPurse[]> {
     if (Math.abs(this.#deps.clock.now() - this.#askedAt) >= MAX_READING_AGE_MS) {
       await this.read().catch((error: unknown) => {

@@ -1,16 +1,16 @@
-/** Refuses options in which two purses are one wallet: it would not be known whose money is missing. */
+/** Refuses options in which two purses are one wallet: nobody could tell whose money is missing. */
 import type { Address } from "../../address.ts";
 import { InvalidOptions } from "../../options.ts";
 
 /** The wallets of private mode. */
-export interface Purses {
+interface Purses {
   readonly sponsor: Address;
   readonly treasury: Address;
   /** Null while no provider swaps within transactions of ours. */
   readonly desk: Address | null;
 }
 
-/** Throws `InvalidOptions` with one sentence for every two purses that are one wallet. */
+/** Throws `InvalidOptions` with a sentence for every two purses in one wallet. */
 export function refuseSharedPurses({ sponsor, treasury, desk }: Purses): void {
   const problems = [
     ...(sponsor === treasury

@@ -1,8 +1,8 @@
-/** What the sponsor may spend on one order, and what is left of it: an order that costs more waits for an operator. */
-import type { Agreed } from "../../ledger/belief.ts";
+/** Limits the sponsor's spending on one order: an order that costs more waits for an operator. */
+import type { Evidence } from "../../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES, type RoutingLedger, type TransactionPlan } from "../../ledger/routing.ts";
 import { depositContext } from "../deposit-context.ts";
-import type { PaymentRecord } from "../records.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
@@ -17,7 +17,7 @@ export const SPONSOR_CAP = "sponsor_cap";
  */
 const FEE_HEADROOM = 4n;
 
-/** What is reserved of the sponsor's lamports for one order, and the most that may be spent for it. */
+/** The reservation of the sponsor's lamports for one order, which is also the most that may be spent on it. */
 export function sponsorCap(cost: RoutingCost): bigint {
   return lastingCost(cost) + cost.deposits;
 }
@@ -32,21 +32,21 @@ export function mostNetworkFees({ networkFees }: Pick<RoutingCost, "networkFees"
   return networkFees * FEE_HEADROOM;
 }
 
-/** Whose lamports are counted. */
-export interface CostBearers {
+/** Wallets whose lamports are counted. */
+interface CostBearers {
   readonly sponsor: Address;
   /** Owners of accounts that are closed again, or that the operator keeps. */
   readonly ours: readonly string[];
 }
 
 /** A transaction that is about to be signed. `networkFee` in lamports. */
-export interface PlannedLanding {
+interface PlannedLanding {
   readonly plan: TransactionPlan;
-  readonly networkFee: Agreed<bigint>;
+  readonly networkFee: Evidence<bigint>;
 }
 
-/** What landing costs the sponsor for good, in lamports: the fee, and rent of the accounts that it makes for others. */
-export interface LandingCost {
+/** The lasting cost of a landing for the sponsor, in lamports: the fee, and the rent of accounts made for others. */
+interface LandingCost {
   readonly fee: bigint;
   readonly rent: bigint;
 }
@@ -76,14 +76,16 @@ interface CostlyAttempt {
   readonly at: number;
 }
 
-/** What may still be spent on the order of one address, in lamports. */
-export interface Allowance {
+/** The lamports that may still be spent on the order of one address. */
+interface Allowance {
   readonly left: bigint;
   /** Belongs into the commit of the attempt: it is refused where attempts that are stored meanwhile have left too little. */
   readonly take: (attempt: CostlyAttempt) => PaymentWrite;
 }
 
-/** What earlier versions of this service signed stands in the plans alone. */
+/**
+ * Reads the allowance of an address. Signatures of older versions of this service are counted from the plans alone.
+ */
 export async function allowanceOf(
   storage: Pick<PaymentStorage, "load" | "transaction" | "reservations">,
   { address, transactionId, kind }: Pick<PaymentRecord, "address" | "transactionId" | "kind">,
@@ -127,12 +129,12 @@ function costId(signature: string): string {
   return `${signature}:cost`;
 }
 
-/** The most that the attempts of one payment cost, in lamports: each its fee, and one of them the rent. */
+/** The highest cost of a payment's attempts, in lamports: the fee of each attempt, and the rent once. */
 export function spentBy({ costs = [], rent = "0" }: Pick<StoredPlan, "costs" | "rent">): bigint {
   return costs.reduce((sum, cost) => sum + BigInt(cost), BigInt(rent));
 }
 
-/** What a payment's attempts cost. */
+/** The costs of a payment's attempts. */
 type AttemptCosts = Required<Pick<StoredPlan, "costs" | "rent" | "presumed">>;
 
 /** The costs of a payment with one more attempt. */
@@ -144,7 +146,7 @@ export function withCost(
   return { costs: [...costs, String(cost.fee)], rent: String(most), presumed };
 }
 
-/** The costs of a payment whose attempts of these signatures cannot land any more: they cost nothing. */
+/** The costs of a payment without these dead attempts: dead attempts cost nothing. */
 export function withoutDead({ costs = [], rent = "0" }: StoredPlan, dead: ReadonlySet<string>): AttemptCosts {
   const left = costs.slice(0, Math.max(0, costs.length - dead.size));
   return { costs: left, rent: left.length === 0 ? "0" : rent, presumed: [] };

@@ -1,5 +1,5 @@
 /** Limits what a day may cost the sponsor: counted in the commit that takes an order, recorded with each signature. */
-import type { PaymentRecord } from "../records.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { DAY_MS, deskPurse, spend, spentInADay, sponsorPurse } from "../spending.ts";
@@ -8,23 +8,25 @@ import { lastingCost } from "./sponsor-allowance.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 
 /** An order that is to be taken. */
-export interface OrderCost {
+interface OrderCost {
   readonly transactionId: string;
   readonly sponsor: Address;
   readonly cost: RoutingCost;
-  /** How long its deposit is waited for, in milliseconds. */
+  /** The time for which an order waits for its deposit, in milliseconds. */
   readonly depositWindowMs: number;
 }
 
-/** In lamports, null without a limit; and the times at which an order is taken, and by which others are old. */
-export interface DayLimit {
+/**
+ * The daily limit in lamports, null without a limit; the time at which an order is taken, and the time that judges age.
+ */
+interface DayLimit {
   readonly mostPerDay: bigint | null;
   readonly now: number;
   readonly agedTo: number;
 }
 
-/** What goes into the commit that takes an order. */
-export interface ShareOfDay {
+/** Parts of the commit that takes an order. */
+export interface SponsorLimitWrites {
   /** Makes room of shares that have lapsed; before `take`. */
   readonly makeRoom: readonly PaymentWrite[];
   /** Refused when the day has no room for the order. */
@@ -32,15 +34,16 @@ export interface ShareOfDay {
 }
 
 /**
- * Sets aside what an order may cost the sponsor for good, until its address has come to rest; then only what it has spent
- * counts, which is recorded with each signature. What was signed counts beside the share until then, so the limit is kept
- * at the cost of being reached early. The share of an order that never ends lapses a day after its deposit window.
+ * Reserves the lamports that an order may cost the sponsor for good, until its address has come to rest; from then on
+ * only recorded spendings count, which are stored with each signature. Until then spendings count beside the
+ * reservation, so the limit is never exceeded but may be reached early. The reservation of an order that never ends
+ * lapses a day after its deposit window.
  */
 export async function shareOfDay(
   storage: Pick<PaymentStorage, "spendings" | "reservations">,
   { transactionId, sponsor, cost, depositWindowMs }: OrderCost,
   { mostPerDay, now, agedTo }: DayLimit,
-): Promise<ShareOfDay> {
+): Promise<SponsorLimitWrites> {
   const resource = dayOf(sponsor);
   const insert = {
     id: dayShareId(transactionId),
@@ -73,13 +76,13 @@ function dayOf(sponsor: string): string {
 }
 
 /** A payment that was signed, and what landing costs the sponsor, in lamports. */
-export interface SignedPayment {
+interface SignedPayment {
   readonly row: Pick<PaymentRecord, "kind" | "mint" | "legs">;
   readonly signature: string;
   readonly cost: bigint;
 }
 
-/** What signing a payment spends: the sponsor's lamports, and for a swap what the desk gives. */
+/** Spendings of a signed payment: the sponsor's lamports, and for a swap the desk's payment. */
 export function spendingsOf(
   { sponsor, desk }: { readonly sponsor: Address; readonly desk: Address | null },
   { row, signature, cost }: SignedPayment,

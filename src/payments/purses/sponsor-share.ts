@@ -1,8 +1,9 @@
 /**
- * Limits what the orders of one account may take up of the sponsor, so that others have room: what it has reserved without
- * a deposit, and twice as much with what it has funded.
+ * Limits the part of the sponsor's balance that the orders of one account may use, so that other accounts have room: a
+ * share for orders without a deposit, and twice the share together with funded orders.
  */
-import type { ReservationRecord, Tier } from "../records.ts";
+import type { Tier } from "../tables/identity.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sponsorPurse } from "../spending.ts";
@@ -19,17 +20,17 @@ export const SPONSOR_SHARE_PERCENT: Readonly<Record<Tier, bigint>> = {
 const BOUND_SHARES = 2n;
 
 /**
- * How long an order counts against its account after its payouts are final: longer than its markers need to be taken
- * away. From then on nothing prolongs it or cuts it short, no matter what is sent to its address.
+ * How long an order counts against its account after its payouts are final: longer than the sweep of its markers takes.
+ * Money sent to the address later neither extends nor shortens this time.
  */
 export const COUNTED_MS = 2 * 3_600_000;
 
-/** So many orders that count no longer are released by the one that needs their room. */
+/** The number of lapsed orders that an order releases when it needs their room. */
 const MAX_LAPSED = 100;
 
 const PERCENT = 100n;
 
-/** A sponsor that holds this many times what an order reserves has room for one order of any account. */
+/** A sponsor with this many times the reservation of an order has room for an order of every account. */
 export const SPONSOR_ORDERS = PERCENT / SPONSOR_SHARE_PERCENT.free;
 
 /** The id of an order's reservation within the share of its account's waiting orders. */
@@ -47,7 +48,7 @@ export function lateShareId(transactionId: string): string {
   return `${transactionId}:late`;
 }
 
-/** What an account's waiting and funded orders are counted under. */
+/** The resource of an account's waiting and funded orders. */
 export function boundBy(sponsor: string, accountId: string): string {
   return `${sponsorPurse(sponsor)} bound by ${accountId}`;
 }
@@ -57,8 +58,8 @@ export function mostBound(tier: Tier, held: bigint): bigint {
   return (held * SPONSOR_SHARE_PERCENT[tier] * BOUND_SHARES) / PERCENT;
 }
 
-/** An order that is to be taken: what it reserves of the sponsor, of which account, and what the sponsor holds in lamports. */
-export interface SharedReservation {
+/** An order that is to be taken: its reservation, its account, and the sponsor's balance in lamports. */
+interface SharedReservation {
   readonly reservation: ReservationRecord;
   readonly sponsor: string;
   readonly caller: Pick<Caller, "accountId" | "tier">;

@@ -1,5 +1,5 @@
-/** Whether a quote stands behind a transaction: everything the caller declares must be what was quoted. */
-import type { QuoteRecord } from "../records.ts";
+/** Checks a transaction against its quote: everything that the caller declares must match the quote. */
+import type { QuoteRecord } from "../tables/orders.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";
@@ -24,7 +24,7 @@ export function checkQuote(
       ...(quote !== null && reason === "expired" ? { expiresAt: isoTime(quote.expiresAt) } : {}),
     });
 
-  // Another account's quote is as good as none: its existence is not shown to others.
+  // Another account's quote counts as unknown: its existence is not shown to others.
   if (quote === null || quote.accountId !== declared.accountId) throw invalid("not_found");
   if (quote.usedBy !== null) throw invalid("used");
   if (isExpired(quote, now)) throw invalid("expired");
@@ -39,7 +39,7 @@ export function checkQuote(
   return quote;
 }
 
-/** Whether nothing can be taken under the quote before it is refreshed. */
+/** Whether no transaction is accepted under the quote before a refresh. */
 export function isExpired({ expiresAt, closedAt }: QuoteRecord, now: number): boolean {
   return expiresAt <= now || closedAt !== null;
 }

@@ -4,9 +4,9 @@ import type { Caller } from "../accounts/caller.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { Address } from "../../address.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
-import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../records.ts";
+import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 
-/** What the caller says it wants to pay. */
+/** The payment that the caller declares. */
 export interface DeclaredTransaction {
   readonly accountId: string;
   readonly quoteId: string;
@@ -17,12 +17,12 @@ export interface DeclaredTransaction {
   readonly reference: string | null;
 }
 
-/** What is declared, the quote that it is of, and what came with it. */
+/** A declared transaction, its quote, and the rest of the request. */
 export interface CheckedRequest {
   readonly caller: Caller;
   readonly quote: QuoteRecord;
   readonly declared: DeclaredTransaction;
-  /** Tells this request from another one under the same quote. */
+  /** Distinguishes this request from other requests with the same quote. */
   readonly requestHash: string;
   /** Base64; empty in private mode. */
   readonly signedTransaction: string;
@@ -31,10 +31,10 @@ export interface CheckedRequest {
 }
 
 /** Checks everything that is left to check, and decides what to commit. Throws a `PaymentError`; then nothing is kept. */
-export type Accept<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
+export type AcceptHandler<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
 
 /** The rows that every transaction begins with. */
-export interface BegunTransaction {
+interface BegunTransaction {
   readonly transaction: TransactionRecord;
   readonly recipients: readonly RecipientRecord[];
 }
@@ -77,15 +77,15 @@ export function begunTransaction(
 }
 
 /**
- * Closes the quote before its caller is told that it has expired. A process that had read it and was held up since then
- * cannot use it any more: the caller, who was refused, may have paid with another quote.
+ * Closes the quote before its caller is told that the quote has expired. A process that read the quote earlier and was
+ * held up can then no longer use it: the refused caller may have paid with a new quote.
  */
 export function closedQuote({ id, version }: QuoteRecord, closedAt: number): PaymentWrite {
   return { table: "quotes", id, set: { closedAt }, expectedVersion: version };
 }
 
-/** What becomes of a quote: which transaction uses it, and when on the clock of this process. */
-export interface QuoteUse {
+/** The use of a quote: its transaction, and the time on the clock of this process. */
+interface QuoteUse {
   readonly usedBy: string;
   readonly now: number;
 }

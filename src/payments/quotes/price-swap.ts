@@ -1,6 +1,6 @@
 /** The price of a swap: what the provider offers, what it costs to carry out, and in wallet mode the transaction. */
 import { createHash } from "node:crypto";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { addressOf, type Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
@@ -10,9 +10,9 @@ import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { offerOf } from "../swap-provider/offer-of.ts";
-import { promisesAt, releaseReserved, reserve, type Reserved } from "../swap-provider/reserve.ts";
+import { promisesAt, releaseReserved, reserve, type ReservationResult } from "../swap-provider/reserve.ts";
 import type { Swapper, WantedReservation } from "../swap-provider/swap-provider.ts";
-import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
+import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import {
   BPS,
   dearestRateOfSol,
@@ -26,28 +26,28 @@ import { readSwap, writeSwap } from "./stored-swap.ts";
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */
 const MAX_HOLD_MS = 2 * 60_000;
 
-/** What pricing swaps needs. */
-export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
+/** Dependencies of pricing swaps. */
+interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;
 }
 
-/** What is given and what is got for it. */
-export interface SwapPair {
+/** The assets of a swap. */
+interface SwapPair {
   readonly give: Token;
   readonly get: Token;
 }
 
 /** A swap to be priced, at a time, with the provider that is asked. */
-interface AskedSwap extends SwapPair {
+interface SwapPriceRequest extends SwapPair {
   readonly provider: Swapper;
-  readonly inputs: QuoteInputs;
+  readonly inputs: QuoteInput;
   readonly now: number;
 }
 
-/** What a private swap costs, in base units of what is given. */
+/** The fees of a private swap, in base units of the given asset. */
 type PrivateSwapFees = OrderFees & Pick<QuoteRecord, "pricedAccounts">;
 
 /** Prices quotes of two different assets. */
@@ -59,7 +59,7 @@ export class SwapPricing {
   }
 
   /** The price at the time `now`. Throws `INSUFFICIENT_LIQUIDITY` without a provider to swap with. */
-  async price(pair: SwapPair, inputs: QuoteInputs, now: number): Promise<PricedQuote> {
+  async price(pair: SwapPair, inputs: QuoteInput, now: number): Promise<PricedQuote> {
     const { swapper: provider } = this.#with;
     if (provider === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
     const asked = { ...pair, provider, inputs, now };
@@ -70,7 +70,7 @@ export class SwapPricing {
    * Wallet mode: the transaction says exactly what is given and got, so that the least output is the output. The spread is
    * in the price; the network is paid in SOL on top. Without a sender it is an indication, and nothing is set aside.
    */
-  async #priceWallet({ provider, give, get, inputs, now }: AskedSwap): Promise<PricedQuote> {
+  async #priceWallet({ provider, give, get, inputs, now }: SwapPriceRequest): Promise<PricedQuote> {
     const { id, version, amount, sender, accountId } = inputs;
     const previous = readSwap(inputs)?.reservations.map((each) => each.id) ?? [];
     const promises = promisesAt(this.#with.storage, agingTime(this.#with.clock, now), previous);
@@ -112,7 +112,7 @@ export class SwapPricing {
    * Private mode: what is deposited pays the fee first, and the rest is swapped at the price of that moment. Nothing is
    * set aside before the deposit.
    */
-  async #pricePrivate(asked: AskedSwap): Promise<PricedQuote> {
+  async #pricePrivate(asked: SwapPriceRequest): Promise<PricedQuote> {
     const { provider, give, get, inputs, now } = asked;
     const { amount, accountId, slippageBps } = inputs;
     const { smallest, ...fees } = await this.#privateFees(asked);
@@ -131,7 +131,7 @@ export class SwapPricing {
     };
   }
 
-  async #privateFees({ provider, give, get, inputs }: AskedSwap): Promise<PrivateSwapFees> {
+  async #privateFees({ provider, give, get, inputs }: SwapPriceRequest): Promise<PrivateSwapFees> {
     const { ledger, pricing } = this.#with;
     if (pricing === null) {
       throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
@@ -148,8 +148,8 @@ export class SwapPricing {
   }
 
   /**
-   * How many token accounts the price includes. A deposit address that is given SOL could be made to pay for one out of
-   * its fee, so there it is always included; one that is given tokens has nothing to pay with.
+   * How many token accounts the price includes. A deposit address with SOL could be made to pay for an account out of
+   * its fee, so an account is always included then; an address with tokens has nothing to pay with.
    */
   async #accountsToMake({ give, get }: SwapPair, payee: Address | null): Promise<number> {
     const mint = ledgerMint(get);
@@ -160,12 +160,12 @@ export class SwapPricing {
   }
 }
 
-/** What the offer takes up is set aside until the quote ends, and no longer than `MAX_HOLD_MS` in all. */
+/** Holds the offer's reservations until the quote ends, and no longer than `MAX_HOLD_MS` in all. */
 function holdFor(
-  { id, version, createdAt, expiresAt }: QuoteInputs,
+  { id, version, createdAt, expiresAt }: QuoteInput,
   reservations: readonly WantedReservation[],
   now: number,
-): Reserved {
+): ReservationResult {
   const lapsesAt = Math.min(expiresAt, createdAt + MAX_HOLD_MS);
   if (lapsesAt <= now) return { names: [], writes: [] };
   return reserve(`${id}:${version}`, reservations, { createdAt: now, lapsesAt });
@@ -185,7 +185,7 @@ function refuseTooSmall(
   throw tooSmall(give, minimum > smallest ? minimum : smallest);
 }
 
-/** In base64, each signature still missing. */
+/** The unsigned transaction in base64, with blank signatures. */
 function unsignedText({ message, signers }: UnsignedTransaction): string {
   const unsigned = joinTransaction(
     message,

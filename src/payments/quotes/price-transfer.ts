@@ -5,11 +5,11 @@ import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
-import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
+import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivateFees, PrivatePricing } from "./private-pricing.ts";
 
-/** What pricing transfers needs. */
-export interface TransferPricingParts {
+/** Dependencies of pricing transfers. */
+interface TransferPricingParts {
   readonly ledger: Ledger;
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;
@@ -23,12 +23,12 @@ export class TransferPricing {
     this.#with = parts;
   }
 
-  async price(asset: Token, inputs: QuoteInputs): Promise<PricedQuote> {
+  async price(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
     return inputs.mode === "private" ? this.#pricePrivate(asset, inputs) : this.#priceWallet(asset, inputs);
   }
 
   /** A private order's fee is paid in the asset itself, on top of the amount. */
-  async #pricePrivate(asset: Token, inputs: QuoteInputs): Promise<PricedQuote> {
+  async #pricePrivate(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
     const { pricing } = this.#with;
     const { amount, recipients } = inputs;
     if (pricing === null) {
@@ -44,7 +44,7 @@ export class TransferPricing {
   }
 
   /** The price of a quote's inputs now, and the transaction that pays it where there is enough to build one. */
-  async #priceWallet(asset: Token, inputs: QuoteInputs): Promise<PricedQuote> {
+  async #priceWallet(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
     const { ledger } = this.#with;
     const { id, amount, sender, recipients } = inputs;
     const mint = ledgerMint(asset);
@@ -62,7 +62,7 @@ export class TransferPricing {
   }
 }
 
-function addressesOf({ recipients }: QuoteInputs): readonly Address[] | null {
+function addressesOf({ recipients }: QuoteInput): readonly Address[] | null {
   return recipients?.map(({ address }) => address) ?? null;
 }
 
@@ -79,7 +79,7 @@ function sameAsset(
   };
 }
 
-/** What a quote's payment is found by on the chain, by those who know the quote. */
+/** The reference key of a quote, by which its payment is found on the chain. */
 export function referenceOf(quoteId: string): Uint8Array {
   return createHash("sha256").update(quoteId).digest();
 }

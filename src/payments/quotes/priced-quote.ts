@@ -1,9 +1,9 @@
-/** What pricing a quote comes to, whichever kind it is. */
-import type { QuoteRecord } from "../records.ts";
+/** A priced quote of any kind. */
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 
-/** What a price depends on: everything that a refresh keeps. */
-export type QuoteInputs = Pick<
+/** Inputs of a price: everything that a refresh keeps. */
+export type QuoteInput = Pick<
   QuoteRecord,
   | "id"
   | "mode"
@@ -15,7 +15,7 @@ export type QuoteInputs = Pick<
   | "slippageBps"
   | "createdAt"
 > & {
-  /** What was asked for: in swaps base units of what is given, otherwise of what the recipients get. */
+  /** The requested amount: in swaps base units of the given asset, otherwise of the asset that recipients receive. */
   readonly amount: bigint;
   /** The version of the quote that this price will be, and when that version ends. */
   readonly version: number;
@@ -37,10 +37,10 @@ export interface PricedQuote {
     | "pricedAccounts"
     | "swap"
   >;
-  /** In percent. */
+  /** The price impact in percent. */
   readonly priceImpact: number;
   /** The unsigned transaction in base64, null where there is not enough to build one. */
   readonly transaction: string | null;
-  /** What goes into the commit of the quote. */
+  /** Writes for the commit of the quote. */
   readonly writes: readonly PaymentWrite[];
 }

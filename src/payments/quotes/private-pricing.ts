@@ -8,17 +8,17 @@ import { ledgerMint, type Token } from "../assets/assets.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { dearestWithin, worthAtMost, type PriceSource, type Rate } from "../prices/prices.ts";
 import { mostNetworkFees } from "../purses/sponsor-allowance.ts";
-import type { QuoteRecord } from "../records.ts";
-import type { Screen } from "../recipients/screening.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
+import type { ScreenAddress } from "../recipients/screening.ts";
 
-/** How private mode is run. */
-export interface PrivateRoutingTerms {
+/** Terms of private mode. */
+export interface PrivateRoutingRules {
   /** Pays network fees and rent. */
   readonly sponsor: Signer;
   /** Receives the fees. */
   readonly treasury: Address;
   readonly prices: PriceSource;
-  /** How far a price may be off the last accepted one, in hundredths of a percent. */
+  /** The largest move of a price from the last accepted price, in hundredths of a percent. */
   readonly maxPriceMoveBps: number;
   /** Routing fee in hundredths of a percent of what the recipients get. */
   readonly feeBps: number;
@@ -31,7 +31,7 @@ export interface PrivateRoutingTerms {
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
   /** Null when the host does not screen. */
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
 }
 
 /** Hundredths of a percent in a whole. */
@@ -42,10 +42,10 @@ export type PrivateFees = Pick<QuoteRecord, "networkFee" | "routingFee" | "rent"
 
 /** Prices sends and payrolls of private mode. */
 export class PrivatePricing {
-  readonly terms: PrivateRoutingTerms;
+  readonly terms: PrivateRoutingRules;
   readonly #ledger: RoutingLedger;
 
-  constructor(terms: PrivateRoutingTerms, ledger: RoutingLedger) {
+  constructor(terms: PrivateRoutingRules, ledger: RoutingLedger) {
     this.terms = terms;
     this.#ledger = ledger;
   }
@@ -74,7 +74,7 @@ export class PrivatePricing {
   }
 }
 
-/** How much of an asset a lamport is worth. Throws `ROUTING_UNAVAILABLE` while no price is known. */
+/** The worth of a lamport in an asset. Throws `ROUTING_UNAVAILABLE` while no price is known. */
 export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<PriceSource["rate"]> {
   if (mint === SOL_MINT) return { give: 1n, get: 1n };
   try {
@@ -84,16 +84,19 @@ export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<P
   }
 }
 
-/** What a lamport is worth at the dearest that it may become within the bound: a fee is fixed now, and paid out of later. */
+/** The worth of a lamport at the dearest price within the bound: a fee is fixed now, and paid out of later. */
 export async function dearestRateOfSol(
-  { prices, maxPriceMoveBps }: Pick<PrivateRoutingTerms, "prices" | "maxPriceMoveBps">,
+  { prices, maxPriceMoveBps }: Pick<PrivateRoutingRules, "prices" | "maxPriceMoveBps">,
   mint: string,
 ): Promise<Rate> {
   const rate = await rateOfSol(prices, mint);
   return mint === SOL_MINT ? rate : dearestWithin(rate, maxPriceMoveBps);
 }
 
-/** What an order pays at least for what it binds of the sponsor for a while, in hundredths of a percent of that. */
+/**
+ * The least fee of an order for the sponsor's money that it binds for a while, in hundredths of a percent of that
+ * money.
+ */
 const BINDING_BPS = 25n;
 
 /** The fees of an order in base units of what is deposited, and the smallest amount whose fee covers what it binds. */
@@ -101,7 +104,7 @@ export interface OrderFees {
   readonly networkFee: bigint;
   readonly rent: bigint;
   readonly routingFee: bigint;
-  /** Nothing where any amount does, and where the operator takes no routing fee. */
+  /** The smallest amount; zero when any amount is accepted, and when the operator takes no routing fee. */
   readonly smallest: bigint;
 }
 
@@ -125,7 +128,7 @@ export function feesOf(
   };
 }
 
-/** Refuses an amount whose fee does not cover what its order binds. */
+/** Refuses an amount whose fee does not cover the order's reservations. */
 export function tooSmall(asset: Token, smallest: bigint): PaymentError<"AMOUNT_TOO_SMALL"> {
   return new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(smallest, asset.decimals) });
 }

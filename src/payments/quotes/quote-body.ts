@@ -1,5 +1,5 @@
 /** A quote as its caller sees it. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
@@ -13,17 +13,17 @@ export interface QuoteFees {
   readonly rent: string;
 }
 
-/** What refreshing a quote answers: the quote's own four fields and what else changed. */
+/** The answer to a refresh of a quote: the quote's own four fields and what else changed. */
 export interface RefreshedQuoteBody {
   readonly quoteId: string;
   readonly outputAmount: string;
-  /** In percent. */
+  /** The price impact in percent. */
   readonly priceImpact: number;
   readonly expiresAt: string;
   readonly inputAmount: string;
   readonly fee: string;
   readonly fees: QuoteFees;
-  /** Of swaps only: what is paid out at least. */
+  /** The least output; for swaps only. */
   readonly minOutputAmount?: string;
   /** The unsigned transaction in base64, when the quote has a sender and, unless it is a swap, recipients. */
   readonly transaction?: string;
@@ -47,7 +47,7 @@ export interface ShownQuoteBody extends Omit<QuoteBody, "transaction"> {
   readonly transactionId: string | null;
 }
 
-/** What a quote answers besides its record. */
+/** The answer's fields that are not in the quote's record. */
 type Shown = Pick<PricedQuote, "priceImpact" | "transaction">;
 
 export function refreshedBody(assets: Assets, quote: QuoteRecord, shown: Shown): RefreshedQuoteBody {

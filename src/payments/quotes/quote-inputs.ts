@@ -1,25 +1,25 @@
-/** What a request for a quote asks for, in base units, and what the operator's rules see of it. */
+/** Reads the request for a quote, in base units, and the facts for the operator's rules. */
 import type { z } from "zod";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { refuseTooLarge, totalOf } from "../assets/largest-sum.ts";
-import type { Asked } from "../intake/intake.ts";
+import type { IntakeRequest } from "../intake/intake-check.ts";
 import { readAmount, readTransfers } from "../recipients/recipients.ts";
 import type { quoteRequest } from "../requests.ts";
-import type { QuoteInputs } from "./priced-quote.ts";
+import type { QuoteInput } from "./priced-quote.ts";
 
 type ParsedQuoteRequest = z.output<typeof quoteRequest>;
 
-/** What the caller decides of a quote's inputs. */
-export type AskedQuote = Pick<
-  QuoteInputs,
+/** The inputs of a quote that the caller decides. */
+type QuoteRequestInput = Pick<
+  QuoteInput,
   "mode" | "inputMint" | "outputMint" | "amount" | "sender" | "recipients" | "slippageBps"
 >;
 
 /** Throws the refusal that belongs to the field. */
-export function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): AskedQuote {
+export function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): QuoteRequestInput {
   const give = assets.named(request.inputAsset);
   const get = assets.named(request.outputAsset);
   const amount = readAmount(request.amount, give.decimals, "amount");
@@ -40,7 +40,7 @@ function readRecipients(
   asset: Token,
   amount: bigint,
   { recipients }: ParsedQuoteRequest,
-): QuoteInputs["recipients"] {
+): QuoteInput["recipients"] {
   if (recipients === undefined) return null;
   const transfers = readTransfers(recipients, asset.decimals);
   const sum = totalOf(transfers);
@@ -49,13 +49,13 @@ function readRecipients(
   return transfers.map((leg) => ({ address: leg.recipient, amount: leg.amount }));
 }
 
-/** Without recipients it may become a send or a payroll. */
+/** The facts of a quote for the operator's rules. Without recipients the quote may become a send or a payroll. */
 export function askedBy({
   mode,
   inputMint,
   outputMint,
   recipients,
-}: Pick<QuoteRecord, "mode" | "inputMint" | "outputMint" | "recipients">): Asked {
+}: Pick<QuoteRecord, "mode" | "inputMint" | "outputMint" | "recipients">): IntakeRequest {
   const transfer = recipients === null ? undefined : recipients.length === 1 ? "send" : "payroll";
   const type = inputMint === outputMint ? transfer : "swap";
   return { mode, type, mints: [inputMint, outputMint] };

@@ -1,22 +1,22 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { Turns } from "../../engine/turns.ts";
+import { KeyedQueue } from "../../engine/keyed-queue.ts";
 import { PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
-import type { AmountChecks } from "../intake/amounts.ts";
-import type { Intake } from "../intake/intake.ts";
+import type { AmountLimitCheck } from "../intake/amounts.ts";
+import type { IntakeCheck } from "../intake/intake-check.ts";
 import { parseRequest, quoteRequest, type QuoteRequest } from "../requests.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { storageTime } from "../storage-time.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { SwapPricing } from "./price-swap.ts";
 import { TransferPricing } from "./price-transfer.ts";
-import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
+import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivatePricing } from "./private-pricing.ts";
 import {
   quoteBody,
@@ -28,28 +28,28 @@ import {
 } from "./quote-body.ts";
 import { askedBy, readQuoteInputs } from "./quote-inputs.ts";
 
-/** How long a quote lives. */
+/** The life of a quote. */
 const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
-/** How long after its expiry a quote can still be refreshed. */
+/** The time after its expiry in which a quote can still be refreshed. */
 const REFRESH_GRACE_MS = 10 * 60_000;
 
-/** What quoting needs besides the context. */
-export interface QuoteParts extends ServiceContext {
+/** Dependencies of quotes, besides the context. */
+interface QuoteParts extends ServiceContext {
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly intake: Intake;
-  readonly amounts: Pick<AmountChecks, "refuseTooLarge">;
+  readonly intake: IntakeCheck;
+  readonly amounts: Pick<AmountLimitCheck, "refuseTooLarge">;
 }
 
 /** Makes, shows and refreshes quotes. */
-export class Quotes {
+export class QuoteService {
   readonly #with: QuoteParts;
   readonly #transfers: TransferPricing;
   readonly #swaps: SwapPricing;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedQueue();
 
   constructor(parts: QuoteParts) {
     this.#with = parts;
@@ -59,7 +59,7 @@ export class Quotes {
 
   /** See `PaymentService.createQuote`. */
   async create(caller: Caller, body: QuoteRequest, options: RequestOptions = {}): Promise<Answer<QuoteBody>> {
-    // Not checked yet: the schema tells what is wrong with it.
+    // Not checked yet: the schema reports its faults.
     const { inputAsset, outputAsset } = (body ?? {}) as Partial<QuoteRequest>;
     const asked = { caller, path: "/v1/quotes", request: body, options };
     return this.#oneByOne([inputAsset, outputAsset], () =>
@@ -132,7 +132,7 @@ export class Quotes {
     };
   }
 
-  #price(inputs: QuoteInputs, now: number): Promise<PricedQuote> {
+  #price(inputs: QuoteInput, now: number): Promise<PricedQuote> {
     const { assets } = this.#with;
     const give = assets.named(inputs.inputMint);
     const get = assets.named(inputs.outputMint);
@@ -149,7 +149,7 @@ export class Quotes {
     return quote;
   }
 
-  /** Offers that depend on one another would make each other's commit fail again and again. */
+  /** Runs dependent offers one by one: in parallel, their commits would make each other fail again and again. */
   #oneByOne<T>(putativeAssets: readonly [unknown, unknown], act: () => Promise<T>): Promise<T> {
     const [give, get] = putativeAssets.map((putative) => this.#assetLike(putative));
     if (give === undefined || get === undefined || give.mint === get.mint) return act();

@@ -1,12 +1,12 @@
 /** The transaction of a wallet's swap as its quote keeps it, until the sender has signed it. */
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import { readJson, writeJson } from "../json-with-amounts.ts";
 import type { ReservationName } from "../swap-provider/reserve.ts";
 import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
-/** What was given out with the newest version of the quote, and what is set aside for it. */
+/** The swap of the newest version of a quote, and its reservations. */
 export interface QuotedSwap extends BuiltSwap {
-  /** Nothing any more for a quote that was refreshed for too long. */
+  /** Reservations; empty for a quote that was refreshed for too long. */
   readonly reservations: readonly ReservationName[];
 }
 
@@ -19,7 +19,7 @@ interface Stored extends Omit<QuotedSwap, "unsigned"> {
 /** Before words of a provider's own, which otherwise could look like an amount. */
 const TICKET = "ticket ";
 
-/** As JSON text, the message in base64. */
+/** The swap as JSON text, with the message in base64. */
 export function writeSwap(swap: QuotedSwap): string {
   const message = Buffer.from(swap.unsigned.message).toString("base64");
   const ticket = swap.ticket === null ? null : TICKET + swap.ticket;

@@ -1,11 +1,11 @@
-/** Whether each recipient can be paid: the chain itself takes money for addresses that no key can spend from. */
+/** Checks that recipients can be paid: the chain itself takes money for addresses that no key can spend from. */
 import { parseAddress, type Address } from "../../address.ts";
 import { parseAmount, type AmountFault } from "../../amount.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { AccountKind, Ledger, Transfer } from "../../ledger/ledger.ts";
 
 /** A recipient as the request has it. */
-export interface PutativeRecipient {
+interface PutativeRecipient {
   readonly address: string;
   readonly amount: string;
 }
@@ -51,7 +51,7 @@ const UNPAYABLE: Readonly<Partial<Record<AccountKind, ErrorDetails["INVALID_RECI
   token_account: "token_account",
   mint: "mint",
   program: "program",
-  // Data of some program: what is paid there is that program's to spend, or lost.
+  // Data of some program: money paid to such an account belongs to the program, or is lost.
   other: "program",
 };
 

@@ -1,36 +1,40 @@
 /** The host's own check of whom it serves, and how parties of an order are asked about before it is taken. */
 import { PaymentError } from "../../errors.ts";
 
-/** In which part an address is looked at. */
-export interface ScreenedAs {
+/** The role in which an address is screened. */
+export interface ScreeningRole {
   readonly role: "sender" | "recipient" | "depositor";
   /** Null before there is one: while an order is being taken. */
   readonly transactionId: string | null;
 }
 
 /**
- * Whether an address may be served, such as a sanctions list's answer. Throwing means that it is not known now: then no
- * order is taken, and a deposit waits. `signal` is aborted when the answer is not waited for any more.
+ * Whether an address may be served, such as a sanctions list's answer. Throw when the answer is not known now: no order
+ * is taken then, and a deposit waits. `signal` is aborted when the answer is no longer awaited.
  */
-export type Screen = (address: string, as: ScreenedAs, signal?: AbortSignal) => Promise<"ok" | "refused">;
+export type ScreenAddress = (
+  address: string,
+  as: ScreeningRole,
+  signal?: AbortSignal,
+) => Promise<"ok" | "refused">;
 
-/** Why an address is held when a party is refused, or when it is not known who all paid in. */
+/** The reason why an address is held when a party is refused, or when not all payers are known. */
 export const SCREENING = "screening";
 
-/** What ROUTING_UNAVAILABLE advises. */
+/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
 const RETRY_SECONDS = 30;
 /** A payroll has hundreds of recipients, and each answer may take a call to another service. */
 const ASKED_AT_ONCE = 8;
 
-/** One address and its part. */
-export interface ScreenedParty {
+/** An address and its role. */
+export interface ScreenedAddress {
   readonly address: string;
-  readonly role: ScreenedAs["role"];
+  readonly role: ScreeningRole["role"];
 }
 
-/** Those that are refused, in the order given. Rejects when the host cannot tell of one. */
-export async function refusedAmong<Party extends ScreenedParty>(
-  screen: Screen,
+/** Filters the refused parties, in the order given. Rejects when the host cannot tell about a party. */
+export async function refusedAmong<Party extends ScreenedAddress>(
+  screen: ScreenAddress,
   parties: readonly Party[],
   transactionId: string | null,
 ): Promise<readonly Party[]> {
@@ -50,7 +54,7 @@ export async function refusedAmong<Party extends ScreenedParty>(
  * `ROUTING_UNAVAILABLE` when the host cannot tell now.
  */
 export async function screenParties(
-  screen: Screen | null,
+  screen: ScreenAddress | null,
   sender: string,
   recipients: readonly string[],
 ): Promise<void> {

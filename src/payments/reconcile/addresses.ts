@@ -9,38 +9,38 @@ import { storageTime } from "../storage-time.ts";
 import {
   examineAddress,
   examineClosed,
-  type Examination,
-  type Examined,
-  type Examining,
+  type ExaminationParts,
+  type ExaminedAddress,
+  type RunningExaminationParts,
 } from "./examine-address.ts";
-import {
-  areExplained,
-  findingsOf,
-  isSpentElsewhere,
-  type AddressFindings,
-  type Finding,
-} from "./findings.ts";
+import { areExplained, findingsOf, isSpentElsewhere, type AddressReport, type Finding } from "./findings.ts";
 import { addTallies, EMPTY_TALLY, type AddressTally } from "./tally.ts";
 
-/** All deposit addresses together, in one asset. Decimal strings in whole units; see `AddressTally` for what they add up to. */
-export type AssetSums = { readonly asset: string } & { readonly [K in keyof AddressTally]: string };
+/**
+ * Sums over all deposit addresses, for one asset. Decimal strings in whole units; see `AddressTally` for their
+ * relations.
+ */
+export type AssetTally = { readonly asset: string } & { readonly [K in keyof AddressTally]: string };
 
-/** What became of every deposit. */
-export interface ReconciledAddresses {
+/** The reconciliation of all deposit addresses. */
+export interface AddressReconciliation {
   /** How many addresses were looked at. */
   readonly addresses: number;
-  readonly assets: readonly AssetSums[];
+  readonly assets: readonly AssetTally[];
   /** Addresses with a finding, those that are explained and wait for an operator included. */
-  readonly findings: readonly AddressFindings[];
+  readonly findings: readonly AddressReport[];
 }
 
 /** To examine addresses, and to know whose lamports are promised to orders. */
-export type AddressReconciling = Examination & { readonly log: Logger; readonly sponsor: string };
+export type AddressReconciliationParts = ExaminationParts & {
+  readonly log: Logger;
+  readonly sponsor: string;
+};
 
-type Reconciling = AddressReconciling & Examining;
+type Reconciling = AddressReconciliationParts & RunningExaminationParts;
 
 /** The result where no deposit was ever taken. */
-export function noAddresses(assets: Assets): ReconciledAddresses {
+export function noAddresses(assets: Assets): AddressReconciliation {
   return bodyOf(assets, {
     addresses: 0,
     findings: [],
@@ -49,7 +49,10 @@ export function noAddresses(assets: Assets): ReconciledAddresses {
 }
 
 const PAGE = 100;
-/** Each address takes several calls to the chain; the ledger itself keeps to the rate of its endpoints. */
+/**
+ * The number of addresses examined at once: an address takes several calls to the chain; the ledger itself keeps to the
+ * rate of its endpoints.
+ */
 const ADDRESSES_AT_ONCE = 8;
 /** Payments go on meanwhile: what cannot be explained is looked at again before it is reported. */
 const MAX_LOOKS = 3;
@@ -61,10 +64,10 @@ const MAX_LOOKS = 3;
  * beside any number of services. Rejects with `LedgerUnavailable` when the chain cannot be read
  * to the end; what was frozen until then stays so.
  */
-export async function reconcileAddresses(parts: AddressReconciling): Promise<ReconciledAddresses> {
+export async function reconcileAddresses(parts: AddressReconciliationParts): Promise<AddressReconciliation> {
   const { storage, assets } = parts;
   const deps = { ...parts, lives: livesUntil(await storage.lives(), await storageTime(parts)) };
-  const findings: AddressFindings[] = [];
+  const findings: AddressReport[] = [];
   let sums: readonly AddressTally[] = assets.tokens.map(() => EMPTY_TALLY);
   let addresses = 0;
   for (let after = ""; ;) {
@@ -94,11 +97,11 @@ export async function reconcileAddresses(parts: AddressReconciling): Promise<Rec
 }
 
 /** `sums` in the order of the token list. */
-interface SummedAddresses extends Pick<ReconciledAddresses, "addresses" | "findings"> {
+interface SummedAddresses extends Pick<AddressReconciliation, "addresses" | "findings"> {
   readonly sums: readonly AddressTally[];
 }
 
-function bodyOf(assets: Assets, { addresses, findings, sums }: SummedAddresses): ReconciledAddresses {
+function bodyOf(assets: Assets, { addresses, findings, sums }: SummedAddresses): AddressReconciliation {
   return {
     addresses,
     assets: assets.tokens.map(({ symbol, decimals }, index) => {
@@ -106,14 +109,14 @@ function bodyOf(assets: Assets, { addresses, findings, sums }: SummedAddresses):
         name,
         formatAmount(sum as bigint, decimals),
       ]);
-      return { asset: symbol, ...Object.fromEntries(amounts) } as AssetSums;
+      return { asset: symbol, ...Object.fromEntries(amounts) } as AssetTally;
     }),
     findings,
   };
 }
 
 interface Explained {
-  readonly examined: Examined;
+  readonly examined: ExaminedAddress;
   readonly found: readonly Finding[];
 }
 
@@ -138,7 +141,7 @@ async function look(deps: Reconciling, ids: readonly string[]): Promise<readonly
   });
 }
 
-async function freezeIfSpent(deps: AddressReconciling, explained: Explained): Promise<Explained> {
+async function freezeIfSpent(deps: AddressReconciliationParts, explained: Explained): Promise<Explained> {
   const { examined, found } = explained;
   const { deposit } = examined.facts;
   await keepUnknown(deps.storage, deposit.id, examined.unknownSignatures);

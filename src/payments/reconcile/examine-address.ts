@@ -1,5 +1,7 @@
-/** Compares what the database has of one deposit address with what the chain shows of it. */
-import type { DepositRecord, EntryRecord, LifeRecord, PaymentRecord } from "../records.ts";
+/** Compares the database's record of a deposit address with the chain. */
+import type { LifeRecord } from "../tables/database.ts";
+import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { ChartSnapshot } from "../../engine/index.ts";
@@ -12,8 +14,8 @@ import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { spendingOf } from "../outgoing/unknown-spending.ts";
 import { recordedIn, tallyOf, type AddressTally } from "./tally.ts";
 
-/** What examining needs. */
-export interface Examination {
+/** Dependencies of an examination. */
+export interface ExaminationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -21,33 +23,33 @@ export interface Examination {
   readonly keys: DepositKeys;
 }
 
-/** One that is under way, and the lives of the database until it began. */
-export type Examining = Examination & { readonly lives: readonly LifeRecord[] };
+/** An examination under way, with the lives of the database up to its beginning. */
+export type RunningExaminationParts = ExaminationParts & { readonly lives: readonly LifeRecord[] };
 
-/** What the database says of an address. */
-export interface AddressFacts {
+/** The database's facts about an address. */
+interface AddressFacts {
   readonly deposit: DepositRecord;
   readonly orderStatus: string;
   readonly payments: readonly PaymentRecord[];
   readonly entries: readonly EntryRecord[];
-  /** Where its machine is, such as `resting`; null when it has none. */
+  /** The state of its machine, such as `resting`; null without a machine. */
   readonly state: string | null;
-  /** What a reading from before this slot shows is less than what is recorded. */
+  /** The slot from which on a reading shows all recorded payments. */
   readonly settledSlot: number;
 }
 
 /** A payment whose row says something else than the chain. */
-export interface Contradiction {
+interface Contradiction {
   readonly payment: string;
   readonly recorded: PaymentRecord["status"];
   readonly onChain: "landed" | "landed_with_error";
 }
 
-/** What was found. */
-export interface Examined {
+/** The result of an examination. */
+export interface ExaminedAddress {
   readonly facts: AddressFacts;
   readonly tallies: readonly { readonly asset: Token; readonly tally: AddressTally }[];
-  /** What is on record of mints that are none of the service's assets, in raw units. */
+  /** Recorded tokens of foreign mints, in raw units. */
   readonly otherMints: readonly { readonly mint: string; readonly units: bigint }[];
   /** Signatures of the address that landed and that this database does not know. */
   readonly unknownSignatures: readonly string[];
@@ -58,16 +60,19 @@ export interface Examined {
   readonly contradictions: readonly Contradiction[];
 }
 
-/** A node may be behind: it is asked up to so many times, with this pause. */
+/** A node may be behind: it is asked at most this many times, with this pause. */
 const MAX_LOOKS = 10;
 const PAUSE_MS = 1_000;
 
 /**
- * Reads the database first and the chain after it, so that all that is recorded is on the chain that is read. Throws
- * `LedgerUnavailable` when the chain cannot be read, or only as it was before the last recorded payment: then nothing can
- * be concluded.
+ * Reads the database first, then the chain, so that the chain reading includes all recorded payments. Throws
+ * `LedgerUnavailable` when the chain cannot be read, or only in a state before the last recorded payment, which allows
+ * no conclusion.
  */
-export async function examineAddress(examination: Examining, id: string): Promise<Examined> {
+export async function examineAddress(
+  examination: RunningExaminationParts,
+  id: string,
+): Promise<ExaminedAddress> {
   const { storage, ledger, clock, assets, lives } = examination;
   const mints = mintsOf(assets);
   for (let look = 1; look <= MAX_LOOKS; look++) {
@@ -101,15 +106,15 @@ export async function examineAddress(examination: Examining, id: string): Promis
  * together, without the history of each. Years of them would otherwise take days. Those that need more are left out.
  */
 export async function examineClosed(
-  { storage, ledger, assets }: Examination,
+  { storage, ledger, assets }: ExaminationParts,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, Examined>> {
+): Promise<ReadonlyMap<string, ExaminedAddress>> {
   const all = await Promise.all(ids.map((id) => readFacts(storage, id)));
   const closed = all.filter((facts) => isClosedAndEmpty(assets, facts));
   if (closed.length === 0) return new Map();
   const addresses = closed.map(({ deposit }) => deposit.id);
   const { slot, funds } = await ledger.funds(addresses, mintsOf(assets), "finalized");
-  const examined = new Map<string, Examined>();
+  const examined = new Map<string, ExaminedAddress>();
   closed.forEach((facts, index) => {
     const held = funds[index];
     if (held === undefined || slot < facts.settledSlot || unitsOf(held).some((units) => units > 0n)) return;
@@ -157,7 +162,7 @@ function isClosedAndEmpty(assets: Assets, { state, deposit, payments, entries }:
   );
 }
 
-/** What the chain shows of an address. */
+/** The chain's view of an address. */
 interface AddressOnChain {
   readonly held: Funds;
   /** The address's own transactions that `held` includes. */
@@ -169,7 +174,7 @@ function talliesOf(
   assets: Assets,
   { payments, entries }: AddressFacts,
   { held, landed, isVouchedFor }: AddressOnChain,
-): Examined["tallies"] {
+): ExaminedAddress["tallies"] {
   const booked = new Set(entries.map(({ signature }) => signature));
   const succeeded = new Set(landed.filter(({ error }) => error === null).map(({ signature }) => signature));
   const unrecorded = payments
@@ -183,8 +188,8 @@ function talliesOf(
   });
 }
 
-/** By the lines alone: the maker of a mint decides what the chain shows of it. */
-function otherMintsOf(assets: Assets, { entries }: AddressFacts): Examined["otherMints"] {
+/** Foreign tokens by the entries alone: the maker of a mint controls its balances on the chain. */
+function otherMintsOf(assets: Assets, { entries }: AddressFacts): ExaminedAddress["otherMints"] {
   const mints = new Set(entries.map(({ mint }) => mint).filter((mint) => assets.ofMint(mint) === null));
   return [...mints]
     .map((mint) => ({ mint, units: recordedIn(entries.filter(isOf({ mint }))) }))
@@ -208,7 +213,7 @@ function contradictionsOf(
 
 /** A marker tells of a payment even where the nodes have lost its transaction. */
 async function markersOfUnsigned(
-  { ledger, keys }: Examination,
+  { ledger, keys }: ExaminationParts,
   { deposit, payments }: AddressFacts,
 ): Promise<readonly string[]> {
   const unsigned = payments.filter(
@@ -226,7 +231,7 @@ function mintsOf(assets: Assets): readonly Address[] {
   return assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
 }
 
-/** In the order of the token list, SOL first. */
+/** Units in the order of the token list, SOL first. */
 function unitsOf({ lamports, tokens }: Funds): readonly bigint[] {
   return [lamports, ...tokens];
 }

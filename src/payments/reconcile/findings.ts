@@ -1,8 +1,8 @@
-/** What a reconciliation finds of one address, and which findings mean that something is not explained. */
+/** Findings of a reconciliation about an address, and which findings are unexplained. */
 import { formatAmount } from "../../amount.ts";
-import type { Examined } from "./examine-address.ts";
+import type { ExaminedAddress } from "./examine-address.ts";
 
-/** One thing to know about an address. */
+/** A finding about an address. */
 export type Finding =
   /** Transactions of the address that landed and that this database does not know: it may be an old copy. */
   | { readonly finding: "unknown_spending"; readonly signatures: readonly string[] }
@@ -22,17 +22,17 @@ export type Finding =
       readonly recorded: string;
       readonly onChain: "landed" | "landed_with_error";
     }
-  /** Nothing more will be spent on the order, and the sponsor's lamports for it are still promised. */
+  /** The order will spend nothing more, but lamports of the sponsor are still reserved. */
   | { readonly finding: "open_reservation"; readonly lamports: string }
-  /** Nothing is signed for the address before an operator has looked. Explained, but it waits. */
+  /** The address waits for an operator, and signs nothing before. Explained, but it waits. */
   | { readonly finding: "held"; readonly reason: string }
-  /** Tokens that are none of the service's assets: they wait for an operator to say where they go. Explained. */
+  /** Foreign tokens: they wait for an operator's order. Explained. */
   | { readonly finding: "other_mint"; readonly mint: string; /** Raw units. */ readonly units: string }
   /** The address is no longer watched, and there is money: `release` sends it back. Explained, but it waits. */
   | { readonly finding: "unclaimed"; readonly asset: string; readonly amount: string };
 
 /** The findings of one address. Amounts are decimal strings in whole units. */
-export interface AddressFindings {
+export interface AddressReport {
   readonly transactionId: string;
   readonly address: string;
   /** The order's. */
@@ -47,7 +47,7 @@ export function areExplained(findings: readonly Finding[]): boolean {
   return findings.every(({ finding }) => EXPLAINED.has(finding));
 }
 
-/** Whether money went out of the address that this database does not know of. */
+/** Whether money left the address without this database's knowledge. */
 export function isSpentElsewhere(findings: readonly Finding[]): boolean {
   return findings.some(({ finding }) => SPENT_ELSEWHERE.has(finding));
 }
@@ -62,7 +62,7 @@ const SPENT_ELSEWHERE: ReadonlySet<Finding["finding"]> = new Set([
 const AT_REST: ReadonlySet<string> = new Set(["resting", "slowLane", "closed"]);
 
 /** `reserved` are the lamports that are still promised to the order, if any. */
-export function findingsOf(examined: Examined, reserved: bigint | null): readonly Finding[] {
+export function findingsOf(examined: ExaminedAddress, reserved: bigint | null): readonly Finding[] {
   const { facts, tallies, otherMints, unknownSignatures, isHistoryMissing, unknownMarkers, contradictions } =
     examined;
   const { deposit, state } = facts;

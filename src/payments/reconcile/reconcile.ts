@@ -5,29 +5,29 @@ import type { Assets } from "../assets/assets.ts";
 import {
   noAddresses,
   reconcileAddresses,
-  type AddressReconciling,
-  type ReconciledAddresses,
+  type AddressReconciliationParts,
+  type AddressReconciliation,
 } from "./addresses.ts";
 import { areExplained } from "./findings.ts";
-import { reconcilePurses, type ReconciledPurse, type SigningPurse } from "./purses.ts";
-import { reconcileWallet, type ReconciledWallet } from "./wallet.ts";
+import { reconcilePurses, type PurseReconciliation, type SigningPurse } from "./purses.ts";
+import { reconcileWallet, type WalletReconciliation } from "./wallet.ts";
 
-/** What the chain says of everything that this database has on record. */
-export interface Reconciliation extends ReconciledAddresses {
+/** The chain's answer about everything that this database has recorded. */
+export interface Reconciliation extends AddressReconciliation {
   /** Whether every finding is explained. */
   readonly isExplained: boolean;
-  readonly wallet: ReconciledWallet;
-  /** Without those of a mode that is off. */
-  readonly purses: readonly ReconciledPurse[];
+  readonly wallet: WalletReconciliation;
+  /** Purses of enabled modes only. */
+  readonly purses: readonly PurseReconciliation[];
 }
 
-/** What reconciling needs. */
-export interface Reconciling {
+/** Dependencies of a reconciliation. */
+interface ReconciliationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
   /** Null where no deposit was ever taken. */
-  readonly routing: AddressReconciling | null;
+  readonly routing: AddressReconciliationParts | null;
   readonly purses: readonly SigningPurse[];
 }
 
@@ -42,7 +42,7 @@ export async function reconcile({
   assets,
   routing,
   purses,
-}: Reconciling): Promise<Reconciliation> {
+}: ReconciliationParts): Promise<Reconciliation> {
   const addresses = routing === null ? noAddresses(assets) : await reconcileAddresses(routing);
   const wallet = await reconcileWallet({ storage, ledger });
   const reconciled = await reconcilePurses({ storage, ledger }, purses);

@@ -1,6 +1,6 @@
 /** The sums of a deposit address in one asset: what the database has on record, and what the chain shows besides. */
 import type { Movement } from "../../../machines/index.ts";
-import type { EntryRecord } from "../records.ts";
+import type { EntryRecord } from "../tables/deposits.ts";
 
 /**
  * Base units of one asset. Always: deposits + loans + arriving + lending − payouts − refunds − fees − dust − repayments −
@@ -18,14 +18,14 @@ export interface AddressTally {
   readonly repayments: bigint;
   /** On the chain, and not on record yet: money that was sent to the address. */
   readonly arriving: bigint;
-  /** On the chain, and not on record yet: what payments of ours have moved out, and what the sponsor lent them. */
+  /** On the chain, and not on record yet: money moved out by our payments, and lent to them by the sponsor. */
   readonly leaving: bigint;
   readonly lending: bigint;
   /** Gone by transactions that are on no record here, and that an operator has vouched for. */
   readonly vouched: bigint;
   /** Gone, and nothing explains where: the only sum that must be 0. */
   readonly missing: bigint;
-  /** What the chain shows. */
+  /** The amount that the chain shows. */
   readonly held: bigint;
 }
 
@@ -41,7 +41,7 @@ const SUM_OF: Readonly<Record<EntryRecord["kind"], Recorded>> = {
   repayment: "repayments",
 };
 
-/** Nothing at all. */
+/** A tally of zeros. */
 export const EMPTY_TALLY: AddressTally = {
   deposits: 0n,
   loans: 0n,
@@ -58,8 +58,8 @@ export const EMPTY_TALLY: AddressTally = {
   held: 0n,
 };
 
-/** What the chain shows of one address and asset. */
-export interface Shown {
+/** The chain's balance of one address and asset. */
+interface Shown {
   /** The movements of payments that have landed and that have no line yet. */
   readonly unrecorded: readonly Pick<Movement, "kind" | "amount">[];
   /** Base units. */
@@ -83,7 +83,7 @@ export function tallyOf(
   return { ...sums, [isVouchedFor ? "vouched" : "missing"]: -surplus };
 }
 
-/** What should be there by these lines alone. */
+/** The balance that these entries alone lead to. */
 export function recordedIn(entries: readonly Pick<EntryRecord, "kind" | "amount">[]): bigint {
   return recorded(sumsOf(entries));
 }

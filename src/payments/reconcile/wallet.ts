@@ -1,7 +1,7 @@
-/** Compares every wallet transaction that is over with the chain: whether its status is what the chain shows. */
+/** Compares every wallet transaction that is over with the chain: tells whether its status agrees with the chain. */
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { TransactionRecord } from "../records.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import { attemptOf } from "../wallet/stored-attempt.ts";
 
 /** A transaction whose row says something else than the chain. */
@@ -10,23 +10,27 @@ export interface WalletFinding {
   readonly status: string;
   readonly signature: string;
   /**
-   * What the nodes tell now. `landed`: it was carried out, and its status says that it was not. `landed_with_error`: it failed
-   * on the chain, and is shown as completed. `never_landed`: it can never land, and is shown as completed.
+   * The present answer of the nodes. `landed`: the transaction was carried out, although its status denies a landing.
+   * `landed_with_error`: the transaction failed on the chain, although its status is completed. `never_landed`: the
+   * transaction can never land, although its status is completed.
    */
   readonly onChain: "landed" | "landed_with_error" | "never_landed";
 }
 
-/** What became of the transactions that callers have signed. */
-export interface ReconciledWallet {
-  /** How many are over, and were looked at. */
+/** The result for transactions that callers have signed. */
+export interface WalletReconciliation {
+  /** Transactions that are over, and were checked. */
   readonly transactions: number;
-  /** Of how many completed ones the nodes have no history any more: they neither confirm nor contradict them. */
+  /**
+   * Completed transactions so old that the nodes no longer have their history, and can neither confirm nor contradict
+   * the status.
+   */
   readonly unproven: number;
   readonly findings: readonly WalletFinding[];
 }
 
-/** What it takes to look. */
-export interface WalletReconciling {
+/** Dependencies of comparing wallet transactions. */
+interface WalletReconciliationParts {
   readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;
 }
@@ -35,7 +39,10 @@ const PAGE = 100;
 const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 /** Changes nothing. Rejects with `LedgerUnavailable` when the chain cannot be read to the end. */
-export async function reconcileWallet({ storage, ledger }: WalletReconciling): Promise<ReconciledWallet> {
+export async function reconcileWallet({
+  storage,
+  ledger,
+}: WalletReconciliationParts): Promise<WalletReconciliation> {
   const findings: WalletFinding[] = [];
   let [transactions, unproven] = [0, 0];
   for (let after = ""; ;) {
@@ -51,9 +58,9 @@ export async function reconcileWallet({ storage, ledger }: WalletReconciling): P
   }
 }
 
-/** One question about the landings of all of them, and one about the fates of those that should have landed. */
+/** One question about all landings, and one about the fates of transactions that should have landed. */
 async function examine(
-  { storage, ledger }: WalletReconciling,
+  { storage, ledger }: WalletReconciliationParts,
   transactions: readonly TransactionRecord[],
 ): Promise<readonly (WalletFinding | "unproven" | "as_shown")[]> {
   const rows = new Map(transactions.map((each) => [each.signature, each]));

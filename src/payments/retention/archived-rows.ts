@@ -1,10 +1,10 @@
-/** Rows as they are handed to the archive: plain JSON, so that a line of text keeps each of them whole. */
+/** Converts rows to plain JSON for the archive, so that each row fits one line of text. */
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
-import type { PaymentTables, TableName } from "../records.ts";
+import type { PaymentTables, TableName } from "../tables.ts";
 
 /** A row that is about to be removed. Amounts are decimal digits in base units, bytes are base64. */
 export interface ArchivedRow {
-  /** One of the service's tables, or of the engine's two. */
+  /** A table of the service, or one of the engine's two. */
   readonly table: TableName | "instances" | "history";
   readonly row: Readonly<Record<string, unknown>>;
 }

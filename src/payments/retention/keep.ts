@@ -1,9 +1,9 @@
-/** How long the payment service keeps what is over, as its host may set it. */
+/** Options for how long the payment service keeps finished rows. */
 import { z } from "zod";
 import { durationOption, type Duration } from "../../duration.ts";
 
-/** How long what is over is kept, by what it is; what is left out is kept as long as the database, but for the last. */
-export interface Keep {
+/** The time for which finished rows are kept, by kind; kinds without a duration are kept forever, except the last. */
+export interface KeepOptions {
   /**
    * Wallet transactions (send, payroll) after their last step, with recipients, signed bytes, quote, history, notices and
    * deliveries. Only where their end is proven by the chain or nothing was sent: what was given up as expired stays. What the
@@ -24,8 +24,8 @@ export interface Keep {
   readonly idempotencyAnswers?: Duration;
 }
 
-/** The same in milliseconds; null for what is always kept. */
-export interface KeptFor {
+/** `KeepOptions` in milliseconds; null for kinds that are always kept. */
+export interface CheckedKeepOptions {
   readonly transactions: number | null;
   readonly notices: number | null;
   readonly quotes: number | null;
@@ -38,7 +38,7 @@ const MOST_MS = 36_500 * DAY_MS;
 
 const least = (ms: number) => durationOption({ least: ms, most: MOST_MS });
 
-/** Checks `Keep`. */
+/** Checks `KeepOptions`. */
 export const keepOption = z
   .strictObject({
     transactions: least(7 * DAY_MS).optional(),
@@ -46,9 +46,11 @@ export const keepOption = z
     quotes: least(HOUR_MS).optional(),
     idempotencyAnswers: least(DAY_MS).default(30 * DAY_MS),
   })
-  .transform(({ transactions = null, notices = null, quotes = null, idempotencyAnswers }): KeptFor => ({
-    transactions,
-    notices,
-    quotes,
-    idempotencyAnswers,
-  }));
+  .transform(
+    ({ transactions = null, notices = null, quotes = null, idempotencyAnswers }): CheckedKeepOptions => ({
+      transactions,
+      notices,
+      quotes,
+      idempotencyAnswers,
+    }),
+  );

@@ -1,5 +1,5 @@
 /** Stored answers to requests with an Idempotency-Key that are old, and whose transaction is over. */
-import type { IdempotencyRecord } from "../records.ts";
+import type { IdempotencyRecord } from "../tables/identity.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { paymentTables } from "../tables.ts";
 import { archivedRows } from "./archived-rows.ts";
@@ -8,7 +8,7 @@ import { carryOut, type RemovingParts } from "./removal.ts";
 
 const PAGE = 32;
 
-/** Their ids tell no time: they have an index by it. */
+/** Removes old answers of idempotency keys. Their ids tell no time, so an index over their time is read. */
 export async function* oldAnswers(parts: RemovingParts, until: number): AsyncGenerator<number> {
   const { storage } = parts;
   const byAge = { table: paymentTables.idempotency, index: "byAge", limit: PAGE } as const;
@@ -32,7 +32,10 @@ export async function* oldAnswers(parts: RemovingParts, until: number): AsyncGen
   }
 }
 
-/** Refused where the key was used again meanwhile: another process removed the old answer, and a new one stands there. */
+/**
+ * Refused where the key was used again meanwhile: another process removed the old answer, and a new answer has its
+ * place.
+ */
 function removeOf({ id, createdAt, fingerprint, answer }: IdempotencyRecord): PaymentWrite {
   return { table: "idempotency", remove: id, expected: { createdAt, fingerprint, answer } };
 }

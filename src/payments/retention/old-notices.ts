@@ -1,5 +1,6 @@
-/** Notices of transactions that are over, with what was sent of them: they go together, or not at all. */
-import type { DeliveryRecord, NoticeRecord } from "../records.ts";
+/** Removes notices of transactions that are over, with their deliveries: they go together, or not at all. */
+import type { NoticeRecord } from "../tables/notices.ts";
+import type { DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { paymentTables } from "../tables.ts";
 import { runIdOf } from "../webhooks/delivery-runs.ts";
@@ -54,7 +55,7 @@ export async function noticeRemoval(
   };
 }
 
-/** One delivery with its attempts and its runs. */
+/** The removal of a delivery with its attempts and runs. */
 async function deliveryRemoval(
   storage: PaymentStorage,
   delivery: DeliveryRecord,

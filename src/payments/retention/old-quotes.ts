@@ -1,8 +1,8 @@
-/** Quotes that nobody used and that expired long ago. A used one stays as long as its transaction. */
-import type { QuoteRecord } from "../records.ts";
+/** Quotes that nobody used and that expired long ago. A used quote stays as long as its transaction. */
+import type { QuoteRecord } from "../tables/orders.ts";
 import { paymentTables } from "../tables.ts";
 import { archivedRows } from "./archived-rows.ts";
-import type { Judged, Rows } from "./oldest-first.ts";
+import type { RetentionState, Rows } from "./oldest-first.ts";
 import { carryOut, type Removal, type RemovingParts } from "./removal.ts";
 
 export function oldQuotes(parts: RemovingParts): Rows<QuoteRecord> {
@@ -13,7 +13,7 @@ export function oldQuotes(parts: RemovingParts): Rows<QuoteRecord> {
       const old = quotes.filter(({ usedBy, expiresAt }) => usedBy === null && expiresAt <= until);
       const gone = await carryOut(parts, old.map(removalOf));
       const removed = new Set(old.filter((_, index) => gone[index] === true).map(({ id }) => id));
-      return quotes.map(({ id, usedBy }): Judged => {
+      return quotes.map(({ id, usedBy }): RetentionState => {
         if (removed.has(id)) return "gone";
         return usedBy === null ? "later" : "stays";
       });

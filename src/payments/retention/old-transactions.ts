@@ -1,23 +1,24 @@
-/** Wallet transactions that ended long ago, with all that belongs to them. */
+/** Removes wallet transactions that ended long ago, with all their rows. */
 import type { Address } from "../../address.ts";
-import type { NoticeRecord, TransactionRecord } from "../records.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { archivedRows } from "./archived-rows.ts";
 import { noticeRemoval } from "./old-notices.ts";
-import type { Judged, Rows } from "./oldest-first.ts";
+import type { RetentionState, Rows } from "./oldest-first.ts";
 import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
 
-/** What removing transactions needs. */
-export interface TransactionRemoving extends RemovingParts {
+/** Dependencies of removing transactions. */
+interface TransactionRemovalParts extends RemovingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];
 }
 
-export function oldTransactions(parts: TransactionRemoving): Rows<TransactionRecord> {
+export function oldTransactions(parts: TransactionRemovalParts): Rows<TransactionRecord> {
   return {
     page: (after, limit) => parts.storage.transactionsAfter(after, limit),
     async judge(transactions, until) {
-      const judged: Judged[] = [];
+      const judged: RetentionState[] = [];
       for (const transaction of transactions) judged.push(await judge(parts, transaction, until));
       return judged;
     },
@@ -25,14 +26,14 @@ export function oldTransactions(parts: TransactionRemoving): Rows<TransactionRec
 }
 
 async function judge(
-  parts: TransactionRemoving,
+  parts: TransactionRemovalParts,
   transaction: TransactionRecord,
   until: number,
-): Promise<Judged> {
+): Promise<RetentionState> {
   if (isProof(transaction, parts.ownAddresses) || isGivenUp(transaction)) return "stays";
   const [ended] = (await endedRuns(parts.storage, [transaction.id], until)) ?? [];
   if (ended === undefined || !canGo(transaction)) return "later";
-  // Its notices go first, each in a commit of its own: they may have gone to many webhooks.
+  // Its notices are removed first, in separate commits: a notice may have gone to many webhooks.
   if (!(await areNoticesGone(parts, await parts.storage.notices(transaction.id), until))) return "later";
   const removal = await removalOf(parts, transaction);
   const whole = { ...removal, removes: [ended.instance], rows: [...removal.rows, ...ended.rows] };
@@ -41,22 +42,22 @@ async function judge(
 }
 
 /**
- * What the service has signed, or may have: `reconcile` looks up each of these signatures here, and a deposit address
- * gives money back however late it comes.
+ * Transactions that the service has signed, or may have signed: `reconcile` looks up their signatures here, and a
+ * deposit address refunds money however late it arrives.
  */
 function isProof({ mode, type, sender }: TransactionRecord, ownAddresses: readonly Address[]): boolean {
   return mode === "private" || type === "swap" || ownAddresses.includes(sender);
 }
 
 /**
- * One that was given up as expired may be settled by its signature later: few ever are. Were each of them asked for again,
- * every pass would go through all that is younger than the first of them.
+ * Whether the transaction was given up as expired, and may be settled by its signature later, which is rare. If each
+ * such transaction were judged again, every pass would go through all younger rows.
  */
 function isGivenUp({ status, reason, landedAfterCancel }: TransactionRecord): boolean {
   return status === "failed" && reason === "expired" && !landedAfterCancel;
 }
 
-/** One that waits for an operator is open. */
+/** Whether the transaction may be removed; a transaction that waits for an operator is open. */
 function canGo({ status, attention }: TransactionRecord): boolean {
   return attention === null && (status === "completed" || status === "failed" || status === "cancelled");
 }
@@ -73,8 +74,9 @@ async function areNoticesGone(
 }
 
 /**
- * What is left of signed bytes: their signature and the hash of their message, which are unique. By these the database
- * refuses them for good; that they have expired is the word of a node, and the payment of one order must not count for two.
+ * The empty bytes that replace signed bytes: only the signature and the hash of the message stay, which are unique.
+ * With both the database refuses the same bytes for good; only a node says that the bytes have expired, and the payment
+ * of one order must not count for two.
  */
 const NOTHING = new Uint8Array();
 

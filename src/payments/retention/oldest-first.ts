@@ -1,15 +1,15 @@
 /** Goes through rows from the oldest on by their ids, which begin with the time, and remembers how far all is decided. */
 import { timeOfId } from "../ids.ts";
 
-/** What was found of a row: it is `gone`, it always `stays`, or it may be old enough `later`. */
-export type Judged = "gone" | "stays" | "later";
+/** The judgement of a row: `gone`, always `stays`, or may be old enough `later`. */
+export type RetentionState = "gone" | "stays" | "later";
 
-/** How rows of one table are found and judged. */
+/** The search and judgement of old rows of a table. */
 export interface Rows<R> {
   /** Up to `limit` rows by ascending id, the first one above `after`. */
   page(after: string, limit: number): Promise<readonly R[]>;
   /** Removes what can be removed of these; answers for each what became of it. */
-  judge(rows: readonly R[], until: number): Promise<readonly Judged[]>;
+  judge(rows: readonly R[], until: number): Promise<readonly RetentionState[]>;
 }
 
 const PAGE = 32;
@@ -18,7 +18,7 @@ const PAGE = 32;
  * No index of their own is needed for it: ids are in the order of time. A row that always stays is looked at once in the
  * life of a process, so what is kept for good costs later passes nothing.
  */
-export class OldestFirst<R extends { readonly id: string }> {
+export class OldestRowReader<R extends { readonly id: string }> {
   readonly #rows: Rows<R>;
   /** Up to here every row is gone or stays. */
   #decided = "";

@@ -1,5 +1,5 @@
-/** Whether a transaction is over, as far as its status tells: it never changes again then. */
-import type { TransactionStatus } from "../records.ts";
+/** Tells by its status whether a transaction is over, and never changes again. */
+import type { TransactionStatus } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 
 const OVER: ReadonlySet<TransactionStatus> = new Set(["completed", "failed", "cancelled"]);

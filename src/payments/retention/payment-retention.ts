@@ -3,43 +3,47 @@ import type { Address } from "../../address.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import type { Archive } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
-import { KeepLoop, type KeepStanding, type Sweep } from "../../engine/retention/keep-loop.ts";
+import {
+  RetentionLoop,
+  type RemovalStatus,
+  type RetentionRule,
+} from "../../engine/retention/retention-loop.ts";
 import { contradictionOf } from "../intake/chain-clock.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { ArchivedRow } from "./archived-rows.ts";
-import type { KeptFor } from "./keep.ts";
+import type { CheckedKeepOptions } from "./keep.ts";
 import { oldAnswers } from "./old-answers.ts";
 import { oldNotices } from "./old-notices.ts";
 import { oldQuotes } from "./old-quotes.ts";
 import { oldTransactions } from "./old-transactions.ts";
-import { OldestFirst, type Rows } from "./oldest-first.ts";
+import { OldestRowReader, type Rows } from "./oldest-first.ts";
 import type { RemovingParts } from "./removal.ts";
 
-/** What retention is given. */
-export interface RetentionOptions {
-  readonly keep: KeptFor;
+/** Options of retention. */
+interface RetentionOptions {
+  readonly keep: CheckedKeepOptions;
   readonly archive: Archive<ArchivedRow> | null;
-  /** How long the archive may take for the rows of one batch, in milliseconds. */
+  /** The deadline of the archive for the rows of one batch, in milliseconds. */
   readonly archiveDeadlineMs: number;
   /** Wallets of the service: what they have signed stays. */
   readonly ownAddresses: readonly Address[];
 }
 
-/** How a service keeps what is over. */
-export interface PaymentRetentionStanding extends KeepStanding {
-  /** How many bytes the data of the whole storage takes; null where that is not known. */
+/** The state of retention in a service. */
+export interface PaymentRetentionStatus extends RemovalStatus {
+  /** The size of all data in the storage, in bytes; null for an unknown size. */
   readonly bytes: number | null;
-  /** How long ago the oldest transaction was taken, in milliseconds; null where there is none. */
+  /** The age of the oldest transaction, in milliseconds; null without a transaction. */
   readonly oldestTransactionMs: number | null;
-  /** What is never removed, of that for which the host may set a time. */
-  readonly keptForGood: readonly (keyof KeptFor)[];
+  /** Kinds that are never removed, although the host may set a duration for them. */
+  readonly keptForGood: readonly (keyof CheckedKeepOptions)[];
 }
 
 /** From `run` to `stop`. */
-export class PaymentRetention {
+export class PaymentRetentionLoop {
   readonly #context: ServiceContext;
-  readonly #keep: KeptFor;
-  readonly #loop: KeepLoop;
+  readonly #keep: CheckedKeepOptions;
+  readonly #loop: RetentionLoop;
 
   constructor(context: ServiceContext, options: RetentionOptions) {
     const { storage, clock, log, random } = context;
@@ -50,7 +54,7 @@ export class PaymentRetention {
     const { archive, archiveDeadlineMs } = options;
     const sweeps = sweepsOf({ storage, ranStorage, clock, archive, archiveDeadlineMs }, options);
     const compareClock = (): Promise<unknown> => contradictionOf(context);
-    this.#loop = new KeepLoop(sweeps, { storage, clock, log, holder, name: "payments", compareClock });
+    this.#loop = new RetentionLoop(sweeps, { storage, clock, log, holder, name: "payments", compareClock });
   }
 
   run(): void {
@@ -62,10 +66,10 @@ export class PaymentRetention {
   }
 
   /** Rejects when the storage does. */
-  async standing(): Promise<PaymentRetentionStanding> {
+  async standing(): Promise<PaymentRetentionStatus> {
     const { storage, clock } = this.#context;
     const [bytes, [oldest]] = await Promise.all([storage.size(), storage.transactionsAfter("", 1)]);
-    const names = Object.keys(this.#keep) as (keyof KeptFor)[];
+    const names = Object.keys(this.#keep) as (keyof CheckedKeepOptions)[];
     return {
       bytes,
       oldestTransactionMs: oldest === undefined ? null : Math.max(0, clock.now() - oldest.createdAt),
@@ -75,16 +79,16 @@ export class PaymentRetention {
   }
 }
 
-function sweepsOf(parts: RemovingParts, { keep, ownAddresses }: RetentionOptions): readonly Sweep[] {
+function sweepsOf(parts: RemovingParts, { keep, ownAddresses }: RetentionOptions): readonly RetentionRule[] {
   const { clock } = parts;
   const { transactions, notices, quotes, idempotencyAnswers } = keep;
   const byId = <R extends { readonly id: string }>(
     name: string,
     keepMs: number | null,
     rows: Rows<R>,
-  ): readonly Sweep[] => {
+  ): readonly RetentionRule[] => {
     if (keepMs === null) return [];
-    const oldest = new OldestFirst(rows);
+    const oldest = new OldestRowReader(rows);
     return [{ name, batches: () => oldest.batches(clock.now() - keepMs) }];
   };
   return [

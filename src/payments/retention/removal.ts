@@ -1,4 +1,6 @@
-/** What goes together: some rows and instances, in one commit that refuses where one of them is another by now. */
+/**
+ * A removal: rows and instances that are removed in one commit, which is refused when a row or an instance has changed.
+ */
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Archive } from "../../engine/index.ts";
 import { ranTaskRemovals } from "../../engine/ran-tasks.ts";
@@ -7,27 +9,27 @@ import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { archivedRun, type ArchivedRow } from "./archived-rows.ts";
 
-/** What is removed in one commit. */
+/** Rows and instances that are removed in one commit. */
 export interface Removal {
   readonly removes: readonly Pick<InstanceRecord, "id" | "life">[];
   readonly writes: readonly PaymentWrite[];
   readonly rows: readonly ArchivedRow[];
 }
 
-/** What removing needs. */
+/** Dependencies of a removal. */
 export interface RemovingParts {
   readonly storage: PaymentStorage;
-  /** The same with the table of how tasks went: those rows go with their instance. */
+  /** The storage with the table of task results: results are removed with their instance. */
   readonly ranStorage: Pick<EngineStorage, "commit" | "find">;
   readonly clock: Clock;
   readonly archive: Archive<ArchivedRow> | null;
-  /** How long the archive may take for the rows of one batch. */
+  /** The deadline of the archive for the rows of one batch. */
   readonly archiveDeadlineMs: number;
 }
 
 /**
- * Hands the rows of all removals to the archive, then makes a commit of each. Answers for each whether it is gone: one that
- * was refused is looked at again in a later pass.
+ * Hands the rows of all removals to the archive, then commits each removal. Returns for each removal whether it
+ * succeeded; a refused removal is tried again in a later pass.
  */
 export async function carryOut(
   { ranStorage, clock, archive, archiveDeadlineMs: deadlineMs }: RemovingParts,
@@ -49,15 +51,15 @@ export async function carryOut(
 
 const HISTORY_PAGE = 1_000;
 
-/** An instance that has ended, as it is archived. */
-export interface EndedRun {
+/** An ended instance in its archived form. */
+interface EndedRun {
   readonly instance: Pick<InstanceRecord, "id" | "life">;
   readonly rows: readonly ArchivedRow[];
 }
 
 /**
- * These instances as they are archived, without those that are gone already; null where one of them is active, has moved
- * since `until`, or has something left to be done.
+ * The given instances in archived form, without instances that are gone already; null when an instance is active, has
+ * moved since `until`, or has pending work.
  */
 export async function endedRuns(
   storage: Pick<EngineStorage, "load" | "pending" | "history">,

@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import { createHmac } from "node:crypto";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { MasterSecret } from "./sealing.ts";
+import type { MasterSecret } from "./secret-box.ts";
 
 /** The service must not run on this database as it is configured. The message says what to do. */
 export class StartRefused extends Error {
@@ -10,8 +10,8 @@ export class StartRefused extends Error {
 }
 
 /**
- * Compares the chain with the one that this database belongs to, and binds nothing: a start that is refused for another
- * reason must leave a new database free for the chain that was meant. Throws `StartRefused`.
+ * Compares the chain with the database's chain, and binds nothing: a start that is refused for another reason must
+ * leave a new database free for the chain that was meant. Throws `StartRefused`.
  */
 export async function refuseOtherChain(
   storage: Pick<PaymentStorage, "fact">,
@@ -56,19 +56,19 @@ export async function bindSecrets(
 }
 
 /**
- * Whether a given master secret is the one that the database was written with. `unused`: it was written with none of this
- * version yet.
+ * Whether a master secret is the secret that the database was written with. `unused`: nothing in the database was
+ * written with this version yet.
  */
-export interface MasterSecretStanding {
+export interface MasterSecretStatus {
   readonly version: number;
   readonly standing: "same" | "another" | "unused";
 }
 
-/** What a database is bound to, beside what is given. */
+/** The chain and the secrets that a database is bound to, compared with the given ones. */
 export interface DatabaseBinding {
   /** Null before the first start. */
   readonly genesisHash: string | null;
-  readonly masterSecrets: readonly MasterSecretStanding[];
+  readonly masterSecrets: readonly MasterSecretStatus[];
 }
 
 /** Reads what `bindDatabase` would compare, and binds nothing. */
@@ -76,7 +76,7 @@ export async function readBinding(
   storage: Pick<PaymentStorage, "fact">,
   masterSecrets: readonly MasterSecret[],
 ): Promise<DatabaseBinding> {
-  const standings = masterSecrets.map(async (master): Promise<MasterSecretStanding> => {
+  const standings = masterSecrets.map(async (master): Promise<MasterSecretStatus> => {
     const known = await storage.fact(factOf(master.version));
     const isSame = known === checkValue(master);
     return { version: master.version, standing: known === null ? "unused" : isSame ? "same" : "another" };
@@ -88,12 +88,12 @@ function factOf(version: number): string {
   return `masterSecret:${version}`;
 }
 
-/** Tells one secret from another, and nothing of what it is. */
+/** Fingerprint of a secret. */
 function checkValue({ version, secret }: MasterSecret): string {
   return createHmac("sha256", secret).update(`paystate master secret ${version}`).digest("hex");
 }
 
-/** The value this fact has, which is the given one when it had none. */
+/** The stored value of a fact; stores the given value when the fact has none. */
 async function bind(storage: PaymentStorage, id: string, value: string): Promise<string> {
   const known = await storage.fact(id);
   if (known !== null) return known;

@@ -2,10 +2,10 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import type { Address } from "../../address.ts";
 import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
-import type { MasterSecret } from "./sealing.ts";
+import type { MasterSecret } from "./secret-box.ts";
 
-/** Which key is meant: all that is stored of it. */
-export interface DepositKey {
+/** The stored identity of a deposit key. */
+interface DepositKey {
   readonly masterVersion: number;
   readonly transactionId: string;
 }

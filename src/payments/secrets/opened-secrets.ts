@@ -1,11 +1,11 @@
-/** Keeps sealed secrets opened that are used again and again: opening one takes as long as signing with it. */
-import type { Sealing } from "./sealing.ts";
+/** Keeps sealed secrets opened that are used again and again: opening a secret takes as long as signing with it. */
+import type { SecretBox } from "./secret-box.ts";
 
-/** The one that was kept first goes first; that is opened again, which costs no more than before. */
+/** The oldest secret is forgotten first; opening it again costs no more than before. */
 const MAX_OPENED = 1_000;
 
 /** Opens as `sealing` does. A sealed text never changes its meaning, so a new secret is a new text. */
-export function keepingOpened(sealing: Sealing): Sealing {
+export function keepingOpened(sealing: SecretBox): SecretBox {
   const opened = new Map<string, string>();
   return {
     seal: (secret, place) => sealing.seal(secret, place),

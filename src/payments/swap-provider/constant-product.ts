@@ -1,7 +1,7 @@
-/** The price of a pool without a market: what it gives falls as much as what it takes grows (x · y = k). */
+/** The price of a pool without a market: x · y = k, so the price rises with the amount taken. */
 
-/** What a pool holds of both assets, in base units. */
-export interface Reserves {
+/** A pool's balances of both assets, in base units. */
+interface Reserves {
   readonly give: bigint;
   readonly get: bigint;
 }
@@ -10,21 +10,18 @@ const BPS = 10_000n;
 /** Hundredths of a percent of a percent: as exact as anybody reads a price impact. */
 const IMPACT_PRECISION = 10_000n;
 
-/** What is left of an amount after the spread, which is rounded up. */
+/** The rest of an amount after the spread, which is rounded up. */
 export function lessSpread(amount: bigint, spreadBps: number): bigint {
   return amount - (amount * BigInt(spreadBps) + BPS - 1n) / BPS;
 }
 
-/**
- * What `amount` gets out of the reserves, rounded down: never so much that the product of both would shrink. 0 where the
- * pool has nothing.
- */
+/** The output for `amount`, rounded down: the product of both reserves never shrinks. 0 for an empty pool. */
 export function constantProduct(amount: bigint, { give, get }: Reserves): bigint {
   const taken = give + amount;
   return give <= 0n || get <= 0n || amount <= 0n ? 0n : (amount * get) / taken;
 }
 
-/** How far the price moves against the giver of `amount`, in percent. */
+/** The price move against the giver of `amount`, in percent. */
 export function priceImpact(amount: bigint, { give }: Reserves): number {
   const taken = give + amount;
   return taken <= 0n ? 0 : Number((amount * 100n * IMPACT_PRECISION) / taken) / Number(IMPACT_PRECISION);

@@ -1,4 +1,4 @@
-/** What a desk holds, as the chain has it for good. */
+/** Reads the final balances of a desk. */
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
@@ -6,8 +6,8 @@ import type { Logger } from "../../runtime.ts";
 import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
 
 /**
- * What the desk can give of each asset, in base units, in the order asked for. What has not come in for good is not
- * counted, and the lamports that keep its account alive are none it could give.
+ * The desk's usable balance of each asset, in base units, in the order asked for. Money that is not final is not
+ * counted, nor are the lamports that keep the account alive.
  */
 export async function deskInventory(
   ledger: RoutingLedger,
@@ -28,10 +28,10 @@ export async function deskInventory(
   });
 }
 
-/** So many of the smallest swaps make the least inventory: each account may have a tenth of it. */
+/** The least inventory, as a number of smallest swaps: each account may have a tenth of it. */
 export const SMALLEST_SWAPS = 10n;
 
-/** What warning takes. */
+/** Dependencies of the warning. */
 interface WarningParts {
   readonly ledger: RoutingLedger;
   readonly log: Logger;

@@ -1,4 +1,4 @@
-/** The two legs of a swap with the desk: what is given to it, and what it pays out. */
+/** The two legs of a swap with the desk: the transfer to the desk, and the desk's payment. */
 import type { Address } from "../../address.ts";
 import type { Move } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets/assets.ts";
@@ -6,7 +6,7 @@ import type { DirectSwap, WalletSwap } from "./swap-provider.ts";
 
 type Transfer = Extract<Move, { does: "transfer" }>;
 
-/** In wallet mode both legs are between the sender and the desk, and the sender pays for its own token account. */
+/** Moves of a swap in wallet mode: sender and desk pay each other, and the sender pays for a new token account. */
 export function walletMoves(desk: Address, swap: WalletSwap): readonly Transfer[] {
   const { sender, reference, ...rest } = swap;
   const [given, paid] = directMoves(desk, { ...rest, from: sender, to: sender, accountPayer: sender });
@@ -14,8 +14,8 @@ export function walletMoves(desk: Address, swap: WalletSwap): readonly Transfer[
 }
 
 /**
- * In private mode the payee is paid straight by the desk, as the last move. The creation of its token account is always
- * there: an account that was handed over to a thief makes the whole fail.
+ * Moves of a swap in private mode: the desk pays the payee directly, as the last move. The creation of the payee's
+ * token account is always included, so that an account given to a thief makes the whole transaction fail.
  */
 export function directMoves(
   desk: Address,

@@ -2,29 +2,29 @@
 import { z } from "zod";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import { checkOptions, InvalidOptions, objectWith } from "../../options.ts";
-import { GuardedPrices, priceBoundsOption, type PriceBounds } from "../prices/guarded-prices.ts";
+import { GuardedPriceSource, priceBoundsOption, type PriceBounds } from "../prices/guarded-prices.ts";
 import { askedPrices } from "../prices/asked-prices.ts";
 import type { PriceSource } from "../prices/prices.ts";
 import { askedSigner, HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
 import { amountsByMint } from "../assets/amounts-by-mint.ts";
-import { DeskAtWork } from "./desk-at-work.ts";
+import { DeskSwapper } from "./desk-swapper.ts";
 import type { Swapper, SwapProvider } from "./swap-provider.ts";
 
-/** How a desk trades. */
+/** Options of a desk. */
 export interface DeskOptions {
   /**
-   * Holds the inventory and signs for it, such as `keypairSigner(secretKey)`. Keep all assets on it that it is to give,
-   * and a token account, empty or not, for each that it is to take. It pays no fees and no rent.
+   * The wallet that holds the inventory and signs, such as `keypairSigner(secretKey)`. Keep all assets to be given in
+   * this wallet, and a token account, even empty, for each asset to be taken. The wallet pays no fees and no rent.
    */
   readonly desk: Signer;
   /**
-   * What the assets are worth. Left out, the desk's own inventory makes the price (constant product), which is for local
-   * chains and refused on mainnet: a customer who moves such a price also trades at it.
+   * Prices of the assets. Without `prices`, the desk's own inventory makes the price (constant product). That is for
+   * local chains and refused on mainnet: a customer could move the price and then trade at it.
    */
   readonly prices?: PriceSource;
-  /** Which prices are believed; see `PriceBounds`. Needs `prices`. */
+  /** Bounds on believable prices; see `PriceBounds`. Needs `prices`. */
   readonly priceBounds?: PriceBounds;
-  /** What the desk keeps of each swap, in hundredths of a percent, 0 to 1,000. Default 30. */
+  /** The part of each swap that the desk keeps, in hundredths of a percent, 0 to 1,000. Default 30. */
   readonly spreadBps?: number;
   /**
    * How far the price may have moved against the desk since a swap was quoted, in hundredths of a percent, 0 to 1,000.
@@ -52,9 +52,9 @@ const deskOptions = z.strictObject({
 });
 
 /**
- * A desk. In wallet mode it signs exactly the transaction that it built, in private mode one leg of the service's own; in
- * both it gives only together with what it gets. Throws `InvalidOptions`; an asset or amount in `maxGivenPerDay` that does
- * not exist is found when the service is made.
+ * Makes a swap desk. In wallet mode the desk signs exactly the transaction that it built, in private mode one leg of
+ * the service's transaction; in both modes the desk pays only in the transaction in which it is paid. Throws
+ * `InvalidOptions`; an asset or amount in `maxGivenPerDay` that does not exist is found when the service is made.
  *
  * @example
  * ```ts
@@ -79,16 +79,16 @@ export function deskProvider(options: DeskOptions): SwapProvider {
       const read = amountsByMint(tokens, maxGivenPerDay, "maxGivenPerDay");
       if ("problems" in read) throw new InvalidOptions("deskProvider", read.problems);
       const asked = prices === undefined ? null : askedPrices(prices, "price source of the desk", ask);
-      const guarded = asked === null ? null : new GuardedPrices(asked, priceBounds, clock);
+      const guarded = asked === null ? null : new GuardedPriceSource(asked, priceBounds, clock);
       const signer = askedSigner(desk, "signer of the desk", ask);
       const terms = { desk: signer, prices: guarded, spreadBps, maxDriftBps, maxGivenPerDay: read.amounts };
-      return swapperOf(new DeskAtWork(terms, surroundings));
+      return swapperOf(new DeskSwapper(terms, surroundings));
     },
   };
 }
 
-/** As an object whose methods stand by themselves, so that a host may spread it and replace some of them. */
-function swapperOf(desk: DeskAtWork): Swapper {
+/** Wraps the desk in an object of independent methods, so that a host may spread the object and replace methods. */
+function swapperOf(desk: DeskSwapper): Swapper {
   return {
     check: (genesisHash) => desk.check(genesisHash),
     warn: () => desk.warn(),

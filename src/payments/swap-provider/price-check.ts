@@ -1,5 +1,5 @@
-/** Whether a swap may still be signed for: a price that has moved against the provider since is not signed. */
-import type { PaymentRecord } from "../records.ts";
+/** Checks that a swap may still be signed: no signature when the price has moved against the provider. */
+import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { Swapper, OfferedSwap } from "./swap-provider.ts";

@@ -1,11 +1,11 @@
 /** Setting aside what an offer takes up: until its quote lapses, or until its swap has landed or is proved dead. */
-import type { ReservationRecord } from "../records.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { Promised, WantedReservation } from "./swap-provider.ts";
+import type { ReservedAmountLookup, WantedReservation } from "./swap-provider.ts";
 
-/** What is promised of resources at one moment, and what has lapsed and can be given away again. */
-export interface Promises {
-  readonly promised: Promised;
+/** Present reservations of resources, and lapsed reservations that can be released. */
+export interface ReservationState {
+  readonly promised: ReservedAmountLookup;
   /**
    * Releases what had lapsed of the resources that were asked for. It belongs into the commit that reserves: no one has to
    * sweep, and what is kept at that very moment makes the commit fail instead.
@@ -18,7 +18,7 @@ export function promisesAt(
   storage: Pick<PaymentStorage, "reservations">,
   now: number,
   except: readonly string[] = [],
-): Promises {
+): ReservationState {
   const lapsed = new Map<string, ReservationRecord>();
   return {
     async promised(resource) {
@@ -40,21 +40,21 @@ export function promisesAt(
   };
 }
 
-/** Where a reservation is found again. */
+/** The name of a reservation. */
 export type ReservationName = Pick<ReservationRecord, "id" | "resource">;
 
-/** What was set aside: rows to insert, and their names. */
-export interface Reserved {
+/** Reservations: rows to insert, and their names. */
+export interface ReservationResult {
   readonly names: readonly ReservationName[];
   readonly writes: readonly PaymentWrite[];
 }
 
-/** What is set aside for `owner`, which is a quote of one version, or a payment. */
+/** Reservations for `owner`, which is a version of a quote, or a payment. */
 export function reserve(
   owner: string,
   wanted: readonly WantedReservation[],
   { createdAt, lapsesAt }: Pick<ReservationRecord, "createdAt" | "lapsesAt">,
-): Reserved {
+): ReservationResult {
   const rows = wanted.map(({ resource, amount, most, countsForMs = 0 }, index) => {
     const id = idOf(`${owner}:${index}`, countsForMs);
     return { most, row: { id, version: 1, resource, amount, createdAt, lapsesAt, releasedAt: null } };

@@ -1,4 +1,4 @@
-/** The port of a swap provider: it swaps one asset for another, in both modes. */
+/** The port of a swap provider, which exchanges assets in both modes. */
 import type { AskPart } from "../host-parts.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -8,32 +8,33 @@ import type { Clock, Logger } from "../../runtime.ts";
 import type { Token } from "../assets/assets.ts";
 
 /**
- * Where swaps come from. `deskProvider` is one: it trades out of the operator's own inventory. Another one quotes from a
- * market and hands its transactions over, as Jupiter does: `offer` would be its price, `build` its `GET /order`, whose
+ * A source of swaps. `deskProvider` trades out of the operator's own inventory. A different provider could quote from a
+ * market and hand its transactions over, as Jupiter does: `offer` would be its price, `build` its `GET /order`, whose
  * `transaction` is passed on and whose `requestId` is the `ticket`, `complete` its `POST /execute`, answered with null
- * because Jupiter sends the transaction itself; it would have no `direct`, since a foreign transaction cannot begin with
- * our marker, so that it serves wallet mode only. Whatever a provider answers, a swap is settled by the chain alone: its
- * identity is the user's signature, and it has succeeded when that is finalized, and failed when it is proved dead.
+ * because Jupiter sends the transaction itself; it would have no `direct`, since a foreign transaction cannot begin
+ * with our marker, so that it serves wallet mode only. Whatever a provider answers, a swap is settled by the chain
+ * alone: its identity is the user's signature, and it has succeeded when that is finalized, and failed when it is
+ * proved dead.
  */
 export interface SwapProvider {
-  /** In log lines. */
+  /** The name in log lines. */
   readonly name: string;
   /** Called once, when the service is made. Opens no connection. */
-  connect(surroundings: ProviderSurroundings): Swapper;
+  connect(surroundings: ProviderContext): Swapper;
 }
 
-/** What a provider is lent. */
-export interface ProviderSurroundings {
+/** Dependencies that the service lends to a provider. */
+export interface ProviderContext {
   readonly ledger: Ledger;
   /** The assets that can be swapped, SOL by its wrapped mint. */
   readonly tokens: readonly Token[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Asks what may not answer, such as a signer: with a deadline, and operators are told of its silence. */
+  /** Calls a part that may not answer, such as a signer: with a deadline, and operators are told of its silence. */
   readonly ask?: AskPart;
 }
 
-/** What is to be swapped for what. */
+/** The wanted swap. */
 export interface WantedSwap {
   readonly give: Token;
   readonly get: Token;
@@ -43,19 +44,19 @@ export interface WantedSwap {
   readonly accountId: string;
 }
 
-/** Something limited that an offer takes up while it is open. */
+/** A limited resource that an open offer uses. */
 export interface WantedReservation {
-  /** What is limited, such as one asset of one desk. */
+  /** The name of the limited resource, such as an asset of a desk. */
   readonly resource: string;
   readonly amount: bigint;
   /**
-   * What the resource may add up to with this reservation, null when it is only to be known. Looking and reserving are
-   * one act; where it would be more, nothing is kept and the swap is offered again.
+   * The highest allowed total of the resource, this reservation included; null when the amount is only recorded. Check
+   * and reservation are atomic: above the total nothing is reserved, and the swap is offered again.
    */
   readonly most: bigint | null;
   /**
-   * How long the amount still counts once the swap was made, in milliseconds, such as a day for a limit per day. Left
-   * out, it is free again at once. What was not made counts no more in either case.
+   * How long the amount still counts after the swap was made, in milliseconds, such as a day for a limit per day.
+   * Absent: the amount is free again at once. A swap that was not made stops counting in any case.
    */
   readonly countsForMs?: number;
 }
@@ -64,7 +65,7 @@ export interface WantedReservation {
 export interface SwapOffer {
   /** Base units of `get`, rounded down. */
   readonly outputAmount: bigint;
-  /** How much worse than the market this is for its size alone, in percent. */
+  /** The part of the price that is worse than the market because of the swap's size alone, in percent. */
   readonly priceImpact: number;
   readonly reservations: readonly WantedReservation[];
 }
@@ -77,20 +78,20 @@ export interface OfferedSwap {
   readonly outputAmount: bigint;
 }
 
-/** How much of a resource is promised to open quotes and to swaps under way. */
-export type Promised = (resource: string) => Promise<bigint>;
+/** The amount of a resource promised to open quotes and to swaps under way. */
+export type ReservedAmountLookup = (resource: string) => Promise<bigint>;
 
-/** A wallet's swap at a price that was offered. */
+/** A wallet's swap at an offered price. */
 export interface WalletSwap extends OfferedSwap {
   readonly sender: Address;
-  /** A key of no meaning that makes this transaction unlike any other; see `Move`. */
+  /** A random key that makes this transaction unique; see `Move`. */
   readonly reference: Address;
 }
 
 /** The transaction of a wallet's swap, of which the sender is the fee payer. */
 export interface BuiltSwap {
   readonly unsigned: UnsignedTransaction;
-  /** What it consists of, null when only its provider knows. With it, errors are explained better. */
+  /** The moves of the transaction; null when only the provider knows them. A plan makes errors clearer. */
   readonly plan: TransactionPlan | null;
   /** Lamports that the sender pays for a token account. */
   readonly rent: bigint;
@@ -99,7 +100,7 @@ export interface BuiltSwap {
 }
 
 /** A transaction as the sender signed it: the very message that was built. */
-export interface SenderSigned extends BuiltSwap {
+export interface SenderSignedSwap extends BuiltSwap {
   readonly sender: Address;
   readonly signature: Uint8Array;
   /** Wire format, with zeros for the signatures that are missing. */
@@ -112,44 +113,45 @@ export interface DirectSwap extends OfferedSwap {
   readonly from: Address;
   /** The payee that gets. */
   readonly to: Address;
-  /** Who pays for the payee's token account. */
+  /** The payer of the payee's token account. */
   readonly accountPayer: Address;
 }
 
 /** A provider at work. */
 export interface Swapper {
   /**
-   * Throws `StartRefused` when it must not be used on this chain. Called by every `start()`, before the ledger may be asked:
-   * its answers may be of another chain still.
+   * Throws `StartRefused` when it must not be used on this chain. Called by every `start()`, before the ledger may be
+   * asked: the ledger may still answer about a wrong chain.
    */
   check(genesisHash: string): Promise<void>;
   /** Writes log lines about what it lacks. Called after `check`, once the ledger may be asked. */
   warn?(): Promise<void>;
   /**
-   * Under which key offers depend on one another, so that they are better made one after another; null when any number
-   * of them can be made at once. Pure.
+   * The queue of an offer: offers with the same key depend on each other, and are made one by one. Null when offers can
+   * be made in parallel. Pure.
    */
   queueOf(wanted: Pick<WantedSwap, "give" | "get">): string | null;
   /**
-   * The price now. Throws `PaymentError` INSUFFICIENT_LIQUIDITY with what is `available`, in whole units of `get`, when it
-   * has not enough; anything else it throws means that it cannot be asked.
+   * The price now. Throws `PaymentError` INSUFFICIENT_LIQUIDITY with the `available` amount, in whole units of `get`,
+   * when the provider has too little. Any other error means that the provider is unavailable.
    */
-  offer(wanted: WantedSwap, promised: Promised): Promise<SwapOffer>;
+  offer(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<SwapOffer>;
   /**
-   * Whether the provider would still make this swap at the price it offered. Asked when a signed swap is taken, again
-   * before `complete`, and before a private swap is signed; where it is false, nothing is signed. What it throws means
-   * that it cannot be asked: then nothing is signed either, and it is asked again. Left out, an offered price is firm.
+   * Whether the provider would still make this swap at the offered price. Asked when a signed swap is taken, again
+   * before `complete`, and before a private swap is signed; if false, nothing is signed. An error means that the
+   * provider is unavailable: nothing is signed, and the question is repeated. Without this method, an offered price is
+   * firm.
    */
   isStillGood?(offered: OfferedSwap): Promise<boolean>;
   /** Builds the transaction in which the sender gives and gets, or nothing happens. The sender pays its costs. */
   build(swap: WalletSwap): Promise<BuiltSwap>;
   /**
-   * Adds the provider's own signature and answers the whole bytes, which are stored before they are sent; or sends them
-   * itself and answers null. Asked only for the newest transaction of a quote, after "broadcast started" was committed,
-   * and asked again after a crash: the message is the same, so the chain takes it once. What it throws is no failure of
-   * the swap; it is asked again until the transaction is proved dead.
+   * Adds the provider's signature and returns the complete bytes, which are stored before the broadcast; or broadcasts
+   * itself and returns null. Called only for the newest transaction of a quote, after "broadcast started" was
+   * committed, and again after a crash: the message stays the same, so the chain accepts the transaction once. An error
+   * is no failure of the swap: the call is repeated until the transaction is proved dead.
    */
-  complete(signed: SenderSigned): Promise<Uint8Array | null>;
+  complete(signed: SenderSignedSwap): Promise<Uint8Array | null>;
   /** The private half, null for a provider that cannot swap within a transaction of ours. */
   readonly direct: {
     readonly signer: Signer;

@@ -1,7 +1,7 @@
 /** Taking a wallet's swap: the quoted transaction, signed, that the chain would carry out and the provider stands behind. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
@@ -15,25 +15,25 @@ import { storageTime } from "../storage-time.ts";
 import { offerOf, unasked } from "../swap-provider/offer-of.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
-import type { Swapper, OfferedSwap, SenderSigned } from "../swap-provider/swap-provider.ts";
-import type { CreatedTransferBody, SignedTransactions } from "../wallet/accept-signed.ts";
+import type { Swapper, OfferedSwap, SenderSignedSwap } from "../swap-provider/swap-provider.ts";
+import type { CreatedTransferBody, SignedTransactionAcceptance } from "../wallet/accept-signed.ts";
 import { plannedReference } from "../wallet/own-reference.ts";
 import { swapRefusal } from "./swap-refusal.ts";
 import { readSignedSwap } from "./read-signed-swap.ts";
 
-/** What taking swaps needs besides the context. */
-export interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+/** Dependencies of taking swaps, besides the context. */
+interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly signed: SignedTransactions;
+  readonly signed: SignedTransactionAcceptance;
 }
 
 /** A swap that its sender has signed. */
-interface SignedSwap extends SenderSigned {
+interface SignedSwap extends SenderSignedSwap {
   readonly verified: VerifiedPayment;
 }
 
-/** What a swap has set aside of the provider's inventory, and the writes that keep it. */
+/** A swap's reservations of the provider's inventory, and the writes that keep them. */
 interface KeptReservations {
   readonly reservations: readonly string[];
   readonly writes: readonly PaymentWrite[];
@@ -74,7 +74,9 @@ export class SwapAcceptance {
     if (!(await isStillGood(swapper, this.#offered(quote)).catch(unasked))) throw priceMoved(quote);
   }
 
-  /** What the quote has set aside is kept. Where nothing is, the quote promised nothing: the price must still be had. */
+  /**
+   * Keeps the quote's reservations. A quote without reservations promised nothing: the price must still be available.
+   */
   async #keep(quote: QuoteRecord, { reservations }: QuotedSwap): Promise<KeptReservations> {
     const { storage, clock, swapper } = this.#with;
     const previous = reservations.map(({ id }) => id);

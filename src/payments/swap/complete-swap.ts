@@ -1,17 +1,17 @@
 /** Having the provider sign a wallet's swap, once "broadcast started" is committed and never before. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import type { Assets } from "../assets/assets.ts";
-import { contradictionOf, type ComparedClocks } from "../intake/chain-clock.ts";
+import { contradictionOf, type ClockParts } from "../intake/chain-clock.ts";
 import { deskPurse, spend } from "../spending.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { readSwap } from "../quotes/stored-swap.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 
-/** What completing a swap needs. */
-export interface SwapCompletion extends ComparedClocks {
+/** Dependencies of completing a swap. */
+interface SwapCompletion extends ClockParts {
   readonly storage: PaymentStorage;
   readonly assets: Assets;
   /** Null while no provider is configured. */

@@ -1,20 +1,20 @@
-/** Whether a caller has signed the very transaction that its quote gave out, and nothing else. */
+/** Checks that a caller has signed exactly the transaction of its quote. */
 import bs58 from "bs58";
 import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
 import type { SignatureFault } from "../../ledger/ledger.ts";
 import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
-import type { BuiltSwap, SenderSigned } from "../swap-provider/swap-provider.ts";
+import type { BuiltSwap, SenderSignedSwap } from "../swap-provider/swap-provider.ts";
 
 /**
- * The message must equal the quoted one byte for byte, so that nothing in it has to be understood; the sender's signature
- * is verified over it. Signatures in other places than the sender's are not kept: they are still to be made.
+ * The message must equal the quoted message byte for byte, so that no part has to be understood; the sender's signature
+ * is verified over it. Signatures of other signers are not kept: they have yet to be made.
  */
 export function readSignedSwap(
   putativeTransaction: string,
   built: BuiltSwap,
   sender: Address,
-): { readonly signed: SenderSigned } | { readonly refused: SignatureFault } {
+): { readonly signed: SenderSignedSwap } | { readonly refused: SignatureFault } {
   const read = readTransactionText(putativeTransaction);
   if ("refused" in read) return read;
   const transaction = splitTransaction(read.bytes);

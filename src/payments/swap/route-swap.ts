@@ -1,22 +1,21 @@
 /** Carrying out a funded private swap: priced at this very moment, and done in one transaction or not at all. */
 import { depositAddressOf, termsOf } from "../outgoing/plans/routing-terms.ts";
 import type { PaymentFault } from "../../../machines/index.ts";
-import type { QuoteRecord, RecipientRecord } from "../records.ts";
-import type { TransactionView } from "../payment-storage.ts";
+import type { QuoteRecord, RecipientRecord, TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
-import type { OrderRouting, Routed } from "../outgoing/order-routing.ts";
+import type { OrderRouting, RoutingOutcome } from "../outgoing/order-routing.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
 import { swapPlan, freshSwapMark } from "../outgoing/plans/plan-swap.ts";
 import { payeesOf } from "../outgoing/plans/plan-payouts.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { storageTime } from "../storage-time.ts";
-import { promisesAt, reserve, type Promises } from "../swap-provider/reserve.ts";
+import { promisesAt, reserve, type ReservationState } from "../swap-provider/reserve.ts";
 import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
 
 /**
@@ -25,18 +24,18 @@ import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
  */
 const PATIENCE_MS = 5 * 60_000;
 
-/** Why a swap was refunded without its payee being at fault. */
+/** The reason why a swap was refunded without a fault of its payee. */
 type Obstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
-/** What routing swaps needs besides the context. */
-export interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
+/** Dependencies of routing swaps, besides the context. */
+interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
   readonly sponsor: Address;
   readonly startPayment: StartPayment;
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
 }
 
-/** What is swapped for what, without the fees. */
+/** The assets and amounts of a swap, without fees. */
 interface SwapLegs {
   readonly give: Token;
   readonly get: Token;
@@ -44,12 +43,12 @@ interface SwapLegs {
   readonly amount: bigint;
 }
 
-/** A price that is good enough, and what it takes up. */
+/** An acceptable offer, and its reservations. */
 interface GoodOffer extends SwapLegs {
   readonly direct: NonNullable<Swapper["direct"]>;
   readonly offer: SwapOffer;
   readonly now: number;
-  readonly promises: Promises;
+  readonly promises: ReservationState;
 }
 
 /** Swaps are swapped; every other order goes its own way. */
@@ -62,7 +61,7 @@ export class SwapRouting implements OrderRouting {
     this.#others = others;
   }
 
-  async route(transactionId: string): Promise<Routed> {
+  async route(transactionId: string): Promise<RoutingOutcome> {
     const { storage, ledger } = this.#with;
     const view = await this.#load(transactionId);
     const { type, quoteId } = view.transaction;
@@ -82,18 +81,18 @@ export class SwapRouting implements OrderRouting {
       writes: [
         ...promises.releaseLapsed(),
         write,
-        // From here on it is no estimate any more.
+        // From now on the amount is no estimate.
         { table: "recipients", id: payee.id, set: { amount: found.offer.outputAmount } },
         ...reserved,
       ],
     };
   }
 
-  async reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<Routed> {
+  async reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<RoutingOutcome> {
     const view = await this.#load(transactionId);
     if (view.transaction.type !== "swap") return this.#others.reroute(transactionId, payment, fault);
     if (fault?.kind === "payee") return giveUp(null);
-    // Another payment of the order has landed, which its marker tells.
+    // A rival payment of the order has landed, as its marker shows.
     if (fault?.kind === "superseded") return { event: { type: "ROUTED", payouts: 0, unpaid: 0 } };
     // Confirmed once and then undone by a fork: a status never goes back, so it is not begun again.
     if (view.transaction.status === "confirmed") return giveUp("LIQUIDITY_UNAVAILABLE");
@@ -168,7 +167,7 @@ export class SwapRouting implements OrderRouting {
   }
 
   /** Tried again for a while, and then refunded. */
-  async #notNow({ transaction }: TransactionView, obstacle: Obstacle): Promise<Routed> {
+  async #notNow({ transaction }: TransactionView, obstacle: Obstacle): Promise<RoutingOutcome> {
     const { storage, clock } = this.#with;
     const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
     const waited = clock.now() - (deposit?.waitEndedAt ?? 0);
@@ -176,7 +175,7 @@ export class SwapRouting implements OrderRouting {
   }
 }
 
-/** Nothing was swapped and nothing will be: the address gives everything back. */
-function giveUp(reason: Obstacle | null): Routed {
+/** Gives the swap up: the address returns everything. */
+function giveUp(reason: Obstacle | null): RoutingOutcome {
   return { event: { type: "ROUTED", payouts: 0, unpaid: 1, ...(reason === null ? {} : { reason }) } };
 }

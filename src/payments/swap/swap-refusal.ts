@@ -1,4 +1,4 @@
-/** Why a wallet's swap would not go through, in the words of the contract, before anything is kept. */
+/** The reason why a wallet's swap would not go through, in the words of the contract, before a write. */
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
@@ -7,8 +7,8 @@ import type { TransactionFault } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
-/** What the sender has to have for a swap. */
-export interface SwapCosts extends BuiltSwap {
+/** The amounts that the sender needs for a swap. */
+interface SwapCosts extends BuiltSwap {
   readonly sender: Address;
   readonly give: Token;
   readonly inputAmount: bigint;
@@ -44,7 +44,7 @@ export async function swapRefusal(
   return tooLittle(sol, "rent", { required, available: lamports });
 }
 
-/** In base units of the asset. */
+/** Amounts in base units of the asset. */
 interface Shortfall {
   readonly required: bigint;
   readonly available: bigint;

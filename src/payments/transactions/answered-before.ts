@@ -1,5 +1,5 @@
-/** The same request again, without an Idempotency-Key: its quote tells which transaction it became. */
-import type { QuoteRecord } from "../records.ts";
+/** Recognises a repeated request without an Idempotency-Key: its quote names the transaction. */
+import type { QuoteRecord } from "../tables/orders.ts";
 import { PaymentError } from "../../errors.ts";
 import { isSameTransaction } from "../../ledger/wire-format.ts";
 import type { Answer } from "../accounts/answer-once.ts";
@@ -8,14 +8,14 @@ import type { CheckedRequest } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { createdTransferBody, type CreatedTransferBody } from "../wallet/accept-signed.ts";
 
-/** What tells one request under a quote from another. */
+/** The fields that identify a request under a quote. */
 interface RepeatedRequest extends Pick<CheckedRequest, "requestHash" | "signedTransaction"> {
   readonly accountId: string;
 }
 
 /**
- * The answer that this very request was given before, in case that answer was lost; null for a new one. Throws
- * `DUPLICATE_TRANSACTION` for the same signed bytes in another request.
+ * The answer that this request already got, in case the client has lost the answer; null for a new request. Throws
+ * `DUPLICATE_TRANSACTION` for the same signed bytes in a different request.
  */
 export async function answeredBefore(
   { storage, assets }: Pick<ServiceContext, "storage" | "assets">,
@@ -27,7 +27,7 @@ export async function answeredBefore(
   if (view === null) return null;
   const { transaction } = view;
   if (transaction.requestHash === requestHash) {
-    // What was answered then, and not what has become of it since: the same request, the same answer.
+    // The original answer, not the present state of the transaction: the same request gets the same answer.
     const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
     const body =
       deposit === undefined

@@ -1,14 +1,15 @@
 /** Waiting for a transaction's status to change, for callers who would otherwise ask again and again. */
-import type { PaymentTables, TransactionStatus } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionStatus } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
 
-/** What other processes on the same database change is seen this late. */
+/** Changes by other processes on the same database are seen after this time at the latest. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** What is waited for, and for how long at most. */
-export interface AwaitedStatus {
+/** The awaited status, and the longest wait. */
+interface AwaitedStatus {
   readonly transactionId: string;
   /** The status that it has now. */
   readonly status: TransactionStatus;
@@ -22,8 +23,8 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** All who wait for a status in this process. */
-export class StatusWaiters {
+/** The callers in this process who wait for a status. */
+export class StatusWaitList {
   readonly #storage: PaymentStorage;
   readonly #clock: Clock;
   readonly #waiters = new Map<string, Set<Waiter>>();

@@ -1,5 +1,6 @@
 /** Cancelling: the machine alone decides whether it is too late, in the commit that a broadcast or a deposit races for. */
-import type { PaymentTables, TransactionRecord } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Caller } from "../accounts/caller.ts";
@@ -15,8 +16,8 @@ export interface CancelledTransactionBody {
   readonly cancelledAt: string;
 }
 
-/** What cancelling needs. */
-export interface Cancelling extends Pick<ServiceContext, "storage"> {
+/** Dependencies of cancelling. */
+interface CancelParts extends Pick<ServiceContext, "storage"> {
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;
   /** Null while private mode is off. */
@@ -31,7 +32,7 @@ export interface Cancelling extends Pick<ServiceContext, "storage"> {
  * another account's, `ALREADY_PROCESSED` while it is pending but on its way, `CANNOT_CANCEL` in every later status.
  */
 export async function cancelTransaction(
-  deps: Cancelling,
+  deps: CancelParts,
   caller: Caller,
   transactionId: string,
 ): Promise<CancelledTransactionBody> {
@@ -64,7 +65,7 @@ export async function cancelTransaction(
 }
 
 async function sendCancel(
-  { engine, transfers, orders, hasDeposit }: Cancelling,
+  { engine, transfers, orders, hasDeposit }: CancelParts,
   transaction: TransactionRecord,
 ): ReturnType<typeof engine.send> {
   const { id, mode, status } = transaction;

@@ -1,18 +1,18 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { QuoteRecord } from "../records.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { isPaymentError, PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sha256Hex } from "../ids.ts";
-import type { AmountChecks } from "../intake/amounts.ts";
-import type { Admission, Intake } from "../intake/intake.ts";
+import type { AmountLimitCheck } from "../intake/amounts.ts";
+import type { IntakeResult, IntakeCheck } from "../intake/intake-check.ts";
 import type { CreatedOrderBody } from "../private/accept-order.ts";
 import { checkQuote, checkShares } from "../quotes/check-quote.ts";
 import {
   closedQuote,
-  type Accept,
+  type AcceptHandler,
   type CheckedRequest,
   type DeclaredTransaction,
 } from "../quotes/checked-request.ts";
@@ -26,21 +26,24 @@ import { answeredBefore } from "./answered-before.ts";
 /** The answer to POST /v1/transactions. */
 export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
 
-/** The ways to take a transaction, each of which checks what is its own. */
-export interface TakingParts extends ServiceContext {
-  readonly acceptTransfer: Accept<CreatedTransferBody>;
-  readonly acceptSwap: Accept<CreatedTransferBody>;
+/** The ways to take a transaction; every way has its own checks. */
+interface TransactionAcceptanceParts extends ServiceContext {
+  readonly acceptTransfer: AcceptHandler<CreatedTransferBody>;
+  readonly acceptSwap: AcceptHandler<CreatedTransferBody>;
   /** Null while private mode is off. */
-  readonly acceptOrder: Accept<CreatedOrderBody> | null;
-  readonly intake: Intake;
-  readonly amounts: AmountChecks;
+  readonly acceptOrder: AcceptHandler<CreatedOrderBody> | null;
+  readonly intake: IntakeCheck;
+  readonly amounts: AmountLimitCheck;
 }
 
-/** Takes transactions of both modes. Checks in the order that the API promises, so that each refusal has one cause. */
-export class TransactionTaking {
-  readonly #with: TakingParts;
+/**
+ * Takes transactions of both modes. Runs its checks in the order that the API promises, so that a refused request
+ * always gets the same error.
+ */
+export class TransactionAcceptance {
+  readonly #with: TransactionAcceptanceParts;
 
-  constructor(parts: TakingParts) {
+  constructor(parts: TransactionAcceptanceParts) {
     this.#with = parts;
   }
 
@@ -83,7 +86,7 @@ export class TransactionTaking {
     body: TransactionRequest,
   ): Promise<Decision<CreatedTransactionBody> | Answer<CreatedTransactionBody>> {
     const { storage, assets } = this.#with;
-    // The rest is not checked yet. What can be no id is not looked up; the schema tells what is wrong with it.
+    // The rest is not checked yet. A value that can be no id is not looked up; the schema reports its faults.
     const { data: asked } = transactionRequest.shape.quoteId.safeParse(((body ?? {}) as Unchecked).quoteId);
     const quote = asked === undefined ? null : await storage.quote(asked);
     const admission = await this.#admit(caller, body, quote);
@@ -95,7 +98,7 @@ export class TransactionTaking {
     const said = await answeredBefore(this.#with, quote, { accountId, requestHash, signedTransaction });
     if (said !== null) return said;
 
-    // Decimals are those of the quoted asset; without a quote any number of them is as good as another.
+    // Decimals are those of the quoted asset; without a quote any number of decimals will do.
     const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
     const transfers = readTransfers(request.recipients, decimals);
     const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers, reference };
@@ -118,16 +121,16 @@ export class TransactionTaking {
   }
 
   /** The rules of the operator for what is asked for, read before anything of it is checked. */
-  #admit(caller: Caller, body: unknown, quote: QuoteRecord | null): Promise<Admission> {
+  #admit(caller: Caller, body: unknown, quote: QuoteRecord | null): Promise<IntakeResult> {
     const { mode = "wallet", type } = (body ?? {}) as Unchecked;
     const isOwn = quote !== null && quote.accountId === caller.accountId;
     const mints = isOwn ? [quote.inputMint, quote.outputMint] : [];
     return this.#with.intake.admit(caller, { mode, type, mints });
   }
 
-  /** The same decision, counted against the day, and kept only while the rules hold that it was let in by. */
+  /** The decision, counted against the day, and kept only while the rules that admitted it hold. */
   #underRules(
-    admission: Admission,
+    admission: IntakeResult,
     quote: QuoteRecord,
     { body, commit: keep }: Decision<CreatedTransactionBody>,
   ): Decision<CreatedTransactionBody> {

@@ -1,66 +1,92 @@
 /** An account's transactions in pages, newest first. */
-import type { TransactionRecord } from "../records.ts";
-import type { Place, TransactionLookup } from "../payment-storage.ts";
+import type { TransactionLookup, TransactionRecord } from "../tables/orders.ts";
+import type { ListKey } from "../tables/read.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { notInList, type Page } from "../page.ts";
-import { transactionBody, type TransactionBody, type TransactionReading } from "./read-transaction.ts";
+import { transactionBodies, type TransactionBody, type TransactionParts } from "./read-transaction.ts";
 import { parseRequest, transactionsQuery, type TransactionsQuery } from "../requests.ts";
 
-/** Rows looked through at a time. Between two times others have a turn: a filter may leave one of a million. */
+/** Rows looked through at a time; one more than a page holds. Between two times others have a turn. */
 const ROWS_AT_A_TIME = 101;
+/** So many rows are looked through for one page: a filter may leave one of a million. */
+const MAX_ROWS_OF_A_PAGE = 1_000;
 /** A page of payrolls ends earlier, so that no answer grows to megabytes. */
 const MAX_RECIPIENTS_IN_A_PAGE = 2_000;
+/** Payrolls are read with their recipients, so many at a time. */
+const PAYROLLS_AT_A_TIME = 4;
 
 /** A query that was read. */
 type Filter = ReturnType<typeof parseRequest<typeof transactionsQuery>>;
 
+/** Matching transactions: one more than the page, if more exist. */
+interface Matches {
+  readonly rows: readonly TransactionRecord[];
+  /** The last row that was looked at, where the look ended before the list did; else null. */
+  readonly stoppedAt: ListKey | null;
+}
+
 /** See `PaymentService.listTransactions`. */
 export async function listTransactions(
-  deps: TransactionReading,
+  deps: TransactionParts,
   { accountId }: Caller,
-  query: TransactionsQuery = {},
+  { signal, ...query }: TransactionsQuery & { readonly signal?: AbortSignal } = {},
 ): Promise<Page<TransactionBody>> {
   const filter = parseRequest(transactionsQuery, query);
-  const found = await matching(deps, accountId, filter);
+  const below = await startOf(deps, accountId, filter);
+  const { rows, stoppedAt } = await matching(deps, accountId, { filter, below, signal });
+  const wanted = rows.slice(0, filter.limit);
   const data: TransactionBody[] = [];
   let recipients = 0;
-  for (const { id } of found.slice(0, filter.limit)) {
-    const view = await deps.storage.transaction(id);
-    if (view === null) continue;
-    recipients += view.recipients.length;
-    if (data.length > 0 && recipients > MAX_RECIPIENTS_IN_A_PAGE) return { data, hasMore: true };
-    data.push(await transactionBody(deps, view));
+  for (const part of partsOf(wanted)) {
+    for (const body of await transactionBodies(deps, part)) {
+      recipients += body.recipients.length;
+      if (data.length > 0 && recipients > MAX_RECIPIENTS_IN_A_PAGE) return { data, hasMore: true };
+      data.push(body);
+    }
   }
-  return { data, hasMore: found.length > filter.limit };
+  if (stoppedAt !== null) return { data, hasMore: true, nextAfter: textOf(stoppedAt) };
+  return { data, hasMore: rows.length > filter.limit };
 }
 
-/** One more than the page holds, where there is one. */
-async function matching(
-  { storage }: TransactionReading,
-  accountId: string,
-  filter: Filter,
-): Promise<readonly TransactionRecord[]> {
-  const found: TransactionRecord[] = [];
+/** What is looked for, and from where on. */
+interface Look {
+  readonly filter: Filter;
+  readonly below: ListKey | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function matching({ storage }: TransactionParts, accountId: string, look: Look): Promise<Matches> {
+  const { filter, signal } = look;
+  const oldest = filter.createdAfter === undefined ? -Infinity : Date.parse(filter.createdAfter);
   const only = lookupOf(filter);
-  let below = await startOf({ storage }, accountId, filter);
-  for (;;) {
+  const found: TransactionRecord[] = [];
+  let { below } = look;
+  for (let looked = 0; looked < MAX_ROWS_OF_A_PAGE; looked += ROWS_AT_A_TIME) {
     const rows = await storage.transactionsOf(accountId, only, { below, limit: ROWS_AT_A_TIME });
-    for (const row of rows) {
-      if (filter.createdAfter !== undefined && row.createdAt <= Date.parse(filter.createdAfter)) return found;
-      if (matches(row, filter)) found.push(row);
-      if (found.length > filter.limit) return found;
+    const inTime = rows.filter(({ createdAt }) => createdAt > oldest);
+    found.push(...inTime.filter((row) => matches(row, filter)));
+    if (found.length > filter.limit || inTime.length < rows.length || isLast(rows, only)) {
+      return { rows: found, stoppedAt: null };
     }
     below = rows.at(-1) ?? null;
-    if (rows.length < ROWS_AT_A_TIME) return found;
     await new Promise(setImmediate);
+    signal?.throwIfAborted();
   }
+  return { rows: found, stoppedAt: below };
 }
 
-/** The filter that leaves the fewest; the others are applied to what it leaves. */
-function lookupOf({ recipient, reference, status }: Filter): TransactionLookup | null {
+/** Of those who pay an address the list of recipients is read first, and an order of it may be gone meanwhile. */
+function isLast(rows: readonly TransactionRecord[], only: TransactionLookup | null): boolean {
+  return only !== null && "recipient" in only ? rows.length === 0 : rows.length < ROWS_AT_A_TIME;
+}
+
+/** The most selective filter; the other filters are applied to its result. */
+function lookupOf({ recipient, reference, status, type, mode }: Filter): TransactionLookup | null {
   if (recipient !== undefined) return { recipient };
   if (reference !== undefined) return { reference };
-  return status === undefined ? null : { status };
+  if (status !== undefined) return { status };
+  if (type !== undefined) return { type };
+  return mode === undefined ? null : { mode };
 }
 
 function matches(row: TransactionRecord, { status, type, mode, reference }: Filter): boolean {
@@ -72,18 +98,38 @@ function matches(row: TransactionRecord, { status, type, mode, reference }: Filt
   );
 }
 
+/** In their order, with few payrolls in each part: one may have hundreds of recipients. */
+function* partsOf(rows: readonly TransactionRecord[]): Generator<readonly TransactionRecord[]> {
+  let part: TransactionRecord[] = [];
+  for (const row of rows) {
+    part.push(row);
+    if (part.filter(({ type }) => type === "payroll").length < PAYROLLS_AT_A_TIME) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
+}
+
 /** The place below which the page begins. */
 async function startOf(
-  { storage }: Pick<TransactionReading, "storage">,
+  { storage }: TransactionParts,
   accountId: string,
   { createdBefore, startingAfter }: Filter,
-): Promise<Place | null> {
+): Promise<ListKey | null> {
   // No id is empty, so that nothing of this very time lies below.
   const before = createdBefore === undefined ? null : { createdAt: Date.parse(createdBefore), id: "" };
   if (startingAfter === undefined) return before;
-  const after = (await storage.transaction(startingAfter))?.transaction;
-  if (after === undefined || after.accountId !== accountId) {
+  const after = placeOf(startingAfter) ?? (await storage.transaction(startingAfter))?.transaction;
+  if (after === undefined || ("accountId" in after && after.accountId !== accountId)) {
     throw notInList("transaction");
   }
   return before === null || after.createdAt < before.createdAt ? after : before;
+}
+
+/** A place in the list as `nextAfter` tells it: its row may be gone when it is asked for. It says nothing about whose it is. */
+const textOf = ({ createdAt, id }: ListKey): string => `after_${createdAt}_${id}`;
+
+function placeOf(text: string): ListKey | undefined {
+  const [, createdAt, id = ""] = /^after_(\d{1,15})_(tx_\w+)$/.exec(text) ?? [];
+  return createdAt === undefined ? undefined : { createdAt: Number(createdAt), id };
 }

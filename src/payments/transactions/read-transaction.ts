@@ -1,34 +1,39 @@
 /** A transaction as its owner sees it. */
-import type { DepositRecord, PaymentRecord, RecipientRecord, TransactionRecord } from "../records.ts";
-import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
+import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import { attentionOf, type AttentionFields } from "../attention.ts";
+import { attentionOf, type AttentionBody } from "../attention.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody, type DepositBody } from "../private/deposit-body.ts";
-import { receivedMoney, type ReceivedMoney } from "./received-money.ts";
+import { receivedMoney, type ReceivedMoneyBody } from "./received-money.ts";
 import { recipientOutcome, type RecipientOutcome } from "./recipient-outcome.ts";
 
-/** One recipient with what became of its share. */
+/** A recipient, and the outcome of its share. */
 export interface RecipientBody extends RecipientOutcome {
   readonly address: string;
   readonly amount: string;
 }
 
-/** Money on its way back to the sender. `held`: it waits for the operator. */
+/** Money on its way back to the sender. `held`: the refund waits for the operator. */
 export interface RefundBody {
-  /** Its symbol; the mint's address of tokens that are none of the service's assets and that an operator returned. */
+  /** The symbol; for foreign tokens that an operator returned, the address of the mint. */
   readonly asset: string;
   readonly amount: string;
   readonly signature: string | null;
   readonly status: "pending" | "paid" | "held";
 }
 
-/** The answer to GET /v1/transactions/{id}: the five fields that every transaction has first, then what was added to them. */
-export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, AttentionFields {
+/**
+ * The answer to GET /v1/transactions/{id}: first the five original fields of every transaction, then the fields added
+ * later.
+ */
+export interface TransactionBody extends Partial<DepositBody & ReceivedMoneyBody>, AttentionBody {
   readonly transactionId: string;
   readonly status: TransactionRecord["status"];
   readonly signature: string | null;
@@ -44,14 +49,14 @@ export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, A
   readonly refunds: readonly RefundBody[];
   readonly createdAt: string;
   readonly cancelledAt: string | null;
-  /** What its owner calls it. */
+  /** The owner's name for the transaction. */
   readonly reference: string | null;
   /** Only there when it landed although it was cancelled, or judged to be past landing. */
   readonly landedAfterCancel?: true;
 }
 
-/** What showing transactions needs. */
-export interface TransactionReading {
+/** Dependencies of showing transactions. */
+export interface TransactionParts {
   readonly storage: PaymentStorage;
   readonly assets: Assets;
 }
@@ -69,13 +74,46 @@ export async function ownTransaction(
   return view;
 }
 
-/** A transaction as it is shown, alone and in lists. */
+/** Transactions as they are shown in lists, in the order given: read together, however many they are. */
+export async function transactionBodies(
+  { storage, assets }: TransactionParts,
+  transactions: readonly TransactionRecord[],
+): Promise<readonly TransactionBody[]> {
+  const addresses = transactions.flatMap(({ depositAddress }) => depositAddress ?? []);
+  const [views, deposits, entries] = await Promise.all([
+    storage.transactionViews(transactions),
+    storage.deposits(addresses),
+    addresses.length === 0 ? [] : storage.entriesOf(addresses),
+  ]);
+  return views.map((view) => {
+    const { depositAddress } = view.transaction;
+    return bodyOf({
+      ...view,
+      assets,
+      deposit: deposits.find(({ id }) => id === depositAddress),
+      entries: entries.filter(({ address }) => address === depositAddress),
+    });
+  });
+}
+
+/** A transaction as it is shown alone. */
 export async function transactionBody(
-  { storage, assets }: TransactionReading,
-  { transaction, recipients, payments }: TransactionView,
+  { storage, assets }: TransactionParts,
+  view: TransactionView,
 ): Promise<TransactionBody> {
-  const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
+  const [deposit] = await storage.deposits([view.transaction.depositAddress ?? ""]);
   const entries = deposit === undefined ? [] : await storage.entries(deposit.id);
+  return bodyOf({ ...view, assets, deposit, entries });
+}
+
+/** All that is shown of a transaction. */
+interface Shown extends TransactionView {
+  readonly assets: Assets;
+  readonly deposit: DepositRecord | undefined;
+  readonly entries: readonly EntryRecord[];
+}
+
+function bodyOf({ transaction, recipients, payments, assets, deposit, entries }: Shown): TransactionBody {
   const { signature, landedAfterCancel, cancelledAt } = transaction;
   return {
     transactionId: transaction.id,
@@ -103,12 +141,14 @@ export async function transactionBody(
   };
 }
 
-/** That of the bytes as given, and the one under which its sender had the same message land, where there is one. */
+/**
+ * The signature of the given bytes, and the signature under which the sender had the same message land, if different.
+ */
 function signaturesOf({ signature, landedSignature }: TransactionRecord): readonly string[] {
   return [signature, landedSignature].filter((each) => each !== null);
 }
 
-/** What the service itself paid to recipients, as the chain knows it. */
+/** Signatures of the service's own payments to recipients. */
 function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
   return payments
     .filter(({ kind, status }) => (kind === "payout" || kind === "swap") && status !== "failed")
@@ -116,7 +156,7 @@ function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
     .filter((signature) => signature !== null);
 }
 
-/** A refund that could not be made is shown until another one is made in its place. */
+/** A failed refund is shown until a new refund replaces it. */
 function refundsOf(payments: readonly PaymentRecord[]): readonly PaymentRecord[] {
   const refunds = payments.filter(({ kind }) => kind === "refund");
   const isReplaced = ({ mint, createdAt }: PaymentRecord): boolean =>

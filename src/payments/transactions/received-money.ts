@@ -1,5 +1,6 @@
-/** What came to a deposit address, and how much is still missing. */
-import type { DepositRecord, EntryRecord, TransactionRecord } from "../records.ts";
+/** The money received at a deposit address, and the missing rest. */
+import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Assets } from "../assets/assets.ts";
 
@@ -9,23 +10,23 @@ export interface ReceivedBody {
   readonly asset: string;
   /** SOL's is that of wrapped SOL. */
   readonly mint: string;
-  /** In whole units; of what is none of the service's assets, in raw units. */
+  /** The amount in whole units; for foreign tokens in raw units. */
   readonly amount: string;
   /** Null: deposits are seen from balances, which do not say which transaction changed them. */
   readonly signature: string | null;
-  /** Whether it counts towards what was asked for: the expected asset, in time. */
+  /** Whether the money counts towards the deposit: the expected asset, in time. */
   readonly counted: boolean;
 }
 
-/** What is shown of the money that came in. */
-export interface ReceivedMoney {
+/** The shown money received. */
+export interface ReceivedMoneyBody {
   readonly received: readonly ReceivedBody[];
-  /** What is still to be deposited, in whole units of the expected asset; "0" when all of it is there. */
+  /** The missing rest, in whole units of the expected asset; "0" when nothing is missing. */
   readonly remainingAmount: string;
 }
 
 /** An order and its deposit address. */
-export interface AwaitedDeposit {
+interface AwaitedDeposit {
   readonly transaction: TransactionRecord;
   readonly deposit: DepositRecord;
 }
@@ -35,7 +36,7 @@ export function receivedMoney(
   awaited: AwaitedDeposit,
   entries: readonly EntryRecord[],
   assets: Assets,
-): ReceivedMoney {
+): ReceivedMoneyBody {
   const { deposit } = awaited;
   const deposits = entries.filter(({ kind }) => kind === "deposit");
   const counted = deposits
@@ -52,14 +53,16 @@ export function receivedMoney(
   };
 }
 
-/** What came to a cancelled order, or after its address had stopped waiting, goes back to the sender. */
+/**
+ * Money for a cancelled order, or after its address had stopped waiting, goes back to the sender and does not count.
+ */
 function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): boolean {
   const { mint, waitEndedAt } = deposit;
   const isInTime = waitEndedAt === null || entry.at <= waitEndedAt;
   return transaction.status !== "cancelled" && entry.mint === mint && isInTime;
 }
 
-/** How wrapped SOL is distinguished from SOL in the ledger of an address. */
+/** The prefix that distinguishes wrapped SOL from SOL in the ledger of an address. */
 const WRAPPED = /^wrapped /;
 
 function shownAmount(

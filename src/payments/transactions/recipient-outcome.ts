@@ -1,5 +1,6 @@
-/** What became of one recipient's share, as far as it is known. */
-import type { PaymentRecord, RecipientRecord, TransactionRecord } from "../records.ts";
+/** The outcome of a recipient's share, as far as known. */
+import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 
 /** `pending` and `confirmed` may change; `paid` and `unpaid` are final. */
 export type RecipientStatus = "pending" | "confirmed" | "paid" | "unpaid";
@@ -25,10 +26,10 @@ const OF_BYTES: Readonly<Partial<Record<TransactionRecord["status"], RecipientSt
   cancelled: "unpaid",
 };
 
-/** In wallet mode one transaction pays all or none, so its end is every recipient's. */
+/** In wallet mode one transaction pays all recipients or none, so every recipient has the transaction's outcome. */
 function ofBytes(transaction: TransactionRecord): RecipientOutcome {
   const { status: shown, signature, landedSignature, landedAfterCancel } = transaction;
-  // Cancelled here and broadcast by its caller all the same.
+  // A cancelled transaction whose caller broadcast the bytes anyway.
   const status = landedAfterCancel ? "paid" : (OF_BYTES[shown] ?? "pending");
   const hasLanded = status === "confirmed" || status === "paid";
   return { status, signature: hasLanded ? (landedSignature ?? signature) : null };

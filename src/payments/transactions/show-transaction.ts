@@ -1,23 +1,23 @@
-/** One transaction, at once or when there is news of it. */
-import { isFinalStatus, type StatusWaiters } from "./await-status.ts";
+/** Shows a transaction, at once or as soon as its status changes. */
+import { isFinalStatus, type StatusWaitList } from "./await-status.ts";
 import type { Caller } from "../accounts/caller.ts";
 import {
   ownTransaction,
   transactionBody,
   type TransactionBody,
-  type TransactionReading,
+  type TransactionParts,
 } from "./read-transaction.ts";
 import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
 
 /** See `PaymentService.transaction`. */
-export type ShowTransaction = (
+type ShowTransaction = (
   caller: Caller,
   transactionId: string,
   options?: TransactionQuery & { readonly signal?: AbortSignal },
 ) => Promise<TransactionBody>;
 
 export function showTransaction(
-  deps: TransactionReading & { readonly waiters: StatusWaiters },
+  deps: TransactionParts & { readonly waiters: StatusWaitList },
 ): ShowTransaction {
   const { storage, waiters } = deps;
   return async (caller, transactionId, { signal, ...query } = {}) => {

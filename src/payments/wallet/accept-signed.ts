@@ -1,9 +1,11 @@
 /** Taking a transaction that its sender has signed: the bytes are kept before the first of them leaves. */
 import type { Address } from "../../address.ts";
-import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { Companions, StartRequest } from "../../engine/index.ts";
+import type { CommitAdditions, StartRequest } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
@@ -21,28 +23,28 @@ export interface CreatedTransferBody {
   readonly createdAt: string;
 }
 
-/** Signed bytes that the chain would carry out, with what goes into the commit that takes them. */
+/** Signed bytes that the chain would carry out, and further parts of the commit that takes them. */
 export interface ExaminedTransaction {
   readonly verified: VerifiedPayment;
-  /** The key that it is listed by besides its accounts, null for a transaction that another party built. */
+  /** The reference key of the transaction; null for a transaction that a swap provider built. */
   readonly reference: Address | null;
-  /** What stays set aside until it has landed or is proved dead. */
+  /** Reservations that last until the transaction has landed or is proved dead. */
   readonly reservations: readonly string[];
   readonly writes: readonly PaymentWrite[];
 }
 
-/** What taking signed transactions needs besides the context. */
-export interface SignedTransactionParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
-  readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
+/** Dependencies besides the context. */
+interface SignedTransactionAcceptanceParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
+  readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
   /** The first step of a transfer. */
   readonly startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) => StartRequest;
 }
 
 /** Takes examined transactions, each under a fresh id. */
-export class SignedTransactions {
-  readonly #with: SignedTransactionParts;
+export class SignedTransactionAcceptance {
+  readonly #with: SignedTransactionAcceptanceParts;
 
-  constructor(parts: SignedTransactionParts) {
+  constructor(parts: SignedTransactionAcceptanceParts) {
     this.#with = parts;
   }
 
@@ -81,7 +83,7 @@ export class SignedTransactions {
   }
 }
 
-/** What was answered when the transaction was taken; the same at every replay. */
+/** The answer to a new transaction; the same at every replay. */
 export function createdTransferBody({ id, signature, createdAt }: TransactionRecord): CreatedTransferBody {
   return {
     transactionId: id,
@@ -92,7 +94,7 @@ export function createdTransferBody({ id, signature, createdAt }: TransactionRec
   };
 }
 
-/** Of a swap the provider's signature is still to come. */
+/** The attempt; for a swap the provider's signature is still missing. */
 function attemptOf(
   { id: transactionId, createdAt }: TransactionRecord,
   { verified, reference }: ExaminedTransaction,

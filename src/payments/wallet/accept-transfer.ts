@@ -2,25 +2,29 @@
 import { PaymentError } from "../../errors.ts";
 import type { DeclaredPayment } from "../../ledger/ledger.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
-import type { Accept, CheckedRequest } from "../quotes/checked-request.ts";
+import type { AcceptHandler, CheckedRequest } from "../quotes/checked-request.ts";
 import { referenceOf } from "../quotes/price-transfer.ts";
 import { checkRecipientsOnChain } from "../recipients/recipients.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { CreatedTransferBody, ExaminedTransaction, SignedTransactions } from "./accept-signed.ts";
+import type {
+  CreatedTransferBody,
+  ExaminedTransaction,
+  SignedTransactionAcceptance,
+} from "./accept-signed.ts";
 import { carriedReference } from "./own-reference.ts";
 import { simulationError } from "./simulation-error.ts";
 
 /** Takes sends and payrolls of wallet mode. */
 export function acceptTransfer(
   context: Pick<ServiceContext, "ledger" | "assets">,
-  signed: SignedTransactions,
-): Accept<CreatedTransferBody> {
+  signed: SignedTransactionAcceptance,
+): AcceptHandler<CreatedTransferBody> {
   return async (request) => signed.decide(request, await examine(context, signed, request));
 }
 
 async function examine(
   { ledger, assets }: Pick<ServiceContext, "ledger" | "assets">,
-  signed: SignedTransactions,
+  signed: SignedTransactionAcceptance,
   { signedTransaction, quote, declared, checkAmounts }: CheckedRequest,
 ): Promise<ExaminedTransaction> {
   const payment = paymentOf(assets, quote.outputMint, declared);

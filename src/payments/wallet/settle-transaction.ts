@@ -1,16 +1,18 @@
 /** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/index.ts";
-import type { AttemptRecord, PaymentTables, TransactionRecord, TransactionStatus } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionRecord, TransactionStatus } from "../tables/orders.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
-import type { Attempt, Fate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
+import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
-/** What settling needs. */
-export interface Settlement {
+/** Dependencies of settling. */
+interface Settlement {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly engine: Engine<PaymentTables>;
@@ -23,10 +25,10 @@ export interface NamedLanding {
   readonly signature: string;
 }
 
-/** What was settled. */
+/** A settled transaction. */
 export interface SettledTransaction {
   readonly transactionId: string;
-  /** What it is shown as from now on. */
+  /** The status shown from now on. */
   readonly status: TransactionStatus;
   /** The landing that was read from the chain. */
   readonly landing: Landing;
@@ -49,9 +51,9 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
 
 /**
  * Settles a wallet transaction by a landing that an operator names. The evidence is read from the chain: at least one
- * endpoint must show this very message finalized under `signature`, and none may contradict it; the operator, who has seen
- * it elsewhere, takes the place of the other witnesses. Works at any time: one that was failed as expired, or cancelled, is
- * shown as landed then, and its status stays. `writes` belong into the commit that settles.
+ * endpoint must show exactly this message as finalized under `signature`, and no endpoint may contradict; the operator,
+ * who has seen the landing elsewhere, replaces the other witnesses. Works at any time: a transaction that was failed as
+ * expired, or cancelled, is then shown as landed, and its status stays. `writes` belong into the commit that settles.
  *
  * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, `SettleRefused`, also where nothing is left to settle,
  * and `LedgerUnavailable` when no endpoint answers; then nothing is changed.
@@ -100,7 +102,7 @@ export async function writeOffTransaction(
   };
   if (transaction.attention !== "unprovable") refuse("nothing is missing to settle it");
   const [told] = await ledger.fates([attempt]);
-  const fate: Fate = told ?? "open";
+  const fate: AttemptFate = told ?? "open";
   if (fate !== "unprovable") refuse(WHY_NOT[fate]);
   const named = await ledger.namedLanding(attempt, attempt.signature);
   if (!("refused" in named) || named.refused !== "unknown") {
@@ -110,7 +112,7 @@ export async function writeOffTransaction(
   if (sent.kind !== "stepped") throw overtaken(transactionId);
 }
 
-const WHY_NOT: Readonly<Record<Exclude<Fate, "unprovable">, string>> = {
+const WHY_NOT: Readonly<Record<Exclude<AttemptFate, "unprovable">, string>> = {
   open: "it may still land, or too few endpoints answer to tell",
   seen: "it is in a block, and is settled by itself once that is final",
   landed: "it has landed, and is settled by itself in a moment",
@@ -155,7 +157,7 @@ async function showAsLanded(
   if (!wasGivenUp && status !== "completed" && status !== "failed") {
     throw new SettleRefused(`transaction ${transactionId} is being sent, and is settled by itself`);
   }
-  // A landing with an error moved nothing but its fee: what is shown is true as it is.
+  // A landing with an error moved nothing but its fee: the shown status is true.
   if (!wasGivenUp || landedAfterCancel || error !== null) {
     throw new SettleRefused(`transaction ${transactionId} is settled already`);
   }

@@ -1,17 +1,22 @@
-/** What the chain's answers about a signature mean for the instance that waits for it. */
-import type { Agreed, Heard } from "../../ledger/belief.ts";
-import type { Fate, SignatureStatus } from "../../ledger/ledger.ts";
+/** Interprets the chain's answers about a signature for the waiting instance. */
+import type { Evidence, Hint } from "../../ledger/belief.ts";
+import type { AttemptFate, SignatureStatus } from "../../ledger/ledger.ts";
 
 /**
- * How far a signature is. `landed`: final, its receipt says how. `confirmed`: without an error, and may still vanish.
- * `expired`: can never land. `unprovable`: past its last block, and the evidence of what became of it is missing. `absent`: unseen, and may still land. `pending`: seen, and nothing to tell yet.
+ * The status of a signature. `landed`: final; the receipt tells the result. `confirmed`: without an error, but may
+ * still vanish. `expired`: can never land. `unprovable`: past its last block, without evidence. `absent`: unseen, but
+ * may still land. `pending`: seen, without news.
  */
-export type Standing = "landed" | "confirmed" | "expired" | "unprovable" | "absent" | "pending";
+export type SignatureState = "landed" | "confirmed" | "expired" | "unprovable" | "absent" | "pending";
 
-/** How far a signature is by its status, and where that is null by its fate, if it was asked for. */
-export function standingOf(status: Heard<SignatureStatus> | null, fate: Agreed<Fate> | undefined): Standing {
+/** The status of a signature by the node's status, or, if that is null, by its fate, if asked for. */
+export function standingOf(
+  status: Hint<SignatureStatus> | null,
+  fate: Evidence<AttemptFate> | undefined,
+): SignatureState {
   if (status === null) {
-    // A node may know nothing of what another one calls landed: asking for fates asks them all.
+    // A node may not know a transaction that a second node calls landed: fates ask all nodes. asking for fates asks
+    // them all.
     if (fate === "landed" || fate === "unprovable") return fate;
     if (fate === "seen") return "pending";
     return fate === "dead" ? "expired" : "absent";

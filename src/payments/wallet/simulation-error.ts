@@ -1,13 +1,13 @@
-/** What simulation foretells, in the words of the contract. */
+/** Converts errors of a simulation into errors of the API. */
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { SimulationFault } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets/assets.ts";
 
 /** The error that a simulation's finding becomes. */
-export function simulationError(fault: Agreed<SimulationFault>, assets: Assets): PaymentError {
+export function simulationError(fault: Evidence<SimulationFault>, assets: Assets): PaymentError {
   switch (fault.kind) {
     case "insufficient_balance": {
       const mint = fault.mint ?? SOL_MINT;

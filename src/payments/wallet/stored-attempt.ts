@@ -1,10 +1,10 @@
 /** Stored attempts as the ledger is asked for them, and its answers as events. */
 import type { SignatureEvent } from "../../../machines/index.ts";
-import type { AttemptRecord } from "../records.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Attempt, Landing } from "../../ledger/ledger.ts";
 
-/** What the ledger needs to know of an attempt. */
+/** The ledger's view of a stored attempt. */
 export function attemptOf({
   id,
   bytes,
@@ -24,7 +24,7 @@ export function lostAttempt(signature: string): Attempt {
 }
 
 /** The event of an agreed landing. It names the signature only where that is not the attempt's own. */
-export function landingEvent(attempt: Attempt, landing: Agreed<Landing>): SignatureEvent {
+export function landingEvent(attempt: Attempt, landing: Evidence<Landing>): SignatureEvent {
   const { slot, error, blockTime, fee, signature } = landing;
   const other = signature === attempt.signature ? {} : { signature };
   return { type: "FINALIZED", slot, error, blockTime, fee: fee.toString(), ...other };

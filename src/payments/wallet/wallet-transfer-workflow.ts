@@ -1,6 +1,8 @@
 /** The effects, watches and rows of the chart `wallet-transfer`. */
 import { walletTransfer, type TransferMeta } from "../../../machines/wallet-transfer.ts";
-import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -13,12 +15,12 @@ import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 /** The registered chart of wallet mode. */
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
 
-/** What sending a caller-signed transaction needs. */
-export interface TransferParts {
+/** Dependencies of sending caller-signed transactions. */
+interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
-  /** Has the other side of a swap sign too. Null: there is nothing to send, or it is sent by others. */
+  /** Asks the provider of a swap to sign too. Null when no bytes are left to send, or the provider sends them. */
   readonly completeSwap: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
   readonly announce: AnnounceEffect;
 }
@@ -89,11 +91,11 @@ function isOver(status: TransferMeta["status"]): boolean {
   return ["completed", "failed", "cancelled"].includes(status);
 }
 
-/** How a transfer begins. */
-export interface TransferStart {
-  /** How long it can still be cancelled before its bytes are sent. */
+/** The start of a transfer. */
+interface TransferStart {
+  /** The time in which the transaction can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;
-  /** What is set aside for it, by id; see `SignedTransactions`. */
+  /** Reservations for the transaction, by id; see `SignedTransactionAcceptance`. */
   readonly reservations: readonly string[];
 }
 

@@ -1,22 +1,22 @@
 /** Follows signatures on the chain until they have landed for good or can never land. */
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
-import type { AttemptRecord } from "../records.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { Look, Watcher } from "../../engine/index.ts";
-import type { Heard } from "../../ledger/belief.ts";
+import type { PollContext, Watcher } from "../../engine/index.ts";
+import type { Hint } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { Gathering } from "./gathering.ts";
-import { LandedSignatures } from "./landed-signatures.ts";
-import { Confirmations } from "../outgoing/confirmations.ts";
-import { Resending } from "../outgoing/resending.ts";
-import { standingOf, type Standing } from "./signature-news.ts";
-import { inLanes, Slots } from "../slots.ts";
+import { LookBatch } from "./look-batch.ts";
+import { LandedSignatureCache } from "./landed-signature-cache.ts";
+import { ConfirmedSignatureCache } from "../outgoing/confirmed-signature-cache.ts";
+import { ResendQueue } from "../outgoing/resend-queue.ts";
+import { standingOf, type SignatureState } from "./signature-news.ts";
+import { inLanes, Semaphore } from "../semaphore.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
-/** What following signatures needs. */
-export interface SignatureWatching {
+/** Dependencies of following signatures. */
+interface SignatureWatchParts {
   readonly storage: Pick<PaymentStorage, "attempts">;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -28,23 +28,24 @@ export interface SignatureWatching {
 /** The most signatures that one call for statuses takes. */
 const MAX_SIGNATURES_PER_LOOK = 256;
 /**
- * Landings asked for with one question, and so many questions at once: each asks every witness for the statuses of all and
- * one node for each receipt. So 3,000 are answered within 40 s by nodes that take 200 ms.
+ * Landings in one question, and questions at once: a question asks every witness for all statuses, and one node for
+ * each receipt. So nodes that take 200 ms answer 3,000 landings within 40 s.
  */
 const LANDINGS_PER_QUESTION = 16;
 const MAX_QUESTIONS_AT_ONCE = 2;
 /**
- * A lying endpoint may report "finalized" for bytes that no other has seen. So one poll of sixteen leaves the first
- * endpoint's answer out: then the others are asked, and the bytes are judged or sent again. A look is one poll or several:
- * a fixed step could always miss the same signatures, steps of the golden ratio meet all.
+ * A lying endpoint may report "finalized" for bytes that no other endpoint has seen. So one poll of sixteen ignores the
+ * first endpoint's answer: the remaining endpoints are asked, and the bytes are judged or sent again. A look is one
+ * poll or several: with a fixed step the same signatures could always be missed; steps of the golden ratio reach all
+ * signatures.
  */
 const GOLDEN_STEP = 0x9e37_79b1;
 const isHintless = (poll: number): boolean => Math.imul(poll, GOLDEN_STEP) >>> 28 === 0;
 
 /** Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. */
-export function watchLanding(watching: SignatureWatching): Watcher {
+export function watchLanding(watching: SignatureWatchParts): Watcher {
   const following = new FollowedSignatures(watching);
-  const resending = new Resending(watching);
+  const resending = new ResendQueue(watching);
   return {
     intervalMs: watching.intervalMs,
     batchSize: MAX_SIGNATURES_PER_LOOK,
@@ -60,7 +61,7 @@ export function watchLanding(watching: SignatureWatching): Watcher {
 }
 
 /** Looks for what a caller may still broadcast after cancelling here; we never send it ourselves. */
-export function watchStrayLanding(watching: SignatureWatching): Watcher {
+export function watchStrayLanding(watching: SignatureWatchParts): Watcher {
   const following = new FollowedSignatures(watching);
   return {
     intervalMs: watching.intervalMs,
@@ -73,17 +74,17 @@ export function watchStrayLanding(watching: SignatureWatching): Watcher {
   };
 }
 
-/** What one watcher knows of its signatures from look to look. */
+/** The state of one watcher's signatures between looks. */
 class FollowedSignatures {
-  readonly #around: SignatureWatching;
-  readonly #landed = new LandedSignatures();
-  readonly #slots = new Slots(MAX_QUESTIONS_AT_ONCE);
-  readonly #confirmations: Confirmations;
+  readonly #around: SignatureWatchParts;
+  readonly #landed = new LandedSignatureCache();
+  readonly #slots = new Semaphore(MAX_QUESTIONS_AT_ONCE);
+  readonly #confirmations: ConfirmedSignatureCache;
   #polls = 0;
 
-  constructor(around: SignatureWatching) {
+  constructor(around: SignatureWatchParts) {
     this.#around = around;
-    this.#confirmations = new Confirmations(around.ledger);
+    this.#confirmations = new ConfirmedSignatureCache(around.ledger);
   }
 
   /**
@@ -92,7 +93,7 @@ class FollowedSignatures {
    */
   async lookAt(
     watches: readonly WatchRecord[],
-    look: Look,
+    look: PollContext,
   ): Promise<{ readonly landed: readonly WatchRecord[]; readonly absent: readonly AttemptRecord[] }> {
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null);
     await this.#tellRead(watches, look);
@@ -114,8 +115,8 @@ class FollowedSignatures {
   }
 
   /** Asks for the receipts of these, tells what came within a moment, and says which could not be had in this look. */
-  async readReceipts(landed: readonly WatchRecord[], look: Look): Promise<void> {
-    const read = new Gathering<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
+  async readReceipts(landed: readonly WatchRecord[], look: PollContext): Promise<void> {
+    const read = new LookBatch<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
     const lanes = { lanes: MAX_QUESTIONS_AT_ONCE, signal: look.signal };
     const left = await inLanes(lanes, groupsOf(landed, LANDINGS_PER_QUESTION), async (group) => {
       await this.#slots.use(() => this.#readLandings(group));
@@ -128,9 +129,9 @@ class FollowedSignatures {
     await read.end();
   }
 
-  /** How far each of these is, and the stored attempts of those that the asked node has not seen. */
+  /** The status of each signature, and the stored attempts of signatures that the asked node has not seen. */
   async #standings(signatures: readonly string[]): Promise<{
-    readonly standings: ReadonlyMap<string, Standing>;
+    readonly standings: ReadonlyMap<string, SignatureState>;
     readonly attempts: readonly AttemptRecord[];
   }> {
     const { storage, ledger } = this.#around;
@@ -141,7 +142,7 @@ class FollowedSignatures {
     const answers = asked.length === 0 ? [] : await ledger.fates(asked);
     const fates = new Map(asked.map(({ signature }, index) => [signature, answers[index]]));
     const told = new Map(
-      signatures.map((signature, index): [string, Standing] => [
+      signatures.map((signature, index): [string, SignatureState] => [
         signature,
         standingOf(statuses[index] ?? null, fates.get(signature)),
       ]),
@@ -149,29 +150,29 @@ class FollowedSignatures {
     return { standings: await this.#agreed(told), attempts };
   }
 
-  /** One endpoint's word is a hint: confirmed is what enough endpoints show as confirmed. */
-  async #agreed(told: ReadonlyMap<string, Standing>): Promise<ReadonlyMap<string, Standing>> {
+  /** Confirms hints: one endpoint's `confirmed` is only a hint, which enough endpoints must share. */
+  async #agreed(told: ReadonlyMap<string, SignatureState>): Promise<ReadonlyMap<string, SignatureState>> {
     const hinted = [...told]
       .filter(([, standing]) => standing === "confirmed")
       .map(([signature]) => signature);
     const confirmed = await this.#confirmations.among(hinted);
     return new Map(
-      [...told].map(([signature, standing]): [string, Standing] => [
+      [...told].map(([signature, standing]): [string, SignatureState] => [
         signature,
         standing === "confirmed" && !confirmed.has(signature) ? "pending" : standing,
       ]),
     );
   }
 
-  /** What one endpoint knows of each, which is enough to choose what to ask the others. */
-  async #hints(signatures: readonly string[]): Promise<Heard<readonly (SignatureStatus | null)[]>> {
+  /** The statuses at one endpoint: good enough to choose the signatures that the other endpoints are asked about. */
+  async #hints(signatures: readonly string[]): Promise<Hint<readonly (SignatureStatus | null)[]>> {
     if (signatures.length === 0) return [];
     this.#polls += 1;
     if (isHintless(this.#polls)) return signatures.map(() => null);
     return this.#around.ledger.statuses(signatures);
   }
 
-  /** Reads how these landed, as enough endpoints agree; what cannot be had is asked for again later. */
+  /** Reads the landings that enough endpoints agree on; missing landings are asked for again later. */
   async #readLandings(watches: readonly WatchRecord[]): Promise<void> {
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null).map(({ key }) => key);
     const attempts = await this.#attemptsOf(unread);
@@ -189,8 +190,8 @@ class FollowedSignatures {
     return signatures.map((signature) => known.get(signature) ?? lostAttempt(signature));
   }
 
-  /** Tells those of them whose receipt was read; it is kept until the instance has taken it. */
-  async #tellRead(watches: readonly WatchRecord[], look: Look): Promise<void> {
+  /** Reports landings whose receipt was read; a receipt is kept until the instance has taken the event. */
+  async #tellRead(watches: readonly WatchRecord[], look: PollContext): Promise<void> {
     const events = watches.flatMap(({ key, instance }) => {
       const event = this.#landed.eventOf(key);
       return event === null ? [] : [{ instance, event }];
@@ -204,7 +205,7 @@ class FollowedSignatures {
 }
 
 /** Null for what is reported later, or not at all. */
-function eventOf(standing: Standing | undefined): WalletTransferEvent | null {
+function eventOf(standing: SignatureState | undefined): WalletTransferEvent | null {
   switch (standing) {
     case "confirmed":
       return { type: "CONFIRMED" };

@@ -6,8 +6,8 @@ import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
-/** What both watches need. */
-export interface UnsettledWatching {
+/** Dependencies of both watches. */
+interface UnsettledWatchParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
 }
@@ -17,7 +17,7 @@ const UNPROVABLE_INTERVAL_MS = 60_000;
 const EXPIRED_INTERVAL_MS = 5 * 60_000;
 
 /** Asks for all the evidence again and again. While the fate stays unprovable, or cannot be asked for, no event is sent. */
-export function watchUnprovable(watching: UnsettledWatching): Watcher {
+export function watchUnprovable(watching: UnsettledWatchParts): Watcher {
   return {
     intervalMs: UNPROVABLE_INTERVAL_MS,
     poll: async (watches) => {
@@ -33,7 +33,7 @@ export function watchUnprovable(watching: UnsettledWatching): Watcher {
 }
 
 /** Looks whether bytes that were judged dead have landed, under their own signature only: one call for 256. */
-export function watchExpired(watching: UnsettledWatching): Watcher {
+export function watchExpired(watching: UnsettledWatchParts): Watcher {
   return {
     intervalMs: EXPIRED_INTERVAL_MS,
     poll: async (watches) => {
@@ -46,14 +46,14 @@ export function watchExpired(watching: UnsettledWatching): Watcher {
 }
 
 async function attemptsOf(
-  { storage }: UnsettledWatching,
+  { storage }: UnsettledWatchParts,
   watches: readonly WatchRecord[],
 ): Promise<readonly Attempt[]> {
   return (await storage.attempts(watches.map(({ key }) => key))).map(attemptOf);
 }
 
 async function landedOf(
-  { ledger }: UnsettledWatching,
+  { ledger }: UnsettledWatchParts,
   attempts: readonly Attempt[],
 ): Promise<ReadonlyMap<string, SignatureEvent>> {
   const found = new Map<string, SignatureEvent>();

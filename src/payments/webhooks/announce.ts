@@ -1,14 +1,10 @@
 /** Tells webhooks: serialises a notice once and begins a delivery for each webhook that subscribed to it. */
 import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
-import type {
-  DeliveryRecord,
-  NoticeRecord,
-  PaymentTables,
-  RecipientRecord,
-  TransactionRecord,
-  WebhookRecord,
-} from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
+import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
+import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { CommittingStep, DoneWithStep, EffectOutcome } from "../../engine/index.ts";
 import type { AnnounceEffect } from "../notice-writes.ts";
 import type { Clock } from "../../runtime.ts";
@@ -25,8 +21,8 @@ import { recipientShare, transactionFee } from "../transactions/read-transaction
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
-/** What announcing needs. */
-export interface Announcing {
+/** Dependencies of announcing. */
+interface AnnounceParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly assets: Assets;
@@ -34,22 +30,23 @@ export interface Announcing {
 }
 
 /**
- * The effect `announce`. A step tells webhooks in its own commit; the webhooks of the account have to be as they were read.
- * Where others keep changing them, or many are told, a task does what is left. Both look at all notices of the transaction
- * and not only at their own: each begins what is missing, in the order in which the notices follow each other.
+ * The effect `announce`. A step announces its notices in its own commit, which is refused when the account's webhooks
+ * have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a task announces the
+ * rest. Step and task both look at all notices of the transaction: each begins missing deliveries, in the order of the
+ * notices.
  */
-export function announceEffect(parts: Announcing): AnnounceEffect {
+export function announceEffect(parts: AnnounceParts): AnnounceEffect {
   return {
     withStep: (step) => announceWithStep(parts, step),
     run: (_params, { instance }) => announceLate(parts, instance),
   };
 }
 
-/** More deliveries than these are begun by a task: a step is not to be long because somebody listens. */
+/** More deliveries than this are begun by a task, so that webhooks do not make a step slow. */
 const MAX_BEGUN_WITH_STEP = 3;
 
 async function announceWithStep(
-  parts: Announcing,
+  parts: AnnounceParts,
   { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, PaymentTables>,
 ): Promise<DoneWithStep<PaymentTables> | null> {
   const { storage } = parts;
@@ -85,7 +82,7 @@ async function announceWithStep(
 }
 
 async function announceLate(
-  parts: Announcing,
+  parts: AnnounceParts,
   transactionId: string,
 ): Promise<EffectOutcome<never, PaymentTables>> {
   const { storage } = parts;
@@ -94,7 +91,7 @@ async function announceLate(
   const { accountId } = view.transaction;
   const { webhooks, unchanged } = await readWebhookList(storage, accountId);
   const notices = await storage.notices(transactionId);
-  // Read after the notices: one that was announced in a single commit has all its deliveries by then.
+  // Read after the notices, so that a notice announced in a single commit comes with all its deliveries.
   const deliveries = await storage.deliveries(transactionId);
   const announced = announce(parts, { view, notices, own: [], webhooks, deliveries });
   return {
@@ -108,20 +105,20 @@ async function announceLate(
   };
 }
 
-/** What there is to announce of one transaction. */
+/** Notices of one transaction, and the data to announce them. */
 interface Announceable {
   readonly view: NoticedTransaction;
   readonly notices: readonly NoticeRecord[];
-  /** Those of them that belong to this very commit: the webhooks are those of its time. */
+  /** Notices of this commit: `webhooks` are the webhooks at the time of this commit. */
   readonly own: readonly NoticeRecord[];
   readonly webhooks: readonly WebhookRecord[];
-  /** Those that have begun, read after the notices. */
+  /** Deliveries that have begun, read after the notices. */
   readonly deliveries: readonly DeliveryRecord[];
 }
 
-/** The notices that had no body, with theirs and with whom they tell; and all deliveries that are to begin. */
+/** New notices with body and webhooks, and all deliveries that must begin. */
 function announce(
-  { assets, deliveries: workflow }: Announcing,
+  { assets, deliveries: workflow }: AnnounceParts,
   { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
@@ -147,12 +144,15 @@ function announce(
   return { notices: told, runs };
 }
 
-/** Those whose deliveries have begun: of a notice that does not say whom it tells, and those that had it sent again. */
+/**
+ * Webhooks with a delivery of the notice: webhooks of a notice that lists none, and webhooks that had the notice sent
+ * again.
+ */
 function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[]): readonly string[] {
   return deliveries.filter(({ noticeId }) => noticeId === id).map(({ webhookId }) => webhookId);
 }
 
-/** A transaction that begins with this very commit. */
+/** A transaction that begins with this commit. */
 function takenWith(companions: readonly PaymentWrite[], transactionId: string): NoticedTransaction | null {
   const transaction = insertsOf(companions, "transactions").find(({ id }) => id === transactionId);
   if (transaction === undefined) return null;
@@ -175,9 +175,9 @@ function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
   return { table: "notices", id, set: { body, webhooks } };
 }
 
-/** Of two who announce a notice at once the second is refused. */
+/** Writes that announce notices: of two commits that announce a notice at once, the second is refused. */
 function announcements(
-  { clock }: Announcing,
+  { clock }: AnnounceParts,
   notices: readonly NoticeRecord[],
   accountId: string,
 ): readonly PaymentWrite[] {
@@ -185,14 +185,14 @@ function announcements(
   return notices.map(({ id }) => ({ table: "announcements", insert: { id, accountId, at } }));
 }
 
-/** One that is disabled is told nothing. */
+/** A disabled webhook gets no notice. */
 function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRecord): boolean {
   return disabledAt === null && events.includes(event);
 }
 
 /**
- * Where a task announces, the webhooks may be newer than the notice. The process that registered one and the one that
- * committed the notice each have a clock: one notice from before the registration is better than one that is lost.
+ * A task may see webhooks newer than the notice. Webhook and notice may be dated by processes with different clocks: a
+ * notice from before the registration is better than a lost notice.
  */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
@@ -206,7 +206,7 @@ function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
   return notices.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** What a notice needs of its transaction. */
+/** The part of a transaction that a notice needs. */
 type NoticedTransaction = Pick<TransactionView, "transaction" | "recipients">;
 
 /** A stored notice with the facts of its transaction that never change. */
@@ -238,7 +238,7 @@ export function noticeOf(
   };
 }
 
-/** Of a private payroll, whether this payee was paid: "unpaid" until the payroll has ended. Empty for all others. */
+/** The payee's status in a private payroll: "unpaid" until the payroll has ended. Empty for all other transactions. */
 function paidStatus(
   share: RecipientRecord,
   { event }: NoticeRecord,

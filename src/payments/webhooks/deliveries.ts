@@ -1,5 +1,6 @@
 /** Lists a webhook's deliveries, and sends one of them again. */
-import type { DeliveryRecord, PaymentTables, WebhookRecord } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
@@ -13,7 +14,7 @@ import { pageQuery, parseRequest, type PageQuery } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
-/** What sending again needs. */
+/** Dependencies of resending. */
 export interface DeliveryParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
@@ -21,8 +22,8 @@ export interface DeliveryParts {
   readonly workflow: WebhookDeliveryWorkflow;
 }
 
-/** Which deliveries are asked for. */
-export interface AskedDeliveries {
+/** The requested deliveries. */
+interface DeliveryListCall {
   readonly webhookId: string;
   readonly query?: PageQuery | undefined;
 }
@@ -31,7 +32,7 @@ export interface AskedDeliveries {
 export async function listDeliveries(
   storage: PaymentStorage,
   caller: Caller,
-  { webhookId, query = {} }: AskedDeliveries,
+  { webhookId, query = {} }: DeliveryListCall,
 ): Promise<Page<DeliveryBody>> {
   const { limit, startingAfter } = parseRequest(pageQuery, query);
   await ownWebhook(storage, caller, webhookId);
@@ -43,7 +44,7 @@ export async function listDeliveries(
 }
 
 /** A request to send one delivery again. */
-export interface AskedRedelivery {
+interface RedeliveryCall {
   readonly webhookId: string;
   readonly deliveryId: string;
   readonly options?: RequestOptions | undefined;
@@ -53,7 +54,7 @@ export interface AskedRedelivery {
 export function redeliver(
   parts: DeliveryParts,
   caller: Caller,
-  asked: AskedRedelivery,
+  asked: RedeliveryCall,
 ): Promise<Answer<DeliveryBody>> {
   const { webhookId, deliveryId, options = {} } = asked;
   const path = `/v1/webhooks/${webhookId}/deliveries/${deliveryId}/redeliver`;
@@ -65,7 +66,7 @@ export function redeliver(
 async function decideRedelivery(
   parts: DeliveryParts,
   caller: Caller,
-  { webhookId, deliveryId }: AskedRedelivery,
+  { webhookId, deliveryId }: RedeliveryCall,
 ): Promise<Decision<DeliveryBody>> {
   const { storage, workflow } = parts;
   const webhook = await ownWebhook(storage, caller, webhookId);
@@ -77,7 +78,9 @@ async function decideRedelivery(
   return { body, commit: (writes) => beginRuns(parts, [nextRun(workflow, delivery, null)], writes) };
 }
 
-/** Ends the pause of a delivery that is under way; one that is being attempted, or waits for its turn, goes on. */
+/**
+ * Ends the pause of a delivery that is under way; a delivery that is being attempted, or waits for its turn, goes on.
+ */
 async function hurry(
   parts: DeliveryParts,
   delivery: DeliveryRecord,
@@ -88,7 +91,7 @@ async function hurry(
   return sent.kind === "unchanged" ? beginRuns(parts, [], writes) : sent.kind === "stepped";
 }
 
-/** Begins these runs in one commit with `writes`; false when another request came first. */
+/** Begins runs in one commit with `writes`; false when another request came first. */
 export async function beginRuns(
   { engine }: Pick<DeliveryParts, "engine">,
   runs: readonly BegunRun[],

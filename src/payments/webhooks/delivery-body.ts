@@ -1,10 +1,10 @@
 /** A delivery and its attempts as the webhook's owner sees them. */
-import type { DeliveryAttemptRecord, DeliveryRecord } from "../records.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { isoTime } from "../iso-time.ts";
 import { shownError } from "./shown-error.ts";
 
-/** Where the time of one attempt went, in milliseconds. */
+/** Phases of an attempt, in milliseconds. */
 export interface AttemptPhasesBody {
   /** Looking up the name. This and the next two are null where a kept connection served, and where none was opened. */
   readonly dnsMs: number | null;
@@ -14,7 +14,7 @@ export interface AttemptPhasesBody {
   readonly firstByteMs: number | null;
 }
 
-/** One ended attempt. */
+/** An ended attempt. */
 export interface DeliveryAttemptBody {
   readonly number: number;
   readonly startedAt: string;
@@ -29,7 +29,7 @@ export interface DeliveryAttemptBody {
   readonly excerpt: string | null;
 }
 
-/** One notice on its way to one webhook. */
+/** The delivery of a notice to a webhook. */
 export interface DeliveryBody {
   readonly deliveryId: string;
   readonly webhookId: string;
@@ -39,7 +39,7 @@ export interface DeliveryBody {
   /** `dropped`: the webhook was deleted or disabled before it was due. */
   readonly status: "pending" | "delivered" | "abandoned" | "dropped";
   readonly createdAt: string;
-  /** Those that have ended, in their order. */
+  /** Attempts that have ended, in order. */
   readonly attempts: readonly DeliveryAttemptBody[];
 }
 

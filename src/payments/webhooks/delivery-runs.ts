@@ -1,5 +1,6 @@
-/** Begins deliveries: once for each notice and webhook, and again each time its owner asks for it. */
-import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "../records.ts";
+/** Begins deliveries: once for each notice and webhook, and again when the owner asks. */
+import type { NoticeRecord } from "../tables/notices.ts";
+import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { startOf, type StartRequest } from "../../engine/index.ts";
 import { derivedId } from "../ids.ts";
@@ -8,18 +9,18 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 /** Pauses between the starts of attempts: 1 min, 5 min, 15 min, 1 h, 6 h; six attempts in all. */
 const RETRY_PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as const;
 
-/** What goes into the commit that begins a run. Of two that begin the same run the second is refused. */
+/** Parts of the commit that begins a run. Of two commits that begin the same run the second is refused. */
 export interface BegunRun {
   readonly start: StartRequest;
   readonly write: PaymentWrite;
 }
 
-/** The one delivery of this notice to this webhook. */
+/** The id of the delivery of this notice to this webhook. */
 export function deliveryIdOf(notice: Pick<NoticeRecord, "id">, webhook: Pick<WebhookRecord, "id">): string {
   return derivedId("dlv", notice.id, webhook.id);
 }
 
-/** The instance that carries out, or has carried out, the newest run. */
+/** The instance of the newest run. */
 export function runIdOf({ id, runs }: Pick<DeliveryRecord, "id" | "runs">): string {
   return runs === 1 ? id : `${id}:${runs}`;
 }
@@ -54,7 +55,7 @@ export function firstRun(
   return { start: startOf(workflow, id, input), write: { table: "deliveries", insert } };
 }
 
-/** Another run of a delivery that has ended: all attempts again, with the same id and the same bytes. */
+/** Begins a new run of an ended delivery: all attempts again, with the same id and the same bytes. */
 export function nextRun(
   workflow: WebhookDeliveryWorkflow,
   delivery: DeliveryRecord,

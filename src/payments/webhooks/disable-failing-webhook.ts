@@ -1,30 +1,30 @@
-/** Disables a webhook that receives nothing any more: decided in the commit that abandons one more of its deliveries. */
+/** Disables a webhook that no longer receives: decided in the commit that abandons a delivery. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import { webhookListChange } from "./webhook-list.ts";
 
-/** When the service disables a webhook: both have to be true. */
-export interface DisableAfter {
-  /** This many deliveries were abandoned since the last one that was delivered. */
+/** Conditions to disable a webhook: both have to be true. */
+export interface DisableRule {
+  /** This many deliveries were abandoned since the last success. */
   readonly abandoned: number;
-  /** None was delivered for this many milliseconds. */
+  /** No delivery succeeded for this many milliseconds. */
   readonly undeliveredMs: number;
 }
 
-/** What deciding it needs. */
-export interface Disabling {
+/** Dependencies of disabling. */
+interface Disabling {
   readonly storage: Pick<PaymentStorage, "webhook" | "webhookChanges" | "lastDeliveredAt" | "abandonedSince">;
   readonly clock: Clock;
-  readonly disableAfter: DisableAfter | "never";
+  readonly disableAfter: DisableRule | "never";
 }
 
 /** The reason that such a webhook shows. */
 const DISABLED_AFTER_FAILURES = "disabled_after_failures";
 
 /**
- * What abandoning one more delivery writes besides. What was abandoned before the last delivery, or before the webhook
- * was last enabled, does not count. The write expects the version of the webhook that was read: when its owner changes
- * it at the same time, or another delivery disables it, the commit is refused and this is asked again.
+ * Further writes of the commit that abandons a delivery. Deliveries abandoned before the last success, or before the
+ * webhook was last enabled, do not count. The write expects the version of the webhook that was read: when its owner
+ * changes the webhook meanwhile, or a different delivery disables it, the commit is refused and decided again.
  */
 export async function disablingWrites(
   { storage, clock, disableAfter }: Disabling,

@@ -1,27 +1,27 @@
 /** Lists the events announced to webhooks: all events of an account, or the timeline of one transaction. */
-import type { NoticeRecord } from "../records.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
 import { noticeBody, type Notice } from "./sending/notice-body.ts";
 import { noticeOf } from "./announce.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { notInList, pageOf, type Page } from "../page.ts";
-import { ownTransaction, type TransactionReading } from "../transactions/read-transaction.ts";
+import { ownTransaction, type TransactionParts } from "../transactions/read-transaction.ts";
 import { eventsQuery, parseRequest, type EventsQuery } from "../requests.ts";
 
-/** One notice. */
+/** A notice. */
 export interface EventBody {
-  /** The same as `webhook-id` of its deliveries. */
+  /** The id, equal to `webhook-id` of the deliveries. */
   readonly eventId: string;
   readonly event: Notice["event"];
   readonly transactionId: string;
   readonly createdAt: string;
-  /** As webhooks have it. */
+  /** The data, as in webhooks. */
   readonly data: Notice["data"];
 }
 
 /** See `PaymentService.events`. */
 export async function listEvents(
-  { storage }: Pick<TransactionReading, "storage">,
+  { storage }: Pick<TransactionParts, "storage">,
   { accountId }: Caller,
   query: EventsQuery = {},
 ): Promise<Page<EventBody>> {
@@ -33,22 +33,27 @@ export async function listEvents(
   }
   const rows = await storage.announcements(accountId, { order, beyond, limit: limit + 1 });
   const { data: shown, hasMore } = pageOf(rows, limit);
-  const notices = await Promise.all(shown.map(({ id }) => storage.notice(id)));
-  const data = notices.filter((notice) => notice !== null).map((notice) => eventBody(notice, notice.body));
+  const notices = new Map(
+    (await storage.noticesById(shown.map(({ id }) => id))).map((notice) => [notice.id, notice]),
+  );
+  const data = shown
+    .map(({ id }) => notices.get(id))
+    .filter((notice) => notice !== undefined)
+    .map((notice) => eventBody(notice, notice.body));
   return { data, hasMore };
 }
 
-/** Whose timeline is asked for. */
-export interface AskedTimeline {
+/** The owner and transaction of a timeline. */
+interface TimelineCall {
   readonly transactionId: string;
   readonly query?: EventsQuery | undefined;
 }
 
 /** See `PaymentService.transactionEvents`. */
 export async function listTransactionEvents(
-  { storage, assets }: TransactionReading,
+  { storage, assets }: TransactionParts,
   caller: Caller,
-  { transactionId, query = {} }: AskedTimeline,
+  { transactionId, query = {} }: TimelineCall,
 ): Promise<Page<EventBody>> {
   const { order, limit, startingAfter } = parseRequest(eventsQuery, query);
   const view = await ownTransaction(storage, caller, transactionId);

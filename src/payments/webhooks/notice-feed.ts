@@ -1,27 +1,28 @@
 /**
- * Tells the host about notices without a webhook: those that this process commits, and those of the others on the same
- * database. All are told as they stand in the table, so those of one transaction in the order of its steps.
+ * Tells the host about notices without a webhook, whether this or a different process on the database commits the
+ * notices. Notices are told in table order, so the notices of one transaction come in the order of its steps.
  */
 import { noticeOf } from "./announce.ts";
 import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { NoticeRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { NoticeRecord } from "../tables/notices.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 
-/** Which notices to be told of; every field narrows. An empty filter takes all. */
+/** A filter of notices; all given fields must match. An empty filter matches all notices. */
 export interface NoticeFilter {
   readonly accountId?: string;
   readonly transactionId?: string;
   readonly events?: readonly NoticeEvent[];
 }
 
-/** Told of one notice. What it throws, or rejects with, is logged; other listeners are told all the same. */
+/** Told of one notice. An error of the listener is logged; other listeners are still told. */
 export type NoticeListener = (notice: Notice) => void;
 
-/** What telling needs. */
-export interface NoticeTelling {
+/** Dependencies of the feed. */
+interface NoticeFeedParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
   readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notice">;
   readonly clock: Clock;
@@ -29,16 +30,16 @@ export interface NoticeTelling {
   readonly log: Logger;
 }
 
-/** What other processes commit is noticed this late. */
+/** Notices of other processes are found after this time at the latest. */
 const LOOK_MS = 1_000;
 
 /**
- * Rows get their place when they are written and are seen when they are committed, so one may come up before others that
- * are known already. So far behind the newest is looked for such rows; a commit takes milliseconds.
+ * A row gets its place when it is written but is seen when it is committed, so a row may appear before rows that are
+ * known already. Each look goes back this far behind the newest row; a commit takes milliseconds.
  */
 const LOOK_BACK_MS = 5_000;
 
-/** So many rows are read at once; of those before the first look none is told. */
+/** Rows read at once; rows before the first look are not told. */
 const ROWS_AT_ONCE = 200;
 
 interface Subscriber {
@@ -47,22 +48,25 @@ interface Subscriber {
 }
 
 export class NoticeFeed {
-  readonly #parts: NoticeTelling;
+  readonly #parts: NoticeFeedParts;
   readonly #subscribers = new Set<Subscriber>();
-  /** What this process has committed and not told yet. */
+  /** Notices that this process has committed and not told yet. */
   #own: NoticeRecord[] = [];
   /** Everything up to this row was looked at, for long enough; null before the first row of the table. */
   #anchor: NoticeRecord | null = null;
   /** The rows behind the anchor that were looked at, and when; null before the first look. */
   #seen: Map<string, number> | null = null;
-  /** Those of them that were there at the first look. Only a commit of this process that comes up after it is told. */
+  /**
+   * Seen rows that existed at the first look. Such a row is told only when a commit of this process turns up after the
+   * look.
+   */
   #untold: Set<string> = new Set();
   #looking: Promise<void> | null = null;
   #isAskedAgain = false;
   #running: AbortController | null = null;
   #isLooping = false;
 
-  constructor(parts: NoticeTelling) {
+  constructor(parts: NoticeFeedParts) {
     this.#parts = parts;
     parts.engine.subscribe(({ commit }) => {
       if (this.#subscribers.size === 0) return;
@@ -101,7 +105,7 @@ export class NoticeFeed {
     enough.abort();
   }
 
-  /** Resolves when all that this process has committed was told. */
+  /** Resolves when all notices committed by this process were told. */
   async settled(): Promise<void> {
     while (this.#looking !== null) await this.#looking;
   }
@@ -122,14 +126,14 @@ export class NoticeFeed {
     this.#goOn();
   }
 
-  /** The next to subscribe is told of nothing that was before. */
+  /** The next subscriber is not told of earlier notices. */
   #pause(): void {
     this.#own = [];
     this.#seen = null;
     this.#anchor = null;
   }
 
-  /** One look at a time: what is asked for meanwhile is one more, afterwards. */
+  /** One look at a time: requests during a look lead to one more look. */
   #look(): Promise<void> {
     this.#isAskedAgain = true;
     this.#looking ??= this.#lookWhileAsked();
@@ -163,7 +167,7 @@ export class NoticeFeed {
     this.#own = this.#own.filter((notice) => !own.includes(notice));
   }
 
-  /** Begins behind the newest rows, of which those are taken as told that `isKnown` says. */
+  /** Begins behind the newest rows; rows for which `isKnown` is true count as told. */
   async #begin(isKnown: (notice: NoticeRecord) => boolean): Promise<void> {
     const { storage, clock } = this.#parts;
     const newest = await storage.noticesInSequence({ order: "desc", beyond: null, limit: ROWS_AT_ONCE });
@@ -195,7 +199,10 @@ export class NoticeFeed {
     this.#forget(seen, rows);
   }
 
-  /** It was old enough to be removed, and no row can be found behind it: the newest are looked through instead. */
+  /**
+   * Whether the anchor was removed as old, so that no row can be found behind it: then the newest rows are examined
+   * instead.
+   */
   async #isAnchorGone(): Promise<boolean> {
     const anchor = this.#anchor;
     if (anchor === null || (await this.#parts.storage.notice(anchor.id)) !== null) return false;
@@ -204,7 +211,7 @@ export class NoticeFeed {
     return true;
   }
 
-  /** Before rows that are known for long there comes no late one. */
+  /** Moves the anchor behind rows that are known for long: a row that is committed late comes after the anchor. */
   #forget(seen: Map<string, number>, rows: readonly NoticeRecord[]): void {
     const until = this.#parts.clock.now() - LOOK_BACK_MS;
     const young = rows.findIndex(({ id }) => (seen.get(id) ?? until) > until);
@@ -234,7 +241,7 @@ export class NoticeFeed {
       const { accountId } = view.transaction;
       for (const { filter, listener } of fitting) {
         if (filter.accountId !== undefined && filter.accountId !== accountId) continue;
-        // One that is asynchronous is not waited for; that it rejects must not end the process.
+        // An asynchronous listener is not awaited; its rejection must not end the process.
         void (async () => listener(noticeOf(notice, view, assets)))().catch(failed);
       }
     } catch (err) {

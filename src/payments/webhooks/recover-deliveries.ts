@@ -1,15 +1,15 @@
 /** Sends again what a webhook did not receive since a given time. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { beginRuns, refuseDisabled, type DeliveryParts } from "./deliveries.ts";
 import { deliveryIdOf, firstRun, nextRun, type BegunRun, type DueNotice } from "./delivery-runs.ts";
 import { pageOf } from "../page.ts";
-import { parseRequest, recovery, type Recovery } from "../requests.ts";
+import { parseRequest, recovery, type RecoveryRequest } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 
-/** How many deliveries were begun again. */
+/** The number of deliveries that were begun again. */
 export interface RecoveryBody {
   readonly webhookId: string;
   readonly since: string;
@@ -18,15 +18,15 @@ export interface RecoveryBody {
   readonly hasMore: boolean;
 }
 
-/** Begun in one commit, so that it takes no longer than others can wait. */
+/** Deliveries begun in one commit: as many as do not keep other commits waiting too long. */
 const MAX_RECOVERED = 250;
-/** Events looked through at a time; between two times others have a turn. */
+/** Events examined at a time; other work has its turn in between. */
 const EVENTS_PAGE = 200;
 
-/** A request to send again what was not received. */
-export interface AskedRecovery {
+/** A request to resend missed events. */
+interface RecoveryCall {
   readonly webhookId: string;
-  readonly request: Recovery;
+  readonly request: RecoveryRequest;
   readonly options?: RequestOptions | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface AskedRecovery {
 export function recoverDeliveries(
   parts: DeliveryParts,
   caller: Caller,
-  asked: AskedRecovery,
+  asked: RecoveryCall,
 ): Promise<Answer<RecoveryBody>> {
   const { webhookId, request, options = {} } = asked;
   const path = `/v1/webhooks/${webhookId}/recover`;
@@ -44,7 +44,7 @@ export function recoverDeliveries(
 async function decideRecovery(
   parts: DeliveryParts,
   caller: Caller,
-  { webhookId, request }: AskedRecovery,
+  { webhookId, request }: RecoveryCall,
 ): Promise<Decision<RecoveryBody>> {
   const { since } = parseRequest(recovery, request);
   const webhook = await ownWebhook(parts.storage, caller, webhookId);

@@ -13,7 +13,7 @@ const STATUS_OF = {
   "transaction.failed": "failed",
 } as const satisfies Record<NoticeEvent, Notice["data"]["status"]>;
 
-/** What is known at each event, as in a wallet's own send of 1 SOL. */
+/** A sample notice of each event, as in a wallet's own send of 1 SOL. */
 export function sampleNotice(event: NoticeEvent, transactionId: string, now: number): Notice {
   const isFinal = event === "transaction.completed" || event === "transaction.failed";
   return {

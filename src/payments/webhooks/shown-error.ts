@@ -1,4 +1,4 @@
-/** Why an attempt failed, as far as the webhook's owner may know. */
+/** The reason why an attempt failed, as far as the webhook's owner may know. */
 import type { AttemptError } from "./sending/attempt.ts";
 
 const BLOCKED: AttemptError = "blocked_address";

@@ -1,11 +1,11 @@
 /** Tries a webhook: one attempt with a sample notice, made and signed like a real one, and never repeated. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import { noticeBody, type NoticeEvent } from "./sending/notice-body.ts";
 import { signatureHeaders } from "./sending/signature.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
-import { parseRequest, webhookTest, type WebhookTest } from "../requests.ts";
+import { parseRequest, webhookTest, type WebhookTestRequest } from "../requests.ts";
 import { sampleNotice } from "./sample-notice.ts";
 import { shownError } from "./shown-error.ts";
 import { ownWebhook } from "./webhook-body.ts";
@@ -13,7 +13,7 @@ import { readEvent } from "./webhook-fields.ts";
 import type { WebhookContext } from "./webhook-context.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
-/** How one attempt went, as the webhook's owner sees it. */
+/** The result of a test attempt, for the webhook's owner. */
 export interface TestedWebhookBody {
   readonly deliveryId: string;
   readonly webhookId: string;
@@ -27,9 +27,9 @@ export interface TestedWebhookBody {
 }
 
 /** A request to try a webhook. */
-export interface AskedTest {
+interface WebhookTestCall {
   readonly webhookId: string;
-  readonly request: WebhookTest;
+  readonly request: WebhookTestRequest;
   readonly options?: RequestOptions | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface AskedTest {
 export function testWebhook(
   context: WebhookContext,
   caller: Caller,
-  { webhookId, request, options = {} }: AskedTest,
+  { webhookId, request, options = {} }: WebhookTestCall,
 ): Promise<Answer<TestedWebhookBody>> {
   const path = `/v1/webhooks/${webhookId}/test`;
   return answerOnce(context, { caller, path, request, options }, async () => {

@@ -1,11 +1,11 @@
-/** Changes a webhook: its URL, its events, its secret, and whether it is enabled. */
+/** Updates a webhook: URL, events, secret, enabled or disabled. */
 import type { PaymentWrite } from "../payment-storage.ts";
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import { PaymentError } from "../../errors.ts";
 import type { RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { countHit } from "../accounts/count-hit.ts";
-import { parseRequest, webhookUpdate, type WebhookUpdate } from "../requests.ts";
+import { parseRequest, webhookUpdate, type WebhookUpdateRequest } from "../requests.ts";
 import { ownWebhook, wholeWebhookBody, type WholeWebhookBody } from "./webhook-body.ts";
 import { readEvents, readUrl } from "./webhook-fields.ts";
 import type { WebhookContext } from "./webhook-context.ts";
@@ -16,16 +16,16 @@ import { replacedSecret } from "./webhook-secret.ts";
 const DISABLED_BY_OWNER = "disabled_by_owner";
 
 /** A request to change a webhook. */
-export interface AskedUpdate extends Pick<RequestOptions, "onLimit"> {
+interface WebhookUpdateCall extends Pick<RequestOptions, "onLimit"> {
   readonly webhookId: string;
-  readonly request: WebhookUpdate;
+  readonly request: WebhookUpdateRequest;
 }
 
 /** See `PaymentService.updateWebhook`. */
 export async function updateWebhook(
   context: WebhookContext,
   caller: Caller,
-  { webhookId, request: body, onLimit }: AskedUpdate,
+  { webhookId, request: body, onLimit }: WebhookUpdateCall,
 ): Promise<WholeWebhookBody> {
   const { storage, clock, delivery, rules } = context;
   // Another URL is another registration: its limit keeps an account from trying out addresses.
@@ -34,10 +34,10 @@ export async function updateWebhook(
   await ownWebhook(storage, caller, webhookId);
   const url = request.url === undefined ? undefined : readUrl(request.url, rules);
   const events = request.events === undefined ? undefined : readEvents(request.events);
-  // One answer for every cause, so that this is no scanner of the operator's network.
+  // The same answer for every cause, so that callers cannot scan the operator's network.
   if (url !== undefined && !(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
 
-  // Each lost round has let another request through, so this ends.
+  // A lost round means that a different request got through, so the loop ends.
   for (;;) {
     const webhook = await ownWebhook(storage, caller, webhookId);
     const set: Partial<WebhookRecord> = {
@@ -54,7 +54,7 @@ export async function updateWebhook(
   }
 }
 
-/** Nothing changes where the request names no secret. */
+/** The changed fields of the secret; none when the request names no secret. */
 function secretFields(
   { sealing, clock, secretOverlapMs }: WebhookContext,
   webhook: WebhookRecord,

@@ -1,11 +1,11 @@
 /** A webhook as its owner sees it. The secret is never shown. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 
-/** What registering a webhook answers. */
+/** The answer to a registration. */
 export interface WebhookBody {
   readonly webhookId: string;
   readonly url: string;
@@ -13,11 +13,11 @@ export interface WebhookBody {
   readonly createdAt: string;
 }
 
-/** What every other endpoint shows of a webhook. */
+/** The webhook in the answers of all endpoints except registration. */
 export interface WholeWebhookBody extends WebhookBody {
-  /** Nothing is delivered to a webhook that is not enabled. */
+  /** Whether the webhook is enabled; a disabled webhook gets no deliveries. */
   readonly enabled: boolean;
-  /** Why it is not enabled, `disabled_by_owner` or `disabled_after_failures`; null while it is. */
+  /** `disabled_by_owner` or `disabled_after_failures`; null for an enabled webhook. */
   readonly disabledReason: string | null;
 }
 

@@ -4,38 +4,39 @@ import {
   type WebhookAttempt,
   type WebhookDeliveryEvent,
 } from "../../../machines/webhook-delivery.ts";
-import type { DeliveryAttemptRecord, DeliveryRecord, PaymentTables } from "../records.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { workflow, type EffectOutcome, type EffectRun, type Workflow } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
-import type { AttemptError, AttemptResult, Delivery } from "./sending/attempt.ts";
+import type { AttemptError, AttemptResult, DeliveryClient } from "./sending/attempt.ts";
 import { signatureHeaders } from "./sending/signature.ts";
-import { disablingWrites, type DisableAfter } from "./disable-failing-webhook.ts";
+import { disablingWrites, type DisableRule } from "./disable-failing-webhook.ts";
 import { keepingOpened } from "../secrets/opened-secrets.ts";
-import type { Sealing } from "../secrets/sealing.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
 /** The registered chart of deliveries. */
 export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
 
-/** Bounds, so that neither one slow receiver nor one account with many delays the others. */
+/** Limits, so that a slow receiver, or an account with many webhooks, delays nobody else. */
 const MAX_IN_FLIGHT_PER_WEBHOOK = 4;
 const MAX_IN_FLIGHT_PER_ACCOUNT = 8;
 
-/** What is written to the row of a delivery once its machine has ended, by its final state. */
+/** Changes to the row of an ended delivery, by the final state of the machine. */
 const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryRecord>>>> = {
   delivered: (deliveredAt) => ({ status: "delivered", deliveredAt }),
   abandoned: (abandonedAt) => ({ status: "abandoned", abandonedAt }),
   dropped: () => ({ status: "dropped" }),
 };
 
-/** What deliveries need. */
-export interface DeliveringParts {
+/** Dependencies of deliveries. */
+interface DeliveringParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
-  readonly delivery: Delivery;
-  readonly sealing: Sealing;
-  readonly disableAfter: DisableAfter | "never";
+  readonly delivery: DeliveryClient;
+  readonly sealing: SecretBox;
+  readonly disableAfter: DisableRule | "never";
 }
 
 export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDeliveryWorkflow {
@@ -65,7 +66,7 @@ export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDelivery
   });
 }
 
-/** Makes one attempt, and records it together with those that crashed before it. */
+/** Makes one attempt, and records the attempt together with crashed earlier attempts. */
 async function makeAttempt(
   { storage, clock, sealing, delivery }: DeliveringParts,
   { deliveryId, webhookId, noticeId, number }: WebhookAttempt,
@@ -105,12 +106,14 @@ function endedAttempt(
   return { ...attempt, id, opening, firstByteMs, httpStatus, error, excerpt };
 }
 
-/** Why an attempt is logged as failed; `crashed` is logged by the process that takes over from one that vanished. */
+/**
+ * Why an attempt is logged as failed; `crashed` is logged by the process that repeats an attempt of a vanished process.
+ */
 type LoggedError = AttemptError | "crashed";
 
 /**
- * Attempts whose process vanished before it could record them, logged by the one that makes the attempt again. The
- * receiver may have been sent the notice each time. When an attempt began died with it: what is known is when it was due.
+ * Attempts whose process vanished before recording them, recorded by the process that repeats the attempt. The receiver
+ * may have got the notice each time. The start of such an attempt is unknown; only its due time is known.
  */
 function crashedAttempts(
   attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,

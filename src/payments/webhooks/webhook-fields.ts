@@ -30,7 +30,7 @@ export function readEvents(putativeEvents: readonly string[]): readonly NoticeEv
   return [...new Set(putativeEvents.filter(known))];
 }
 
-/** One known event, or `INVALID_EVENTS`. */
+/** Reads a known event. Throws `INVALID_EVENTS`. */
 export function readEvent(putativeEvent: string): NoticeEvent {
   const [event] = readEvents([putativeEvent]);
   if (event === undefined) throw new Error("one event was read as none");

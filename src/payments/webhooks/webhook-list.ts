@@ -1,13 +1,13 @@
 /** The webhooks of an account as one thing that has a version: who reads them can have a commit refused where they have changed. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { WebhookContext } from "./webhook-context.ts";
 
 /** An account's webhooks as they were read. */
-export interface ReadWebhooks {
-  /** Those that are not deleted, oldest first. */
+interface ReadWebhooks {
+  /** Webhooks that are not deleted, oldest first. */
   readonly webhooks: readonly WebhookRecord[];
-  /** Refuses a commit once one of them was changed, and once there is another one. */
+  /** A write that refuses the commit when a webhook of the account was changed, added or deleted. */
   readonly unchanged: PaymentWrite;
 }
 
@@ -39,7 +39,7 @@ export async function commitWebhookChange(
   accountId: string,
   writes: readonly PaymentWrite[],
 ): Promise<boolean> {
-  // Each lost round has let another change through, so this ends.
+  // A lost round means that a different change got through, so the loop ends.
   for (;;) {
     const change = await webhookListChange(storage, accountId, clock.now());
     if (await commit([...writes, change])) return true;

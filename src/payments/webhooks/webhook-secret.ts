@@ -1,10 +1,10 @@
 /** Seals a webhook's secret, opens it for a delivery, and keeps the replaced one in use for a while. */
-import type { WebhookRecord } from "../records.ts";
-import type { SealedFor, Sealing } from "../secrets/sealing.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
+import type { SealScope, SecretBox } from "../secrets/secret-box.ts";
 import type { SignatureInput } from "./sending/signature.ts";
 
 /** The fields of a webhook that its deliveries are signed by. */
-export type SecretFields = Pick<WebhookRecord, "sealedSecret" | "previousSealedSecret" | "previousUntil">;
+type SecretFields = Pick<WebhookRecord, "sealedSecret" | "previousSealedSecret" | "previousUntil">;
 
 /** A webhook whose deliveries are not signed. */
 export const NO_SECRET: SecretFields = {
@@ -13,20 +13,20 @@ export const NO_SECRET: SecretFields = {
   previousUntil: null,
 };
 
-/** Which webhook a secret belongs to. */
+/** The owner of a secret. */
 type Owned = Pick<WebhookRecord, "id" | "accountId">;
 
-function placeOf({ id, accountId }: Owned): SealedFor {
+function placeOf({ id, accountId }: Owned): SealScope {
   return { table: "webhooks", row: id, owner: accountId };
 }
 
-export function sealedSecret(sealing: Sealing, webhook: Owned, secret: string): string {
+export function sealedSecret(sealing: SecretBox, webhook: Owned, secret: string): string {
   return sealing.seal(secret, placeOf(webhook));
 }
 
 /** The secrets that a delivery at this time is signed with. */
 export function secretsOf(
-  sealing: Sealing,
+  sealing: SecretBox,
   webhook: Owned & SecretFields,
   now: number,
 ): Pick<SignatureInput, "secret" | "previousSecret"> {
@@ -44,7 +44,7 @@ export function secretsOf(
  * secret that it has already nothing changes: a request that is repeated must not end the overlap of the first.
  */
 export function replacedSecret(
-  sealing: Sealing,
+  sealing: SecretBox,
   webhook: Owned & SecretFields,
   { secret, previousUntil }: { readonly secret: string | null; readonly previousUntil: number },
 ): Partial<SecretFields> {

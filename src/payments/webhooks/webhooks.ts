@@ -1,5 +1,5 @@
 /** Registers, shows and deletes webhooks. */
-import type { WebhookRecord } from "../records.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { MAX_WEBHOOKS } from "../accounts/max-webhooks.ts";
 import { PaymentError } from "../../errors.ts";
@@ -21,7 +21,7 @@ import { commitWebhookChange } from "./webhook-list.ts";
 import { NO_SECRET, sealedSecret } from "./webhook-secret.ts";
 
 /** A request to register a webhook. */
-export interface AskedRegistration {
+interface RegistrationCall {
   readonly request: WebhookRequest;
   readonly options?: RequestOptions | undefined;
 }
@@ -30,7 +30,7 @@ export interface AskedRegistration {
 export function registerWebhook(
   context: WebhookContext,
   caller: Caller,
-  { request, options = {} }: AskedRegistration,
+  { request, options = {} }: RegistrationCall,
 ): Promise<Answer<WebhookBody>> {
   const count = async (): Promise<() => Promise<void>> => {
     const { standing, takeBack } = await countHit(context, caller, "webhook_registration");
@@ -52,7 +52,7 @@ async function decideRegistration(
   const url = readUrl(request.url, rules);
   const events = readEvents(request.events);
   await refuseWhenFull(storage, caller);
-  // One answer for every cause, so that this is no scanner of the operator's network.
+  // The same answer for every cause, so that callers cannot scan the operator's network.
   if (!(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
   const createdAt = clock.now();
   const id = newId("wh", createdAt, random);
@@ -109,12 +109,12 @@ export async function deleteWebhook(
   caller: Caller,
   webhookId: string,
 ): Promise<{ readonly webhookId: string; readonly deleted: true }> {
-  // Each lost round has let another request through, so this ends.
+  // A lost round means that a different request got through, so the loop ends.
   for (;;) {
     const { version: expectedVersion } = await ownWebhook(context.storage, caller, webhookId);
     const set = { deletedAt: context.clock.now() };
     const write: PaymentWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
-    // Refused when it was changed meanwhile; when it was deleted, the next round throws that it is not there.
+    // Refused when the webhook was changed meanwhile; if the webhook was deleted, the next round throws not found.
     if (await commitWebhookChange(context, caller.accountId, [write])) return { webhookId, deleted: true };
   }
 }

@@ -1,29 +1,29 @@
 /** Combines finalized balances from several endpoints: an amount counts as far as enough of them show it. */
 import { MAX_SLOTS_BEHIND } from "../health.ts";
 
-/** Balances as one endpoint answered them, and when they were so. */
+/** Balances that one endpoint reported, with their slot. */
 export interface ToldBalances {
   readonly slot: number;
   readonly endpoint: string;
-  /** Base units, in an order that is the same in every answer. */
+  /** Base units, in the same order in every answer. */
   readonly amounts: readonly bigint[];
 }
 
-/** What enough endpoints agree on. */
-export interface AgreedBalances<T> {
+/** Balances that enough endpoints agree on. */
+interface AgreedBalances<T> {
   /** The answers that count, newest first. */
   readonly counted: readonly T[];
   readonly oldest: T;
   readonly amounts: readonly bigint[];
-  /** The most that any answer counted tells of each amount: above `amounts` where endpoints differ. */
+  /** The highest amount in any counted answer: above `amounts` when endpoints differ. */
   readonly most: readonly bigint[];
 }
 
 /**
- * Of each amount the most that `witnesses` endpoints vouch for: with two endpoints that must agree, the lower one. No
- * later block than that of any answer counted is claimed, so that what an address has spent is not taken for money that
- * is still there. Answers far behind are left out as long as enough remain: one endpoint that stands still, or claims to
- * be far ahead, stops nothing. Needs `witnesses` answers or more.
+ * For each amount, the highest value that `witnesses` endpoints confirm: with two agreeing endpoints, the lower value.
+ * The result is dated by the oldest counted answer, so that spent money is never taken for present money. Answers far
+ * behind are ignored as long as enough remain: a stuck endpoint, or an endpoint that claims to be far ahead, blocks
+ * nothing. Needs at least `witnesses` answers.
  */
 export function agreedBalances<T extends ToldBalances>(
   answers: readonly T[],

@@ -1,17 +1,17 @@
 /** Reads what many single accounts hold: the cheapest way to see whether anything has changed. */
-import type { Heard } from "../../ledger/belief.ts";
+import type { Hint } from "../../ledger/belief.ts";
 import type { Commitment } from "../../ledger/ledger.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
-import { ask, type Nodes } from "../ask.ts";
+import { ask, type NodeContext } from "../ask.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { lamportsIn, unitsOfAnybody } from "./held-in-account.ts";
 
 /** See `RoutingLedger.amountsIn`. */
 export async function amountsIn(
-  nodes: Nodes,
+  nodes: NodeContext,
   accounts: readonly AssetAccount[],
   commitment: Commitment,
-): Promise<Heard<readonly bigint[]>> {
+): Promise<Hint<readonly bigint[]>> {
   const read = readAccounts(
     accounts.map(({ address }) => address),
     commitment,

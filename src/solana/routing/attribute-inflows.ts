@@ -1,15 +1,15 @@
-/** Attributes what one transaction brought to an owner, by the balances before and after it, never by its instructions. */
+/** Attributes a transaction's payments to an owner by the balances before and after it, never by its instructions. */
 import type { Address } from "../../address.ts";
 import type { Inflow, InflowShare } from "../../ledger/routing.ts";
 import { isOnCurve } from "../is-on-curve.ts";
 
-/** How one account's lamports changed. */
-export interface LamportChange {
+/** The change of an account's lamports. */
+interface LamportChange {
   readonly account: Address;
   readonly change: bigint;
 }
 
-/** How one token account's balance changed. */
+/** The change of a token account's balance. */
 export interface TokenChange {
   readonly account: Address;
   /** Null where the node does not say whose account it is. */
@@ -19,25 +19,25 @@ export interface TokenChange {
 }
 
 /** A landed transaction, as far as attribution needs it. */
-export interface LandedChanges {
+export interface TransactionChange {
   readonly signature: string;
   /** The fee payer first. */
   readonly signers: readonly Address[];
   /** Lamports that the network charged the fee payer. */
   readonly fee: bigint;
   readonly lamports: readonly LamportChange[];
-  /** What accounts held before it, negative, and then what they held after it. */
+  /** Token balances before the transaction (negative), then token balances after the transaction. */
   readonly tokens: readonly TokenChange[];
 }
 
-/** By how much the balance of one holder changed, and whether that holder is known by name. */
+/** The change of a holder's balance, and whether the holder is known by name. */
 interface HolderChange {
   readonly holder: Address;
   readonly isNamed: boolean;
   change: bigint;
 }
 
-/** What the owner gained of one asset, in base units, and how the balances of all its holders changed. */
+/** The owner's gain of one asset, in base units, and the changes of all holders' balances. */
 interface AssetGain {
   /** Null for lamports. */
   readonly mint: Address | null;
@@ -45,11 +45,11 @@ interface AssetGain {
   readonly holders: readonly HolderChange[];
 }
 
-/** One inflow for each asset of which the owner has more after the transaction than before. Null is lamports. */
+/** Inflows of a transaction: one for each asset of which the owner has more afterwards. Null is lamports. */
 export function inflowsIn(
   owner: Address,
   assets: readonly (Address | null)[],
-  landed: LandedChanges,
+  landed: TransactionChange,
 ): readonly Inflow[] {
   return assets.flatMap((mint): Inflow[] => {
     const holders = mint === null ? lamportHolders(owner, landed) : tokenHolders(mint, landed);
@@ -59,10 +59,10 @@ export function inflowsIn(
 }
 
 /**
- * Where several gave and several got, the balances do not tell who paid whom, so each payer counts with as much as it can
- * have given, and what has no name counts first.
+ * With several payers and several receivers, balances do not tell who paid whom: each payer counts with the most that
+ * it can have given, and payers without a name count first.
  */
-function inflowOf({ signature, signers }: LandedChanges, { mint, amount, holders }: AssetGain): Inflow {
+function inflowOf({ signature, signers }: TransactionChange, { mint, amount, holders }: AssetGain): Inflow {
   const givers = holders.filter(({ change }) => change < 0n);
   const given = sumOf(givers);
   const got = sumOf(holders.filter(({ change }) => change > 0n));
@@ -82,13 +82,16 @@ function inflowOf({ signature, signers }: LandedChanges, { mint, amount, holders
 }
 
 /**
- * Only its own signature lets lamports leave a wallet. So an account that lost lamports without signing is a program's,
- * and it is counted as its owner's only where it is a token account and that owner signed: a token account may be closed
+ * Only its own signature lets lamports leave a wallet. So an account that lost lamports without signing belongs to a
+ * program; it counts as its owner's only if it is a token account and the owner signed: a token account may be closed
  * by another signer, who was given the right to.
  */
-function lamportHolders(owner: Address, { signers, fee, lamports, tokens }: LandedChanges): HolderChange[] {
+function lamportHolders(
+  owner: Address,
+  { signers, fee, lamports, tokens }: TransactionChange,
+): HolderChange[] {
   const signed = new Set<string>(signers);
-  // The owner before the transaction, where there was one: balances from before come first.
+  // The owner before the transaction, if any: balances from before come first.
   const ownerOf = new Map(tokens.toReversed().map((each) => [each.account, each.owner]));
   const [feePayer] = signers;
   return summed(
@@ -107,7 +110,7 @@ function lamportHolders(owner: Address, { signers, fee, lamports, tokens }: Land
 }
 
 /** Tokens leave an account by its owner's signature or consent. An owner without a key is a program. */
-function tokenHolders(mint: Address, { tokens }: LandedChanges): HolderChange[] {
+function tokenHolders(mint: Address, { tokens }: TransactionChange): HolderChange[] {
   return summed(
     tokens
       .filter((each) => each.mint === mint)

@@ -1,17 +1,17 @@
 /** Reads what a finalized transaction did to the balances of some holders, as enough endpoints tell it alike. */
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Holder } from "../../ledger/routing.ts";
 import { agree } from "../agree.ts";
-import type { Nodes } from "../ask.ts";
-import type { LandedChanges } from "./attribute-inflows.ts";
+import type { NodeContext } from "../ask.ts";
+import type { TransactionChange } from "./attribute-inflows.ts";
 import { changesAsTold } from "./landed-changes.ts";
 
 /** See `RoutingLedger.changesOf`. */
 export async function balanceChanges(
-  nodes: Nodes,
+  nodes: NodeContext,
   signature: string,
   holders: readonly Holder[],
-): Promise<Agreed<readonly bigint[]> | null> {
+): Promise<Evidence<readonly bigint[]> | null> {
   return agree(nodes, {
     subject: `the transaction ${signature}`,
     question: async (endpoint) => {
@@ -22,7 +22,7 @@ export async function balanceChanges(
   });
 }
 
-function changeOf({ lamports, tokens }: LandedChanges, { owner, mint }: Holder): bigint {
+function changeOf({ lamports, tokens }: TransactionChange, { owner, mint }: Holder): bigint {
   const changes =
     mint === null
       ? lamports.filter(({ account }) => account === owner)

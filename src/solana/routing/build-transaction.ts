@@ -1,10 +1,10 @@
 /** Builds the transaction of a plan, and tells its size and fee beforehand. */
 import { PACKET_DATA_SIZE, type MessageV0 } from "@solana/web3.js";
 import { addressOf } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES, type TransactionPlan, type UnsignedTransaction } from "../../ledger/routing.ts";
 import { unasked } from "../agree.ts";
-import type { Nodes } from "../ask.ts";
+import type { NodeContext } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
 import { feeOf, rentMinimum } from "../payment-cost.ts";
 import { ANY_TERMS, compilePlan, signedSize } from "./compile-plan.ts";
@@ -17,12 +17,15 @@ export function sizeOf(plan: TransactionPlan): number {
 }
 
 /** See `RoutingLedger.feeOf`. */
-export async function feeOfPlan(nodes: Nodes, plan: TransactionPlan): Promise<Agreed<bigint>> {
+export async function feeOfPlan(nodes: NodeContext, plan: TransactionPlan): Promise<Evidence<bigint>> {
   return (await buildTransaction(nodes, plan)).networkFee;
 }
 
 /** See `RoutingLedger.buildTransaction`. What is wrong with the plan is said before a node is asked. */
-export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Promise<UnsignedTransaction> {
+export async function buildTransaction(
+  nodes: NodeContext,
+  plan: TransactionPlan,
+): Promise<UnsignedTransaction> {
   const { feePayer, moves } = plan;
   const draft = draftOf(plan);
   const size = signedSize(draft);
@@ -53,7 +56,7 @@ function draftOf({ feePayer, moves }: TransactionPlan): MessageV0 {
   return compilePlan(feePayer, planInstructions(moves, 0n), ANY_TERMS);
 }
 
-async function rentOfMarkers(nodes: Nodes, { moves }: TransactionPlan): Promise<Agreed<bigint>> {
+async function rentOfMarkers(nodes: NodeContext, { moves }: TransactionPlan): Promise<Evidence<bigint>> {
   const isMarking = moves.some(({ does }) => does === "mark" || does === "replace");
   return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : unasked(0n);
 }

@@ -1,4 +1,4 @@
-/** Reads the chain's own clock account: read together with others, it tells of which block they are. */
+/** Reads the chain's clock account: read in one call with other accounts, the clock tells their block. */
 import type { Account } from "../rpc/account.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { CLOCK_BYTES } from "../layouts.ts";
@@ -7,13 +7,13 @@ import type { Endpoint } from "../endpoint.ts";
 import { CLOCK_SYSVAR, SYSVAR_OWNER } from "../programs.ts";
 
 /** A block's slot, and its time in Unix seconds. */
-export interface BlockMoment {
+export interface BlockTime {
   readonly slot: number;
   readonly blockTime: number;
 }
 
 /** Reads the account's bytes; throws `EndpointFailure` when they are no clock. */
-export function readClock(account: Account | null | undefined): BlockMoment {
+export function readClock(account: Account | null | undefined): BlockTime {
   const data = account?.owner === SYSVAR_OWNER ? account.data : undefined;
   expectShape(data?.length === CLOCK_BYTES, "clock");
   const slot = Number(data.readBigUInt64LE(0));
@@ -26,7 +26,7 @@ export function readClock(account: Account | null | undefined): BlockMoment {
 export async function readEnd(
   { rpc }: Pick<Endpoint, "rpc">,
   commitment: FirmCommitment,
-): Promise<BlockMoment> {
+): Promise<BlockTime> {
   const { accounts } = await rpc.getMultipleAccounts([CLOCK_SYSVAR], { commitment });
   return readClock(accounts[0]);
 }

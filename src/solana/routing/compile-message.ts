@@ -1,8 +1,8 @@
 /** From instructions to a v0 message without lookup tables, its accounts in the order in which web3.js would put them. */
 import { MessageV0, type PublicKey, type TransactionInstruction } from "@solana/web3.js";
 
-/** What is compiled. */
-export interface MessageParts {
+/** The parts of a compiled message. */
+interface MessageParts {
   readonly feePayer: PublicKey;
   readonly blockhash: string;
   readonly instructions: readonly TransactionInstruction[];
@@ -52,7 +52,7 @@ export function compileMessage({ feePayer, blockhash, instructions }: MessagePar
 
 type Entry = readonly [string, Mentioned];
 
-/** By their bytes, in the order in which they are mentioned: the fee payer, then by instruction its program and accounts. */
+/** Mentioned accounts by their bytes, in order: the fee payer, then by instruction its program and accounts. */
 function mentionedIn(
   feePayer: PublicKey,
   instructions: readonly TransactionInstruction[],
@@ -76,7 +76,7 @@ function mentionedIn(
   return accounts;
 }
 
-/** One character a byte. */
+/** The key as text, one character for each byte. */
 function nameOf(key: PublicKey): string {
   return Buffer.from(key.toBytes()).toString("latin1");
 }

@@ -8,8 +8,8 @@ import type { PlannedInstruction } from "./planned-instruction.ts";
 /** Every message begins with the compute limit and the priority fee. */
 export const BUDGET_INSTRUCTIONS = 2;
 
-/** What a message says besides its moves. */
-export interface MessageTerms {
+/** Terms of a message, besides its moves. */
+interface MessageTerms {
   /** The priority fee in millionths of a lamport per compute unit. */
   readonly unitPrice: bigint;
   readonly blockhash: string;
@@ -55,7 +55,7 @@ const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
 const VERSION_AND_HEADER_BYTES = 4;
 
-/** A list is preceded by its length, which takes one byte up to 127, and two for all that can occur here. */
+/** A list begins with its length, which takes one byte up to 127, and two bytes for all lengths that occur here. */
 function listSize(length: number, itemBytes: number): number {
   return (length < 0x80 ? 1 : 2) + length * itemBytes;
 }

@@ -1,9 +1,12 @@
-/** Turns the chain's error into what it means for a plan: which move failed, and whose account caused it. Asks no node. */
+/**
+ * Explains an error of the chain in terms of a plan: the failed move, and the account that caused the failure. Asks no
+ * node.
+ */
 import type { TransactionFault, TransactionPlan } from "../../ledger/routing.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
 import { explainPoorAccount } from "./explain-poor-account.ts";
 import { explainStep } from "./explain-step.ts";
-import type { Doubt, Verdict } from "./verdict.ts";
+import type { UnclearFault, MoveFault } from "./verdict.ts";
 import { planInstructions } from "./plan-instructions.ts";
 
 /** See `RoutingLedger.explainError`. Never throws, for no text. */
@@ -12,8 +15,8 @@ export function explainError(plan: TransactionPlan, error: string): TransactionF
   return { ...("doubt" in explained ? unsettled(explained) : explained), error };
 }
 
-/** What the error alone tells. `err` is the chain's transaction error in its JSON form. */
-export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
+/** Explains an error without asking a node. `err` is the chain's transaction error in its JSON form. */
+export function explain(plan: TransactionPlan, err: unknown): MoveFault | UnclearFault {
   switch (err) {
     case "BlockhashNotFound":
       return { kind: "blockhash", move: null };
@@ -40,8 +43,8 @@ export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
   return explainStep(plan, failed, field(cause, "Custom") ?? cause);
 }
 
-/** What may be said while it is in doubt: nothing of one of two parties, but that a payee it is stays true. */
-function unsettled(doubt: Doubt): Verdict {
+/** The verdict during a doubt: neither of two parties is blamed, but a blamed payee stays blamed. */
+function unsettled(doubt: UnclearFault): MoveFault {
   return doubt.doubt === "which_end" ? { kind: "other", move: doubt.move } : { kind: "payee", move: null };
 }
 

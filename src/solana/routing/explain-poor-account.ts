@@ -1,12 +1,12 @@
 /** Explains the error of a plan that would leave an account with less than the rent minimum. */
 import type { TransactionPlan } from "../../ledger/routing.ts";
-import type { Doubt, Verdict } from "./verdict.ts";
+import type { UnclearFault, MoveFault } from "./verdict.ts";
 
 /** `address` is the account that the chain named, undefined when it is none of the plan's. */
 export function explainPoorAccount(
   { feePayer, moves }: TransactionPlan,
   address: string | undefined,
-): Verdict | Doubt {
+): MoveFault | UnclearFault {
   if (address === feePayer) return { kind: "fee_payer", move: null };
   // A payer pays for a token account only where its owner closed it after it was priced.
   const charged = indices(

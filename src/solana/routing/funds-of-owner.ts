@@ -1,23 +1,26 @@
-/** Reads what one owner holds over all of its token accounts, associated or not. */
+/** Reads the balances of an owner over all its token accounts, associated or not. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { FirmCommitment, Reading } from "../../ledger/ledger.ts";
 import type { Funds } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
-/** Whose holdings of which mints are asked for, and how final they have to be. */
-export interface OwnerQuestion {
+/** The owner, mints and commitment of the question. */
+export interface OwnerFundsQuery {
   readonly owner: Address;
   readonly mints: readonly Address[];
   readonly commitment: FirmCommitment;
 }
 
 /** See `RoutingLedger.fundsOfOwner`. */
-export async function fundsOfOwner(nodes: Nodes, asked: OwnerQuestion): Promise<Agreed<Reading & Funds>> {
+export async function fundsOfOwner(
+  nodes: NodeContext,
+  asked: OwnerFundsQuery,
+): Promise<Evidence<Reading & Funds>> {
   return await weigh(nodes, readFundsOf(asked), (told) => vouchedFor(told, nodes.witnesses));
 }
 
@@ -28,8 +31,8 @@ function vouchedFor(told: readonly (Reading & Funds)[], witnesses: number): Read
   return { slot: oldest.slot, endpoint: oldest.endpoint, lamports, tokens };
 }
 
-/** One endpoint answers all of it; the slot is the oldest of its answers. */
-function readFundsOf({ owner, mints, commitment }: OwnerQuestion): Question<Reading & Funds> {
+/** One endpoint answers the whole question; the slot is the slot of its oldest answer. */
+function readFundsOf({ owner, mints, commitment }: OwnerFundsQuery): EndpointCall<Reading & Funds> {
   return async (endpoint) => {
     const [wallet, ...sums] = await Promise.all([
       endpoint.rpc.getAccountInfo(owner, { commitment }),
@@ -47,7 +50,7 @@ function readFundsOf({ owner, mints, commitment }: OwnerQuestion): Question<Read
 async function sumOf(
   { rpc }: Endpoint,
   mint: Address,
-  { owner, commitment }: Omit<OwnerQuestion, "mints">,
+  { owner, commitment }: Omit<OwnerFundsQuery, "mints">,
 ): Promise<{ slot: number; units: bigint }> {
   // By mint and not by program: a stranger can give an address thousands of accounts of worthless mints.
   const { slot, accounts } = await rpc.getTokenAccountsByOwner(owner, { mint }, commitment);

@@ -1,44 +1,44 @@
-/** Reads what many addresses hold, all of a batch in one block, and when that block was. */
+/** Reads the balances of many addresses, a batch at a time from one block, with the block's time. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Commitment, FirmCommitment } from "../../ledger/ledger.ts";
 import type { Funds, FundsReading } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import type { Account } from "../rpc/account.ts";
-import { readClock, type BlockMoment } from "./clock-sysvar.ts";
+import { readClock, type BlockTime } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
-/** Which holdings are asked for, and how final they have to be. */
-export interface FundsQuestion {
+/** The addresses, mints and commitment of the question. */
+interface FundsQuery {
   readonly addresses: readonly Address[];
   readonly mints: readonly Address[];
   readonly commitment: FirmCommitment;
 }
 
 /** See `RoutingLedger.funds`. */
-export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<Agreed<FundsReading>> {
+export async function funds(nodes: NodeContext, asked: FundsQuery): Promise<Evidence<FundsReading>> {
   return await weigh(nodes, readFunds(asked), (told) => vouchedFor(told, asked, nodes.witnesses));
 }
 
 /** See `RoutingLedger.seenFunds`. */
 export async function seenFunds(
-  nodes: Nodes,
-  asked: Pick<FundsQuestion, "addresses" | "mints">,
-): Promise<Agreed<FundsReading>> {
+  nodes: NodeContext,
+  asked: Pick<FundsQuery, "addresses" | "mints">,
+): Promise<Evidence<FundsReading>> {
   const question = readFunds({ ...asked, commitment: "processed" });
-  // With one witness, of each amount the most that any endpoint shows.
+  // With one witness, the result is the highest amount that any endpoint shows.
   return await weigh(nodes, question, (told) => vouchedFor(told, asked, 1));
 }
 
 function vouchedFor(
   told: readonly FundsReading[],
-  { addresses, mints }: Pick<FundsQuestion, "addresses" | "mints">,
+  { addresses, mints }: Pick<FundsQuery, "addresses" | "mints">,
   witnesses: number,
 ): FundsReading {
   const answers = told.map((reading) => ({
@@ -61,10 +61,10 @@ function vouchedFor(
   };
 }
 
-type FundsOfAny = Omit<FundsQuestion, "commitment"> & { readonly commitment: Commitment };
+type FundsOfAny = Omit<FundsQuery, "commitment"> & { readonly commitment: Commitment };
 
-/** One endpoint's reading. An address and its token accounts are never torn apart: they are of one batch. */
-function readFunds({ addresses, mints, commitment }: FundsOfAny): Question<FundsReading> {
+/** One endpoint's reading. An address and its token accounts are always in the same batch. */
+function readFunds({ addresses, mints, commitment }: FundsOfAny): EndpointCall<FundsReading> {
   const accountsPerAddress = 1 + mints.length;
   return async (endpoint) => {
     const addressesPerCall = Math.max(1, Math.floor((endpoint.accountsPerCall - 1) / accountsPerAddress));
@@ -84,7 +84,7 @@ function readFunds({ addresses, mints, commitment }: FundsOfAny): Question<Funds
   };
 }
 
-interface BatchReading extends BlockMoment {
+interface BatchReading extends BlockTime {
   readonly funds: readonly Funds[];
 }
 

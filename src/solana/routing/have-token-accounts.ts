@@ -1,8 +1,8 @@
 /** Reads which owners already have a token account, so that its rent need not be paid. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import { agree } from "../agree.ts";
-import type { Nodes } from "../ask.ts";
+import type { NodeContext } from "../ask.ts";
 import { ACCOUNT_HEAD } from "../layouts.ts";
 import { TOKEN_PROGRAM } from "../programs.ts";
 import { readAccounts } from "../read-accounts.ts";
@@ -12,15 +12,15 @@ import { associatedTokenAccount } from "../associated-token-account.ts";
 const OWNERS_AT_ONCE = 25;
 
 /**
- * See `RoutingLedger.haveTokenAccounts`. An account that its owner handed over to another one is there too: it costs
- * no rent, and a transfer to it fails. Lamports that a stranger sent to the address make no account.
+ * See `RoutingLedger.haveTokenAccounts`. A token account whose owner gave it to somebody else also counts as existing:
+ * it costs no rent, and a transfer to it fails. Lamports that a stranger sent to the address make no account.
  */
 export async function haveTokenAccounts(
-  nodes: Nodes,
+  nodes: NodeContext,
   owners: readonly Address[],
   mint: Address,
-): Promise<Agreed<readonly boolean[]>> {
-  const found: Agreed<boolean>[] = [];
+): Promise<Evidence<readonly boolean[]>> {
+  const found: Evidence<boolean>[] = [];
   for (let start = 0; start < owners.length; start += OWNERS_AT_ONCE) {
     const batch = owners.slice(start, start + OWNERS_AT_ONCE);
     const addresses = batch.map((owner) => associatedTokenAccount(owner, mint));

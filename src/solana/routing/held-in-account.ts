@@ -7,7 +7,7 @@ import { readTokenAccount, type TokenAccount } from "../token-accounts.ts";
 
 type Account = AccountTold | null | undefined;
 
-/** Lamports that a plain transfer can move: none in an account that has data or belongs to another program. */
+/** Lamports that a plain transfer can move: zero for an account with data or of a program other than System. */
 export function lamportsIn(account: Account): bigint {
   if (account?.owner !== SYSTEM_PROGRAM || account.data.length > 0) return 0n;
   expectShape(Number.isInteger(account.lamports) && account.lamports >= 0, "balance");
@@ -15,15 +15,15 @@ export function lamportsIn(account: Account): bigint {
 }
 
 /**
- * Raw units of `mint` that `owner` holds in a token account of the Token program. Nothing where the account was handed
- * over to another owner; all of it where it is frozen, since it is there, though it cannot move.
+ * Raw units of `mint` that `owner` holds in a token account of the Token program. Zero when the account now belongs to
+ * a different owner. A frozen balance counts in full, although it cannot move.
  */
 export function unitsIn(account: Account, owner: Address, mint: Address): bigint {
   const held = holdingIn(account, mint);
   return held?.owner === owner ? held.amount : 0n;
 }
 
-/** The same, also where the account was handed over to another owner. */
+/** Raw units of `mint` in the account, whoever owns the account. */
 export function unitsOfAnybody(account: Account, mint: Address): bigint {
   return holdingIn(account, mint)?.amount ?? 0n;
 }

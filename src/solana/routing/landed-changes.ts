@@ -1,16 +1,16 @@
 /** Reads what a finalized transaction changed, as enough endpoints tell it alike. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import { differ, weigh } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import { expectSigned, participantsOf, type TokenBalance } from "../rpc/landed-transaction.ts";
 import type { RpcNode } from "../rpc/rpc-node.ts";
 import { tooFewWitnesses } from "../unavailable.ts";
-import type { LandedChanges, TokenChange } from "./attribute-inflows.ts";
+import type { TransactionChange, TokenChange } from "./attribute-inflows.ts";
 
 /** A transaction that an endpoint lists. */
-export interface ListedTransaction {
+interface ListedTransaction {
   readonly signature: string;
   readonly slot: number;
 }
@@ -19,24 +19,27 @@ export interface ListedTransaction {
 interface ToldChanges {
   readonly endpoint: string;
   /** `absent`: it has the history of that time without the transaction. `no_history`: its ledger begins later. */
-  readonly changes: LandedChanges | "absent" | "no_history";
+  readonly changes: TransactionChange | "absent" | "no_history";
   readonly isArchive: boolean;
 }
 
 /**
  * The content that `nodes.witnesses` endpoints tell alike; where the others have no history of that time, an archive
- * node alone is enough. Throws `EndpointsDiffer` where they differ, also about whether there is such a transaction, and
+ * node alone is enough. Throws `EndpointsDifferError` where they differ, also about whether there is such a transaction, and
  * `LedgerUnavailable` where too few answer.
  */
-export async function landedChanges(nodes: Nodes, listed: ListedTransaction): Promise<Agreed<LandedChanges>> {
+export async function landedChanges(
+  nodes: NodeContext,
+  listed: ListedTransaction,
+): Promise<Evidence<TransactionChange>> {
   return await weigh(nodes, changesOf(listed), (told) => changesTold(nodes, listed, told));
 }
 
 function changesTold(
-  nodes: Nodes,
+  nodes: NodeContext,
   { signature }: ListedTransaction,
   told: readonly ToldChanges[],
-): LandedChanges {
+): TransactionChange {
   const subject = `the content of transaction ${signature}`;
   const agreed = agreedChanges(told, nodes.witnesses);
   if (agreed !== null) {
@@ -51,7 +54,7 @@ function changesTold(
   );
 }
 
-function agreedChanges(told: readonly ToldChanges[], needed: number): LandedChanges | null {
+function agreedChanges(told: readonly ToldChanges[], needed: number): TransactionChange | null {
   const shown = told.flatMap(({ changes, isArchive }) =>
     typeof changes === "string" ? [] : [{ changes, isArchive, text: textOf(changes) }],
   );
@@ -66,15 +69,15 @@ function agreedChanges(told: readonly ToldChanges[], needed: number): LandedChan
   return isUndoubted ? (archived?.changes ?? null) : null;
 }
 
-/** The same text for the same content. Nodes may list token balances in any order. */
-function textOf({ lamports, tokens, ...rest }: LandedChanges): string {
+/** A text that is equal for equal content: nodes may list token balances in any order. */
+function textOf({ lamports, tokens, ...rest }: TransactionChange): string {
   const ordered = [...lamports, ...tokens]
     .map((each) => JSON.stringify({ ...each, change: String(each.change) }))
     .toSorted();
   return JSON.stringify([{ ...rest, fee: String(rest.fee) }, ordered]);
 }
 
-function changesOf({ signature, slot }: ListedTransaction): Question<ToldChanges> {
+function changesOf({ signature, slot }: ListedTransaction): EndpointCall<ToldChanges> {
   return async (endpoint) => {
     const { rpc, name, isArchive } = endpoint;
     const changes = (await changesAsTold(signature)(endpoint)) ?? (await whyMissing(rpc, slot));
@@ -83,7 +86,7 @@ function changesOf({ signature, slot }: ListedTransaction): Question<ToldChanges
 }
 
 /** The question for the balances that a finalized transaction changed; null where the endpoint does not have it. */
-export function changesAsTold(signature: string): Question<LandedChanges | null> {
+export function changesAsTold(signature: string): EndpointCall<TransactionChange | null> {
   return async ({ rpc }) => {
     const landed = await rpc.getTransaction(signature);
     const meta = landed?.meta ?? null;
@@ -109,7 +112,7 @@ export function changesAsTold(signature: string): Question<LandedChanges | null>
   };
 }
 
-/** Why a node does not tell a transaction of this slot. A node that is behind the slot is asked again. */
+/** The reason why a node does not show a transaction of this slot. A node that is behind the slot is asked again. */
 async function whyMissing(rpc: RpcNode, slot: number): Promise<"absent" | "no_history"> {
   if ((await rpc.getSlot("finalized")) < slot) {
     throw new EndpointFailure("behind", "a finalized transaction it does not have");

@@ -1,8 +1,8 @@
 /** Remembers how far one endpoint's list of an account's transactions was read, so that the next look goes on there. */
-import type { Listed } from "../rpc/rpc-node.ts";
+import type { TransactionListEntry } from "../rpc/rpc-node.ts";
 
 /** A stretch of a list that is left to read, newest first, between two signatures. */
-export interface Stretch {
+export interface ListWindow {
   /** Left out at the newest end of the list. */
   readonly before?: string;
   /** Left out where the stretch goes to the oldest end. */
@@ -11,11 +11,13 @@ export interface Stretch {
   readonly latest?: number;
 }
 
-/** One list. Each look opens what was listed since the last one; a stretch that was read to its end is left behind. */
+/**
+ * One list of signatures. A look opens the entries listed since the look before; a stretch read to its end is dropped.
+ */
 export class ListReading {
   /** The oldest stretch first. */
-  #left: readonly Stretch[] = [];
-  #newest: Pick<Stretch, "until"> = {};
+  #left: readonly ListWindow[] = [];
+  #newest: Pick<ListWindow, "until"> = {};
   #isOldestNext = false;
 
   /** Whether a stretch is left to read. */
@@ -38,14 +40,14 @@ export class ListReading {
    * The stretch to read from now: the newest and the oldest take turns. So new money is found at once, and what is listed
    * meanwhile, however much, does not keep the reading from older money.
    */
-  next(): Stretch | undefined {
+  next(): ListWindow | undefined {
     const stretch = this.#isOldestNext ? this.#left[0] : this.#left.at(-1);
     this.#isOldestNext = !this.#isOldestNext;
     return stretch;
   }
 
   /** Moves on behind a page of this stretch, which is over when the page is not full. */
-  passed(stretch: Stretch, page: readonly Listed[], isFull: boolean): void {
+  passed(stretch: ListWindow, page: readonly TransactionListEntry[], isFull: boolean): void {
     // Another look may have read the same page.
     if (!this.#left.includes(stretch)) return;
     const [first] = page;

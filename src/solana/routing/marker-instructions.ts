@@ -7,7 +7,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { SOL_MINT, type Address } from "../../address.ts";
-import { TOKEN_ACCOUNT_BYTES, type MoveThat } from "../../ledger/routing.ts";
+import { TOKEN_ACCOUNT_BYTES, type MoveOf } from "../../ledger/routing.ts";
 import { TOKEN_PROGRAM } from "../programs.ts";
 import { markerAddress } from "./marker-address.ts";
 import type { StepInstruction } from "./planned-instruction.ts";
@@ -15,8 +15,8 @@ import type { StepInstruction } from "./planned-instruction.ts";
 // The smallest allowance there is. No key can sign for the delegate's address, so nothing is ever moved by it.
 const ALLOWANCE = 1;
 
-/** One marker, at the cost of `rent` lamports. */
-export function mark({ base, seed, payer }: MoveThat<"mark">, rent: bigint): readonly StepInstruction[] {
+/** Instructions that make a marker, at the cost of `rent` lamports. */
+export function mark({ base, seed, payer }: MoveOf<"mark">, rent: bigint): readonly StepInstruction[] {
   const owner = new PublicKey(base);
   const marker = keyOf(base, seed);
   const tokenProgram = new PublicKey(TOKEN_PROGRAM);
@@ -40,7 +40,7 @@ export function mark({ base, seed, payer }: MoveThat<"mark">, rent: bigint): rea
 
 /** Both markers at the cost of `rent` lamports each, the first one naming the second. Throws `RangeError` for equal seeds. */
 export function replace(
-  { base, seed, plan, payer }: MoveThat<"replace">,
+  { base, seed, plan, payer }: MoveOf<"replace">,
   rent: bigint,
 ): readonly StepInstruction[] {
   if (seed === plan) throw new RangeError("a plan needs another seed than what it replaces");
@@ -54,12 +54,12 @@ export function replace(
 }
 
 /** Takes away a delegate that no plan's marker has: it fails where there is no such marker, and changes nothing else. */
-export function follow({ base, plan }: MoveThat<"follow">): readonly StepInstruction[] {
+export function follow({ base, plan }: MoveOf<"follow">): readonly StepInstruction[] {
   return [["revoke", createRevokeInstruction(keyOf(base, plan), new PublicKey(base))]];
 }
 
-/** All lamports of the marker go to `to`, what was sent there since included. */
-export function unmark({ base, seed, to }: MoveThat<"unmark">): readonly StepInstruction[] {
+/** Instructions that close a marker: all its lamports go to `to`, including lamports sent by strangers. */
+export function unmark({ base, seed, to }: MoveOf<"unmark">): readonly StepInstruction[] {
   const close = createCloseAccountInstruction(keyOf(base, seed), new PublicKey(to), new PublicKey(base));
   return [["unmark", close]];
 }

@@ -6,7 +6,7 @@ import { expectShape } from "../endpoint-failure.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { readTokenAccount } from "../token-accounts.ts";
 
-// The delegate of a token account: whether there is one, in four bytes, and its key.
+// The delegate of a token account: a tag of four bytes, and the key.
 const DELEGATE_TAG_AT = 72;
 const DELEGATE_AT = 76;
 const DELEGATE_END = 108;
@@ -18,8 +18,8 @@ const STATE_AT = 108;
 const IN_USE = 1;
 
 /**
- * What one endpoint tells of a marker of `base`. Lamports without data make no marker. Anything but these two cannot stand
- * at such an address, so the endpoint that tells it is wrong: `disputed`.
+ * A marker of `base` as one endpoint reports it. Lamports without data make no marker. Any other account is impossible
+ * at such an address, so the endpoint is wrong: `disputed`.
  */
 export function markerIn(account: Account | null | undefined, base: Address): Marker {
   if (account === null || account === undefined) return "unmade";

@@ -1,26 +1,26 @@
-/** Reads the markers of payments, as all witnesses agree: what became of a payment, by its marker alone. */
+/** Reads the markers of payments, as all witnesses agree: the fate of a payment, by its marker alone. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Reading } from "../../ledger/reading.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { saidByMoving } from "../moving-on.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
-import { readClock, type BlockMoment } from "./clock-sysvar.ts";
+import { readClock, type BlockTime } from "./clock-sysvar.ts";
 import { agreedHeight, finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
-import { noteMarkers, type ToldMarkers } from "./marker-differences.ts";
+import { noteMarkers, type EndpointMarkersReading } from "./marker-differences.ts";
 import { markerIn } from "./marker-state.ts";
 
 /** See `RoutingLedger.markers`. */
 export async function markers(
-  nodes: Nodes,
+  nodes: NodeContext,
   base: Address,
   seeds: readonly string[],
-): Promise<Agreed<MarkersReading>> {
+): Promise<Evidence<MarkersReading>> {
   const addresses = seeds.map((seed) => markerAddress(base, seed));
   return await weigh(nodes, markersAt(addresses, base), (all) => {
     const told = saidByMoving(nodes, all);
@@ -36,12 +36,12 @@ export async function markers(
   });
 }
 
-function oldestOf(told: readonly ToldMarkers[]): Reading {
+function oldestOf(told: readonly EndpointMarkersReading[]): Reading {
   const { slot, endpoint } = told.reduce((one, other) => (other.slot < one.slot ? other : one));
   return { slot, endpoint };
 }
 
-function highestUnmade(told: readonly ToldMarkers[], index: number): number {
+function highestUnmade(told: readonly EndpointMarkersReading[], index: number): number {
   const unmade = told.filter(({ markers: each }) => each[index] === "unmade");
   return Math.max(-1, ...unmade.map(({ blockHeight }) => blockHeight));
 }
@@ -53,8 +53,8 @@ interface MarkerBatch {
   readonly minContextSlot: number;
 }
 
-/** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
-function markersAt(addresses: readonly Address[], base: Address): Question<ToldMarkers> {
+/** Markers as one endpoint reports them: reads the finalized slot first, then the accounts at that slot or later. */
+function markersAt(addresses: readonly Address[], base: Address): EndpointCall<EndpointMarkersReading> {
   return async (endpoint) => {
     const { name, accountsPerCall } = endpoint;
     const { slot, blockHeight } = await finalizedEnd(endpoint);
@@ -77,7 +77,7 @@ function markersAt(addresses: readonly Address[], base: Address): Question<ToldM
   };
 }
 
-interface BatchReading extends BlockMoment {
+interface BatchReading extends BlockTime {
   readonly markers: readonly Marker[];
 }
 
@@ -90,14 +90,14 @@ async function readBatch(
   const [clock, ...accounts] = told;
   const moment = readClock(clock);
   expectShape(moment.slot === slot, "accounts of another block than their clock");
-  // Behind one name there may be many nodes, and not all of them know what was asked for.
+  // One name may stand for many nodes, some of which may be behind.
   if (moment.slot < minContextSlot) throw new EndpointFailure("behind", "accounts older than its own height");
   return { ...moment, markers: accounts.map((account) => markerIn(account, base)) };
 }
 
 /**
- * What all tell alike. Their lamports are not compared: a stranger who sends one more in every block would otherwise keep
- * the reading in dispute for as long as it pays for that.
+ * The marker that all answers agree on. Lamports are not compared: otherwise a stranger could keep the reading in
+ * dispute by sending a lamport in every block.
  */
 function alike(told: readonly (Marker | undefined)[]): Marker {
   const [first = "disputed", ...others] = told;

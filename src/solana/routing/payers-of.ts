@@ -1,16 +1,16 @@
-/** Reads whose money came to an address: every transaction that names one of its accounts, and what it took from whom. */
+/** Reads whose money came to an address, from every transaction that names an account of the address. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
-import type { Payers, PayerSearch } from "../../ledger/routing.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { InflowHistory, PayerQuery } from "../../ledger/routing.ts";
 import { follows } from "../agree.ts";
-import { ask, type Nodes, type Question } from "../ask.ts";
+import { ask, type NodeContext, type EndpointCall } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
-import type { Listed } from "../rpc/rpc-node.ts";
-import { inflowsIn, type LandedChanges } from "./attribute-inflows.ts";
+import type { TransactionListEntry } from "../rpc/rpc-node.ts";
+import { inflowsIn, type TransactionChange } from "./attribute-inflows.ts";
 import { landedChanges } from "./landed-changes.ts";
-import type { ListReading, Stretch } from "./list-reading.ts";
-import type { PayerReading } from "./payer-readings.ts";
+import type { ListReading, ListWindow } from "./list-reading.ts";
+import type { PayerReading } from "./payer-reading-cache.ts";
 import { inBatches } from "./signed-by.ts";
 
 // Lists and transactions, each of which every endpoint is asked for. A stranger who floods an address pays the chain for
@@ -20,11 +20,11 @@ const MAX_READS_PER_LOOK = 1_000;
 const PAGE = 100;
 const ACCOUNTS_AT_ONCE = 8;
 
-/** To whom money came, in which mints, and what is sought of it. */
-export interface PayersQuestion {
+/** The owner and mints of a search for payers, and its limits. */
+interface PayersQuery {
   readonly owner: Address;
   readonly mints: readonly Address[];
-  readonly search: PayerSearch;
+  readonly search: PayerQuery;
 }
 
 /**
@@ -32,9 +32,9 @@ export interface PayersQuestion {
  * may be gone by now, and its history is still listed.
  */
 export async function payersOf(
-  nodes: Nodes,
-  { owner, mints, search }: PayersQuestion,
-): Promise<Agreed<Payers>> {
+  nodes: NodeContext,
+  { owner, mints, search }: PayersQuery,
+): Promise<Evidence<InflowHistory>> {
   const reading = nodes.payers.of([owner, ...mints].join(" "), nodes.witnesses);
   reading.add([owner, ...mints.map((mint) => associatedTokenAccount(owner, mint)), ...search.accounts]);
   const look = new Look(nodes, reading, { owner, mints });
@@ -48,30 +48,30 @@ export async function payersOf(
   }
 }
 
-function payersIn({ inflows }: PayerReading, isWhole: boolean): Agreed<Payers> {
+function payersIn({ inflows }: PayerReading, isWhole: boolean): Evidence<InflowHistory> {
   return follows(inflows, () => ({ inflows, isWhole }));
 }
 
 /** A page of one endpoint's list. */
 interface Page {
   readonly list: ListReading;
-  readonly stretch: Stretch;
-  readonly listed: readonly Listed[];
+  readonly stretch: ListWindow;
+  readonly listed: readonly TransactionListEntry[];
 }
 
-/** One look at the histories of an owner's accounts, which goes on where the last one stopped. */
+/** A look at the histories of an owner's accounts, which continues the look before. */
 class Look {
   reads = 0;
-  readonly #nodes: Nodes;
+  readonly #nodes: NodeContext;
   readonly #reading: PayerReading;
-  readonly #of: Pick<PayersQuestion, "owner" | "mints">;
+  readonly #of: Pick<PayersQuery, "owner" | "mints">;
   readonly #opened = new Set<Address>();
   /** The lists whose endpoint did not answer: its silence is no contradiction. */
   readonly #silent = new Set<ListReading>();
-  /** Signatures; a transaction is listed for each account that it names. */
+  /** Signatures that were read: a transaction may be listed for several accounts. */
   readonly #read = new Set<string>();
 
-  constructor(nodes: Nodes, reading: PayerReading, of: Pick<PayersQuestion, "owner" | "mints">) {
+  constructor(nodes: NodeContext, reading: PayerReading, of: Pick<PayersQuery, "owner" | "mints">) {
     this.#nodes = nodes;
     this.#reading = reading;
     this.#of = of;
@@ -96,7 +96,7 @@ class Look {
   /** Reads a page of each account at each endpoint, and the transactions in it. What any endpoint lists counts. */
   async read(accounts: readonly Address[]): Promise<void> {
     const pages = (await Promise.all(accounts.map((account) => this.#pagesOf(account)))).flat();
-    // One endpoint's word that a transaction failed hides nothing that another one lists as carried out.
+    // A transaction that one endpoint lists as failed is still read when any endpoint lists it as successful.
     const landed = pages.flatMap((page) => page.listed.filter(({ err }) => err === null));
     const unread = [...new Map(landed.map((each) => [each.signature, each])).values()].filter(
       ({ signature }) => !this.#read.has(signature) && !this.#reading.has(signature),
@@ -110,7 +110,7 @@ class Look {
     this.reads += accounts.length + unread.length;
   }
 
-  #keep(changes: Agreed<LandedChanges>): void {
+  #keep(changes: Evidence<TransactionChange>): void {
     const { owner, mints } = this.#of;
     this.#read.add(changes.signature);
     this.#reading.keep(
@@ -155,7 +155,10 @@ class Look {
   }
 }
 
-function pageOf(account: Address, { latest: _, ...stretch }: Stretch): Question<readonly Listed[]> {
+function pageOf(
+  account: Address,
+  { latest: _, ...stretch }: ListWindow,
+): EndpointCall<readonly TransactionListEntry[]> {
   return ({ rpc }) => rpc.getSignaturesForAddress(account, { ...stretch, limit: PAGE });
 }
 
@@ -163,7 +166,7 @@ function pageOf(account: Address, { latest: _, ...stretch }: Stretch): Question<
 function accountsPaidFrom(
   owner: Address,
   mints: readonly Address[],
-  { signers, tokens }: LandedChanges,
+  { signers, tokens }: TransactionChange,
 ): readonly Address[] {
   if (!signers.includes(owner)) return [];
   return tokens

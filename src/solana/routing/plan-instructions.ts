@@ -6,7 +6,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { MAX_AMOUNT } from "../../amount.ts";
-import type { Move, MoveThat, TokenProgram } from "../../ledger/routing.ts";
+import type { Move, MoveOf, TokenProgram } from "../../ledger/routing.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { PROGRAM_ID } from "../programs.ts";
 import { follow, mark, replace, unmark } from "./marker-instructions.ts";
@@ -53,7 +53,7 @@ function transferSol({
   accountPayer,
   fromAccount,
   reference,
-}: MoveThat<"transfer">): TransactionInstruction {
+}: MoveOf<"transfer">): TransactionInstruction {
   if (fromAccount !== undefined) throw new TypeError("SOL is paid from its owner alone");
   if (accountPayer !== null) throw new TypeError("a transfer of SOL creates no token account");
   const pay = SystemProgram.transfer({
@@ -65,7 +65,7 @@ function transferSol({
 }
 
 function transferTokens(
-  { from, fromAccount, program, to, amount, decimals, accountPayer, reference }: MoveThat<"transfer">,
+  { from, fromAccount, program, to, amount, decimals, accountPayer, reference }: MoveOf<"transfer">,
   mint: string,
 ): readonly StepInstruction[] {
   const asset = new PublicKey(mint);
@@ -104,7 +104,7 @@ function referringTo(reference: string | undefined, pay: TransactionInstruction)
   return pay;
 }
 
-function close({ mint, owner, to, account, program }: MoveThat<"close">): TransactionInstruction {
+function close({ mint, owner, to, account, program }: MoveOf<"close">): TransactionInstruction {
   const closed = new PublicKey(account ?? associatedTokenAccount(owner, mint, program));
   return createCloseAccountInstruction(
     closed,
@@ -119,7 +119,7 @@ function programId(program: TokenProgram = "token"): PublicKey {
   return new PublicKey(PROGRAM_ID[program]);
 }
 
-/** Both libraries silently encode an amount that does not fit as another one: 2^64 becomes 0, -1 becomes 1. */
+/** Both libraries silently encode an amount that does not fit as a different amount: 2^64 becomes 0, -1 becomes 1. */
 function checkedAmount(amount: bigint): bigint {
   if (amount >= 1n && amount <= MAX_AMOUNT) return amount;
   throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);

@@ -1,9 +1,10 @@
-/** One instruction of a plan's transaction, and which part of which move it is. */
+/** An instruction of a plan's transaction, and the move that it belongs to. */
 import type { TransactionInstruction } from "@solana/web3.js";
 
 /**
- * What an instruction does for its move. A marker is made by `allocate`, `fund` and `open` in this order; `replace` does so
- * twice, with `approve` between. A `transfer` of tokens is `create`, where it names a payer for the account, before `pay`.
+ * The part of an instruction in its move. A marker is made by `allocate`, `fund` and `open` in this order; `replace`
+ * does so twice, with `approve` between. A `transfer` of tokens is `create`, where it names a payer for the account,
+ * before `pay`.
  */
 export type Step =
   "allocate" | "fund" | "open" | "approve" | "revoke" | "unmark" | "create" | "pay" | "close";

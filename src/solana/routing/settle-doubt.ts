@@ -1,32 +1,36 @@
 /** Reads the token accounts to decide what an error left open. */
 import type { Account as AccountTold } from "../rpc/account.ts";
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { Move, TransactionPlan } from "../../ledger/routing.ts";
 import { agree, follows } from "../agree.ts";
-import type { Nodes } from "../ask.ts";
+import type { NodeContext } from "../ask.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { isTokenProgram } from "../programs.ts";
 import { readTokenAccount } from "../token-accounts.ts";
-import type { Doubt, Verdict } from "./verdict.ts";
+import type { UnclearFault, MoveFault } from "./verdict.ts";
 
 type Account = AccountTold | null;
 type Transfer = Extract<Move, { does: "transfer" }>;
 
 /** Judged at confirmed, as the simulation was. When the accounts do not show a reason any more, `other`. */
 export async function settleDoubt(
-  nodes: Nodes,
+  nodes: NodeContext,
   plan: TransactionPlan,
-  doubt: Doubt,
-): Promise<Agreed<Verdict>> {
+  doubt: UnclearFault,
+): Promise<Evidence<MoveFault>> {
   return doubt.doubt === "which_end"
     ? await whichEnd(nodes, plan, doubt.move)
     : await whichPayee(nodes, plan, doubt.moves);
 }
 
 /** The paying end first: where both are unfit, no other recipient can be paid either. */
-async function whichEnd(nodes: Nodes, plan: TransactionPlan, move: number): Promise<Agreed<Verdict>> {
+async function whichEnd(
+  nodes: NodeContext,
+  plan: TransactionPlan,
+  move: number,
+): Promise<Evidence<MoveFault>> {
   const transfer = tokenTransfer(plan, move);
   const read = readAccounts(
     [transfer.fromAccount ?? accountOf(transfer, transfer.from), accountOf(transfer, transfer.to)],
@@ -46,10 +50,10 @@ async function whichEnd(nodes: Nodes, plan: TransactionPlan, move: number): Prom
 
 /** The first whose account has to be created; null when by now all of them exist. */
 async function whichPayee(
-  nodes: Nodes,
+  nodes: NodeContext,
   plan: TransactionPlan,
   moves: readonly number[],
-): Promise<Agreed<Verdict>> {
+): Promise<Evidence<MoveFault>> {
   const transfers = moves.map((move) => tokenTransfer(plan, move));
   const read = readAccounts(
     transfers.map((transfer) => accountOf(transfer, transfer.to)),

@@ -1,9 +1,9 @@
 /** Lists the transactions that an address signed: this finds outgoing money that a database does not know of. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";
 import { follows, gatherAny } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 import { markerAddress } from "./marker-address.ts";
 import { expectSigned, participantsOf } from "../rpc/landed-transaction.ts";
@@ -14,30 +14,30 @@ export const MAX_SIGNATURES = 1_000;
 // getTransaction takes one signature; so many are asked for at a time.
 const TRANSACTIONS_AT_ONCE = 8;
 // Who signed a finalized transaction never changes, and every sweep of a payroll asks for the hundred that name its
-// address again. So many take about 4 MB; one that is forgotten costs a call. Lists are asked for each time: what a
-// node leaves out today, it or another one may list tomorrow.
+// address again. This many entries take about 4 MB; a forgotten entry costs a call. Lists are asked for each time: an
+// entry that a node omits today may be listed tomorrow.
 const MAX_REMEMBERED = 10_000;
 
-/** The transactions that name an address in any role. */
-export interface NamingTransactions {
+/** Transactions that name an address in any role. */
+export interface NamingHistory {
   readonly named: readonly OutgoingTransaction[];
-  /** False when more than were looked through name it. */
+  /** False when more transactions name the address than were examined. */
   readonly isWhole: boolean;
 }
 
 /**
- * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and what any of them lists counts: nodes have
- * silently left entries out.
+ * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and an entry of any endpoint counts: nodes
+ * have silently left entries out.
  */
-export async function signedBy(nodes: Nodes, address: Address): Promise<Agreed<SignedHistory>> {
+export async function signedBy(nodes: NodeContext, address: Address): Promise<Evidence<SignedHistory>> {
   const listed = await naming(nodes, address, MAX_SIGNATURES);
   const transactions = await thoseSignedBy(nodes, address, listed.named);
   return follows(listed, () => ({ transactions, isWhole: listed.isWhole }));
 }
 
-/** Those of these transactions that the address signed. */
+/** Filters the transactions that the address signed. */
 export async function thoseSignedBy(
-  nodes: Nodes,
+  nodes: NodeContext,
   address: Address,
   named: readonly OutgoingTransaction[],
 ): Promise<readonly OutgoingTransaction[]> {
@@ -47,10 +47,10 @@ export async function thoseSignedBy(
 
 /** See `RoutingLedger.markedBy`. A stranger may send lamports to a marker; only its base can have made it by signing. */
 export async function markedBy(
-  nodes: Nodes,
+  nodes: NodeContext,
   base: Address,
   seed: string,
-): Promise<Agreed<OutgoingTransaction | "foreign"> | null> {
+): Promise<Evidence<OutgoingTransaction | "foreign"> | null> {
   const listed = await naming(nodes, markerAddress(base, seed), MAX_SIGNATURES);
   const { named, isWhole } = listed;
   const landed = named.filter(({ error }) => error === null);
@@ -61,10 +61,10 @@ export async function markedBy(
 }
 
 /**
- * The newest finalized transactions that name the address in any role, newest first. Every endpoint is asked, and what any
- * of them lists counts.
+ * The newest finalized transactions that name the address in any role, newest first. All endpoints are asked, and an
+ * entry of any endpoint counts.
  */
-async function naming(nodes: Nodes, address: Address, most: number): Promise<Agreed<NamingTransactions>> {
+async function naming(nodes: NodeContext, address: Address, most: number): Promise<Evidence<NamingHistory>> {
   return await gatherAny(nodes, namingOf(address, most), (lists) => ({
     named: merged(lists),
     isWhole: lists.every((list) => list.length < most),
@@ -72,8 +72,8 @@ async function naming(nodes: Nodes, address: Address, most: number): Promise<Agr
 }
 
 /**
- * What several endpoints list, each transaction once, newest first. One endpoint's word that a transaction failed hides
- * nothing that another one lists as carried out.
+ * Merges the lists of several endpoints without duplicates, newest first. A transaction that any endpoint lists as
+ * successful counts as successful.
  */
 export function merged(lists: readonly (readonly OutgoingTransaction[])[]): readonly OutgoingTransaction[] {
   const failedFirst = lists.flat().toSorted((a, b) => Number(a.error === null) - Number(b.error === null));
@@ -81,7 +81,7 @@ export function merged(lists: readonly (readonly OutgoingTransaction[])[]): read
   return [...named.values()].toSorted((a, b) => b.slot - a.slot);
 }
 
-/** What is asked of each, in their order, a few at a time. */
+/** Asks for each item, a few at a time, and returns the answers in order. */
 export async function inBatches<T, R>(items: readonly T[], asked: (item: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = [];
   for (let start = 0; start < items.length; start += TRANSACTIONS_AT_ONCE) {
@@ -90,15 +90,15 @@ export async function inBatches<T, R>(items: readonly T[], asked: (item: T) => P
   return answers;
 }
 
-/** The question for those that name the address, as one endpoint lists them. */
-export function namingOf(address: Address, most: number): Question<OutgoingTransaction[]> {
+/** The question for transactions that name the address, as one endpoint lists them. */
+export function namingOf(address: Address, most: number): EndpointCall<OutgoingTransaction[]> {
   return async ({ rpc }) => {
     const found = await rpc.getSignaturesForAddress(address, { limit: most });
     return found.map(({ signature, slot, err }) => ({ signature, slot, error: errorText(err) }));
   };
 }
 
-async function isSignedBy(nodes: Nodes, address: Address, signature: string): Promise<boolean> {
+async function isSignedBy(nodes: NodeContext, address: Address, signature: string): Promise<boolean> {
   const { signers } = nodes;
   const found =
     signers.get(signature) ??
@@ -111,10 +111,10 @@ async function isSignedBy(nodes: Nodes, address: Address, signature: string): Pr
 }
 
 /**
- * Who signed a finalized transaction. A node that does not have it knows nothing, and is no answer. One that has it is
- * enough, since the signatures themselves say who made them.
+ * The signers of a finalized transaction. A node without the transaction gives no answer. One node with the transaction
+ * is enough, since the signatures themselves prove the signers.
  */
-function signersOf(signature: string): Question<readonly string[]> {
+function signersOf(signature: string): EndpointCall<readonly string[]> {
   return async ({ rpc }) => {
     const landed = await rpc.getTransaction(signature);
     if (landed === null) throw new EndpointFailure("behind", "a finalized transaction it does not have");

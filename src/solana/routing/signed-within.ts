@@ -1,30 +1,30 @@
 /** Lists what an address signed in a period, and whether enough endpoints have its whole history. */
 import type { Address } from "../../address.ts";
-import type { Agreed } from "../../ledger/belief.ts";
-import type { OutgoingTransaction, Period, WitnessedHistory } from "../../ledger/routing.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { OutgoingTransaction, TimeWindow, WitnessedHistory } from "../../ledger/routing.ts";
 import { follows, weigh } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { tooFewWitnesses } from "../unavailable.ts";
 import { readEnd } from "./clock-sysvar.ts";
-import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy, type NamingTransactions } from "./signed-by.ts";
+import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy, type NamingHistory } from "./signed-by.ts";
 
 const SECOND = 1_000;
 
-/** What one endpoint lists, and of which time it can know all. */
+/** The list of one endpoint, and the period for which the list is complete. */
 interface Listing {
   readonly named: readonly OutgoingTransaction[];
-  /** Unix milliseconds; infinity where it does not tell the time of its first block. */
+  /** Unix milliseconds; infinity when the endpoint does not tell the time of its first block. */
   readonly begins: number;
   readonly ends: number;
 }
 
 /** See `RoutingLedger.signedWithin`. An endpoint whose newest final block is older than the period's end tells nothing of it. */
 export async function signedWithin(
-  nodes: Nodes,
+  nodes: NodeContext,
   address: Address,
-  period: Period,
-): Promise<Agreed<WitnessedHistory>> {
+  period: TimeWindow,
+): Promise<Evidence<WitnessedHistory>> {
   const listed = await weigh(nodes, listingOf(address), (listings) => witnessed(nodes, period, listings));
   const transactions = await thoseSignedBy(nodes, address, listed.named);
   const { isWhole, isProven } = listed;
@@ -32,10 +32,10 @@ export async function signedWithin(
 }
 
 function witnessed(
-  nodes: Nodes,
-  { from, to }: Period,
+  nodes: NodeContext,
+  { from, to }: TimeWindow,
   listings: readonly Listing[],
-): NamingTransactions & Pick<WitnessedHistory, "isProven"> {
+): NamingHistory & Pick<WitnessedHistory, "isProven"> {
   const current = listings.filter(({ ends }) => ends >= to);
   if (current.length < nodes.witnesses) throw tooFewWitnesses(nodes, current.length, []);
   return {
@@ -46,10 +46,10 @@ function witnessed(
 }
 
 /**
- * The end is read before the list, and the beginning before and after it: behind one address there may be several nodes, of
- * which the one with the least history counts.
+ * The end is read before the list, and the beginning before and after it: one address may stand for several nodes, and
+ * the node with the least history counts.
  */
-function listingOf(address: Address): Question<Listing> {
+function listingOf(address: Address): EndpointCall<Listing> {
   const naming = namingOf(address, MAX_SIGNATURES);
   return async (endpoint) => {
     const { blockTime: ends } = await readEnd(endpoint, "finalized");

@@ -1,20 +1,27 @@
 /** Finds token accounts beside the associated one: some senders pay into an account of their own making. */
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { StrayAccount, StrayReading } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
-import type { Nodes, Question } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";
 import { agreedBalances } from "./agreed-funds.ts";
-import type { OwnerQuestion } from "./funds-of-owner.ts";
+import type { OwnerFundsQuery } from "./funds-of-owner.ts";
 import { isFrozen } from "./held-in-account.ts";
 
 /** See `RoutingLedger.strayAccounts`. */
-export async function strayAccounts(nodes: Nodes, asked: OwnerQuestion): Promise<Agreed<StrayReading>> {
+export async function strayAccounts(
+  nodes: NodeContext,
+  asked: OwnerFundsQuery,
+): Promise<Evidence<StrayReading>> {
   return await weigh(nodes, readStrays(asked), (readings) => vouchedFor(nodes, asked, readings));
 }
 
-function vouchedFor(nodes: Nodes, asked: OwnerQuestion, readings: readonly StrayReading[]): StrayReading {
+function vouchedFor(
+  nodes: NodeContext,
+  asked: OwnerFundsQuery,
+  readings: readonly StrayReading[],
+): StrayReading {
   const known = new Map(readings.flatMap(({ accounts }) => accounts.map((each) => [each.address, each])));
   const addresses = [...known.keys()];
   const answers = readings.map(({ accounts, ...reading }) => ({
@@ -42,8 +49,8 @@ function vouchedFor(nodes: Nodes, asked: OwnerQuestion, readings: readonly Stray
   };
 }
 
-/** One endpoint answers all of it; the slot is the oldest of its answers. */
-function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<StrayReading> {
+/** One endpoint answers the whole question; the slot is the slot of its oldest answer. */
+function readStrays({ owner, mints, commitment }: OwnerFundsQuery): EndpointCall<StrayReading> {
   return async ({ rpc, name }) => {
     const found = await Promise.all(
       mints.map(async (mint) => {

@@ -1,19 +1,19 @@
 /** Simulates a plan's transaction: what would fail on the chain fails here, without a fee. */
-import type { Agreed } from "../../ledger/belief.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
 import { follows } from "../agree.ts";
-import type { Nodes } from "../ask.ts";
+import type { NodeContext } from "../ask.ts";
 import { simulate } from "../simulation.ts";
 import { explain } from "./explain-error.ts";
 import { settleDoubt } from "./settle-doubt.ts";
 
 /** See `RoutingLedger.tryTransaction`. */
 export async function tryTransaction(
-  nodes: Nodes,
+  nodes: NodeContext,
   plan: TransactionPlan,
   { message, signers }: UnsignedTransaction,
-): Promise<Agreed<TransactionFault> | null> {
+): Promise<Evidence<TransactionFault> | null> {
   const blank = signers.map(() => null);
   const failure = await simulate(nodes, joinTransaction(message, blank), false);
   if (failure === null) return null;

@@ -1,7 +1,7 @@
 /** Computes the priority fee of our own transactions, per compute unit. */
 import type { PublicKey } from "@solana/web3.js";
 import { weigh } from "../agree.ts";
-import type { Nodes } from "../ask.ts";
+import type { NodeContext } from "../ask.ts";
 import type { PlannedInstruction } from "./planned-instruction.ts";
 
 // A dozen blocks of the 150 that are looked at.
@@ -15,7 +15,7 @@ const MAX_UNIT_PRICE = 1_000_000n;
 const QUARTILE = 0.75;
 
 /** A transaction as far as its price depends on it. */
-export interface PricedPlan {
+interface PricedPlan {
   readonly planned: readonly PlannedInstruction[];
   /** The accounts that it writes to, the fee payer first. */
   readonly writable: readonly PublicKey[];
@@ -26,7 +26,7 @@ export interface PricedPlan {
  * was five seconds ago at most and as the cheapest of the endpoints tells. The same payees have the same price: nobody else writes to what is ours in a plan, the
  * deposit address, its markers and its token accounts.
  */
-export async function unitPrice(nodes: Nodes, { planned, writable }: PricedPlan): Promise<bigint> {
+export async function unitPrice(nodes: NodeContext, { planned, writable }: PricedPlan): Promise<bigint> {
   const accounts = writable.map((key) => key.toBase58());
   const [feePayer = ""] = accounts;
   const key = ["price", feePayer, ...payeesIn(planned)].join(" ");

@@ -1,14 +1,14 @@
-/** What is known of a failed plan while its error is being explained. */
+/** The state of an explanation: a verdict about a failed plan, or an open doubt. */
 import type { TransactionFault } from "../../ledger/routing.ts";
 
-/** Why it failed, and at which move. */
-export type Verdict = Omit<TransactionFault, "error">;
+/** The reason why a transaction failed, and the failed move. */
+export type MoveFault = Omit<TransactionFault, "error">;
 
 /**
- * What the error leaves open. `which_end`: the token account that the transfer pays from or the one that it pays to.
- * `which_payee`: an owner paid for token accounts until too little was left for itself; those of `moves` may have been
+ * An open question about an error. `which_end`: the transfer's source account or destination account failed.
+ * `which_payee`: an owner paid for token accounts until its own lamports were too few; the accounts of `moves` may be
  * among them.
  */
-export type Doubt =
+export type UnclearFault =
   | { readonly doubt: "which_end"; readonly move: number }
   | { readonly doubt: "which_payee"; readonly moves: readonly number[] };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseAddress, type Address } from "../../address.ts";
 import { SYSTEM_PROGRAM, SYSVAR_OWNER, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 
-/** What stands at an address, its bytes cut where a slice was asked for. */
+/** An account at an address; a slice cuts its bytes. */
 export interface Account {
   readonly executable: boolean;
   /** Above 2^53 (9 million SOL) the last digit may be off: nodes write a JSON number. */

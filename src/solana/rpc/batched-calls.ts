@@ -2,29 +2,29 @@
 import type { Clock } from "../../runtime.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 import { MAX_BATCH_BYTES } from "./call-limits.ts";
-import { Carrier } from "./carrier.ts";
-import type { Pace } from "./pace.ts";
+import { BatchQueue } from "./batch-queue.ts";
+import type { CallRateLimit } from "./call-rate-limit.ts";
 import {
   CallWriter,
   singleCalls,
   type Outcome,
-  type Post,
+  type RpcBatchFetch,
   type RpcCall,
   type WrittenCall,
 } from "./rpc-call.ts";
 
-/** What batching calls needs to know. */
-export interface Batching {
+/** Options of batching. */
+interface BatchedCallParts {
   readonly clock: Clock;
   /** Calls in one request at most. */
   readonly callsPerBatch: number;
   /** A batch is no larger than what may be asked at once; null where the provider sets no limit. */
-  readonly pace: Pace | null;
+  readonly pace: CallRateLimit | null;
 }
 
-// A batch is answered when its slowest call is. So it holds only reads whose work is bounded by what they ask, and those
-// that look into history do not hold up the others. Not among them: what sends or tries a transaction; blocks; and all
-// token accounts of an owner, whom strangers can give as many as they like.
+// A batch is answered when its slowest call is. So a batch contains only reads with bounded work, and reads of history
+// are batched separately. Not in any list: calls that send or simulate a transaction; blocks; and all token accounts of
+// an owner, whom strangers can give any number of accounts.
 const STATE = [
   "getAccountInfo",
   "getBalance",
@@ -48,10 +48,10 @@ const HISTORY = [
 ];
 
 /**
- * The same calls of one node in fewer requests. A call only joins a request that has not left yet, so no answer is older
- * than its question. All others leave alone and at once.
+ * Batches calls to a node into fewer requests. A call only joins a request that has not left yet, so no answer is older
+ * than its question. Other calls are sent alone and at once.
  */
-export function batchedCalls(post: Post, batching: Batching): RpcCall {
+export function batchedCalls(post: RpcBatchFetch, batching: BatchedCallParts): RpcCall {
   const alone = singleCalls(post);
   const writer = new CallWriter();
   const carriers = new Map(
@@ -70,13 +70,13 @@ export function batchedCalls(post: Post, batching: Batching): RpcCall {
   };
 }
 
-function shareOf({ callsPerBatch }: Batching): number {
+function shareOf({ callsPerBatch }: BatchedCallParts): number {
   return Math.floor(MAX_BATCH_BYTES / callsPerBatch);
 }
 
-function carrierOf(post: Post, batching: Batching): Carrier<WrittenCall, unknown> {
+function carrierOf(post: RpcBatchFetch, batching: BatchedCallParts): BatchQueue<WrittenCall, unknown> {
   const { clock, callsPerBatch, pace } = batching;
-  return new Carrier({
+  return new BatchQueue({
     clock,
     get capacity() {
       return Math.min(callsPerBatch, pace?.burst ?? callsPerBatch) * shareOf(batching);
@@ -86,8 +86,11 @@ function carrierOf(post: Post, batching: Batching): Carrier<WrittenCall, unknown
   });
 }
 
-/** In one request; where the answers are too many bytes for one, in a request each, so that a call fails alone. */
-async function together(post: Post, calls: readonly WrittenCall[]): Promise<readonly Outcome[]> {
+/**
+ * Sends calls in one request; if the answers are too large, sends each call in a request of its own, so that a call
+ * fails alone.
+ */
+async function together(post: RpcBatchFetch, calls: readonly WrittenCall[]): Promise<readonly Outcome[]> {
   const outcomes = await post(calls);
   if (calls.length === 1 || !outcomes.some(isTooLarge)) return outcomes;
   return (await Promise.all(calls.map((call) => post([call])))).flat();

@@ -1,7 +1,7 @@
 /** The only way to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
 import type { Clock } from "../../runtime.ts";
 import { answerTooLarge, EndpointFailure } from "../endpoint-failure.ts";
-import type { Pace } from "./pace.ts";
+import type { CallRateLimit } from "./call-rate-limit.ts";
 
 // One for all calls: an error for each would collect a stack trace that is never read.
 const OVER = new Error("the call is over");
@@ -16,23 +16,23 @@ const DEADLINE_MS = 8_000;
 // An endless body must not fill the memory before the deadline ends it.
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** What bounds the calls to one endpoint. */
-export interface Bounds {
+/** Limits on calls to one endpoint. */
+interface Bounds {
   readonly url: string;
   /** Holds calls back before their deadline runs; null where the provider sets no limit. */
-  readonly pace: Pace | null;
+  readonly pace: CallRateLimit | null;
   readonly clock: Clock;
   /** Ends what is under way. */
   readonly closed: AbortSignal;
 }
 
-/** Sends one request, which holds so many calls, to the endpoint, and resolves with the text of its answer. */
-export type Exchange = (body: string, calls: number) => Promise<string>;
+/** Sends a request with this many calls to the endpoint, and resolves with the text of its answer. */
+export type EndpointFetch = (body: string, calls: number) => Promise<string>;
 
 const HEADERS = { "content-type": "application/json" };
 
 /** Wraps `fetch` for one endpoint. HTTP errors are thrown here. */
-export function boundedExchange(fetch: Fetch, { url, pace, clock, closed }: Bounds): Exchange {
+export function boundedFetch(fetch: Fetch, { url, pace, clock, closed }: Bounds): EndpointFetch {
   return async (body, calls) => {
     await pace?.next(calls);
     closed.throwIfAborted();
@@ -59,7 +59,7 @@ async function post(clock: Clock, send: () => Promise<Response>): Promise<string
     throw new EndpointFailure("unreachable", "no connection");
   });
   if (!response.ok) {
-    // What else it says is not read, so that it cannot be endless.
+    // The rest of an error's body is not read, since the body could be endless.
     void response.body?.cancel().catch(() => undefined);
     throw new EndpointFailure("http", `HTTP ${response.status}`, {
       code: response.status,

@@ -1,4 +1,4 @@
-/** How much fits one JSON-RPC call, by the nodes' own rules. Providers may allow less: see `EndpointOption`. */
+/** Limits on the size of a JSON-RPC call, by the nodes' own rules. Providers may allow less: see `EndpointOptions`. */
 
 /** Accounts in getMultipleAccounts (agave: MAX_MULTIPLE_ACCOUNTS). */
 export const MAX_ACCOUNTS_PER_CALL = 100;

@@ -1,11 +1,11 @@
 /** Lets callers who ask a node at the same moment share one call: the same read is made once, accounts are read together. */
 import type { Clock } from "../../runtime.ts";
 import { asEndpointFailure, expectShape, isPassing, type EndpointFailure } from "../endpoint-failure.ts";
-import { Carrier, type Carriage } from "./carrier.ts";
+import { BatchQueue, type BatchQueueParts } from "./batch-queue.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
-/** What joining calls needs to know. */
-export interface Joining {
+/** Options of joining. */
+interface JoinedCallParts {
   readonly clock: Clock;
   /** Accounts in one getMultipleAccounts call at most. */
   readonly accountsPerCall: number;
@@ -29,11 +29,11 @@ const SHARED_READS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The same calls of one node, fewer of them. A caller only joins a call that has not been sent yet, so no answer was read
- * before it was asked for: what proves a death or refuses a cancel is as new as if it had been asked alone. Accounts that
- * one caller asks for in one call stay in one call, and so in one block.
+ * Merges calls to one node into fewer calls. A caller only joins a call that has not been sent yet, so no answer was
+ * read before the caller asked: proof of a death, or of a refused cancel, is as fresh as from a call of its own.
+ * Accounts in one caller's call stay in one call, and so in one block.
  */
-export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining): RpcCall {
+export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: JoinedCallParts): RpcCall {
   const carriers = new Carriers(clock);
   return async (method, params) => {
     if (SHARED_READS.has(method)) {
@@ -54,28 +54,30 @@ export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining):
 }
 
 type List = readonly string[];
-type Load = Pick<Carriage<List, unknown>, "capacity" | "send">;
+type Load = Pick<BatchQueueParts<List, unknown>, "capacity" | "send">;
 
-/** The carriers that have something to do, by what they carry. */
+/** Active carriers, by the kind of their calls. */
 class Carriers {
   readonly #clock: Clock;
-  readonly #carriers = new Map<string, Carrier<List, unknown>>();
+  readonly #carriers = new Map<string, BatchQueue<List, unknown>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  of(key: string, load: Load): Carrier<List, unknown> {
+  of(key: string, load: Load): BatchQueue<List, unknown> {
     const known = this.#carriers.get(key);
     if (known !== undefined) return known;
     const idle = (): void => void this.#carriers.delete(key);
-    const made = new Carrier<List, unknown>({ ...load, clock: this.#clock, idle });
+    const made = new BatchQueue<List, unknown>({ ...load, clock: this.#clock, idle });
     this.#carriers.set(key, made);
     return made;
   }
 }
 
-/** One call for all of the lists; where the node refuses that, a call for each, so that a list fails alone. */
+/**
+ * Reads all lists in one call; if the node refuses, reads each list in its own call, so that a bad list fails alone.
+ */
 async function readTogether(
   read: (list: List) => Promise<unknown>,
   lists: readonly List[],
@@ -93,7 +95,7 @@ async function readTogether(
   return await Promise.allSettled(lists.map(read));
 }
 
-/** Taken apart without a look at the accounts: each is checked by the one who asked for it. */
+/** Splits the answer without checking the accounts: each caller checks its own accounts. */
 function accountsIn(
   answer: unknown,
   addresses: List,
@@ -113,7 +115,7 @@ function isAboutQuestion(failure: EndpointFailure): boolean {
   return isAnswer && !isPassing(failure);
 }
 
-/** All who joined are given the same error, so that it counts once against the endpoint. */
+/** Every joined caller gets the same error, which counts once against the endpoint. */
 function asFailure(error: unknown): never {
   throw asEndpointFailure(error);
 }

@@ -1,4 +1,4 @@
-/** A landed transaction as a node tells it: what it did, and the bytes that it was. */
+/** Decodes a landed transaction as a node reports it: its bytes, and its effects. */
 import bs58 from "bs58";
 import { VersionedMessage } from "@solana/web3.js";
 import { createHash } from "node:crypto";
@@ -16,7 +16,7 @@ const KEY_BYTES = 32;
 // Before its keys stand the version, three counts, the mask of its settings, the blockhash, and two more counts.
 const KEYS_OF_VERSION_1 = 1 + 3 + 4 + 32 + 2;
 
-/** The chain's error in its JSON form; null where there is none. A node that leaves it out has not said that all went well. */
+/** The chain's error in its JSON form; null for success. A missing field is not a success. */
 export const chainErrorShape = z.union([z.null(), z.string(), z.record(z.string(), z.unknown())]);
 
 const countShape = z.int().nonnegative();
@@ -28,7 +28,7 @@ const tokenBalanceShape = z.object({
   uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/) }),
 });
 
-/** What is told of a transaction beside its bytes; balances in lamports, by the index of the account. */
+/** Metadata of a transaction; balances in lamports, by the index of the account. */
 const metaShape = z.object({
   err: chainErrorShape,
   fee: countShape,
@@ -39,7 +39,7 @@ const metaShape = z.object({
   loadedAddresses: z.object({ writable: z.array(addressShape), readonly: z.array(addressShape) }).nullish(),
 });
 
-/** What one account held of a mint before or after a transaction. */
+/** The balance of an account in a mint, before or after a transaction. */
 export type TokenBalance = z.output<typeof tokenBalanceShape>;
 
 const bytesShape = z
@@ -81,11 +81,11 @@ export function messageHashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(taken(bytes).message).digest("hex");
 }
 
-/** Who takes part. */
-export interface Participants {
+/** The participants of a transaction. */
+interface Participants {
   /** The fee payer first. */
   readonly signers: readonly Address[];
-  /** Those that the message names itself; what it loads from tables is in the meta. */
+  /** Accounts that the message itself names; accounts from lookup tables are in the meta. */
   readonly accounts: readonly Address[];
 }
 
@@ -107,8 +107,8 @@ export function participantsOf(bytes: Uint8Array): Participants {
 }
 
 /**
- * Throws where these bytes are not what this signature names: each signature has to be that of its signer over the message.
- * A node can make up neither such bytes nor other signers under a signature: it can only be silent about them.
+ * Throws when these bytes do not belong to the signature: every signature must be valid for its signer and the message.
+ * So a node cannot invent bytes or signers for a signature; it can only hide them.
  */
 export function expectSigned(bytes: Uint8Array, signature: string): void {
   expectShape(signatureOf(bytes) === signature && isSigned(bytes), "signature");
@@ -124,7 +124,7 @@ function isSigned(bytes: Uint8Array): boolean {
   return signatures.length === keys.length && signatures.every(isGood);
 }
 
-/** The keys of those who sign a message of any version: web3.js reads none of version 1. */
+/** The signers' keys of a message of any version: web3.js cannot read version 1. */
 function signerKeys(message: Uint8Array): readonly Uint8Array[] {
   if (message[0] === VERSION_1) {
     return Array.from({ length: message[1] ?? 0 }, (_, index) => {

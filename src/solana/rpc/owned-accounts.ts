@@ -11,7 +11,7 @@ export type OwnedAccount = z.output<typeof SHAPE>[number];
 /** Some milliseconds of work. */
 export const ACCOUNTS_PER_TURN = 250;
 
-/** Throws `EndpointFailure` where one of them has another shape. */
+/** Reads accounts in their JSON form. Throws `EndpointFailure` for an account of a different shape. */
 export async function readOwnedAccounts(told: readonly unknown[]): Promise<readonly OwnedAccount[]> {
   const read: OwnedAccount[] = [];
   for (let start = 0; start < told.length; start += ACCOUNTS_PER_TURN) {

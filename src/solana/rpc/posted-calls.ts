@@ -1,10 +1,17 @@
 /** Sends calls to a node, one or a batch of them, and finds the answer to each: https://www.jsonrpc.org/specification */
 import { EndpointFailure, expectShape, isPassing } from "../endpoint-failure.ts";
-import type { Exchange } from "./bounded-fetch.ts";
-import { fulfilled, isObject, rejected, type Outcome, type Post, type WrittenCall } from "./rpc-call.ts";
+import type { EndpointFetch } from "./bounded-fetch.ts";
+import {
+  fulfilled,
+  isObject,
+  rejected,
+  type Outcome,
+  type RpcBatchFetch,
+  type WrittenCall,
+} from "./rpc-call.ts";
 
 /** Posts calls through `exchange`, which throws HTTP errors: a single call as an object, several as an array. */
-export function postedCalls(exchange: Exchange): Post {
+export function postedCalls(exchange: EndpointFetch): RpcBatchFetch {
   return async (calls) => {
     const [only, ...others] = calls;
     try {
@@ -12,14 +19,14 @@ export function postedCalls(exchange: Exchange): Post {
       if (others.length > 0) return answersTo(calls, await batchOf(exchange, calls));
       return [fulfilled(resultIn(parsed(await exchange(only.text, 1)), only))];
     } catch (error) {
-      // All are given the same error, so that it counts once against the endpoint.
+      // Every call gets the same error, which counts once against the endpoint.
       return calls.map(() => rejected(error));
     }
   };
 }
 
-/** What the node answered to all of them together. Throws where it did not answer each by itself. */
-async function batchOf(exchange: Exchange, calls: readonly WrittenCall[]): Promise<readonly unknown[]> {
+/** The node's answer to a batch of calls. Throws when the answer is not a list. */
+async function batchOf(exchange: EndpointFetch, calls: readonly WrittenCall[]): Promise<readonly unknown[]> {
   try {
     const answer = parsed(await exchange(`[${calls.map(({ text }) => text).join(",")}]`, calls.length));
     if (Array.isArray(answer)) return answer as unknown[];

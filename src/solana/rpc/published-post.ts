@@ -2,10 +2,10 @@
 import { nodeAsked } from "../../diagnostics.ts";
 import type { Clock } from "../../runtime.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
-import type { Outcome, Post } from "./rpc-call.ts";
+import type { Outcome, RpcBatchFetch } from "./rpc-call.ts";
 
 /** Wraps `post`: each of its calls is published under the name of the endpoint. */
-export function publishedPost(post: Post, endpoint: string, clock: Clock): Post {
+export function publishedPost(post: RpcBatchFetch, endpoint: string, clock: Clock): RpcBatchFetch {
   return async (calls) => {
     const begunAt = clock.now();
     const outcomes = await post(calls);

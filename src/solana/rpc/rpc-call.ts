@@ -9,16 +9,16 @@ export type RpcCall = (method: string, params: readonly unknown[]) => Promise<un
 /** A call as a node gets it. */
 export interface WrittenCall {
   readonly method: string;
-  /** By which its answer is known. */
+  /** The id that marks the answer. */
   readonly id: string;
   readonly text: string;
 }
 
-/** What became of one call: its `result`, or why there is none. */
+/** The outcome of one call: its `result`, or the error. */
 export type Outcome = PromiseSettledResult<unknown>;
 
-/** Sends these calls to one node in one HTTP request: what became of each, in their order. Never rejects. */
-export type Post = (calls: readonly WrittenCall[]) => Promise<readonly Outcome[]>;
+/** Sends calls to a node in one HTTP request: returns their outcomes in order. Never rejects. */
+export type RpcBatchFetch = (calls: readonly WrittenCall[]) => Promise<readonly Outcome[]>;
 
 /** Writes calls, each with an id of its own. */
 export class CallWriter {
@@ -31,8 +31,8 @@ export class CallWriter {
   }
 }
 
-/** Each call in a request of its own. */
-export function singleCalls(post: Post): RpcCall {
+/** Sends each call in a request of its own. */
+export function singleCalls(post: RpcBatchFetch): RpcCall {
   const writer = new CallWriter();
   return async (method, params) => {
     const [outcome] = await post([writer.write(method, params)]);

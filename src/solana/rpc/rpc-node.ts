@@ -13,7 +13,9 @@ import {
 import { readOwnedAccounts, type OwnedAccount } from "./owned-accounts.ts";
 import type { RpcCall } from "./rpc-call.ts";
 
-/** Versions above this one are unknown to web3.js 1.99; to a reader who names none, nodes refuse all above legacy. */
+/**
+ * The newest transaction version known to web3.js 1.99; a request that names no version gets legacy transactions only.
+ */
 const NEWEST_TRANSACTION_VERSION = 1;
 
 const count = z.int().nonnegative();
@@ -54,34 +56,34 @@ const SHAPES = {
   simulation: atSlot(z.object({ err: chainErrorShape, logs: z.array(z.string()).nullable() })),
 };
 
-/** What is told of some accounts, as they were at the end of `slot`. */
-export interface AccountsReading {
+/** Accounts as of the end of `slot`. */
+interface AccountsReading {
   readonly slot: number;
-  /** In the order asked, null where there is none. */
+  /** Accounts in the order asked; null for an absent account. */
   readonly accounts: readonly (Account | null)[];
 }
 
 /** The token accounts of an owner, at the end of `slot`. */
-export interface OwnedAccountsReading {
+interface OwnedAccountsReading {
   readonly slot: number;
   readonly accounts: readonly OwnedAccount[];
 }
 
-/** How final an answer has to be, and how new. */
-export interface Query {
+/** The required commitment and age of an answer. */
+interface Query {
   readonly commitment: Commitment;
   /** A node that is not there yet answers with an error. */
   readonly minContextSlot?: number;
 }
 
-/** How accounts are asked for. */
+/** Options of reading accounts. */
 export interface AccountQuery extends Query {
   /** Cuts what comes back of each account. */
   readonly dataSlice?: { readonly offset: number; readonly length: number };
 }
 
-/** Which of the transactions that name an address are listed, newest first. */
-export interface ListQuery {
+/** The part of the transactions naming an address that is listed, newest first. */
+interface ListQuery {
   /** At most 1,000. */
   readonly limit: number;
   /** Only older ones than this signature. */
@@ -91,14 +93,14 @@ export interface ListQuery {
   readonly minContextSlot?: number;
 }
 
-/** What a node says of a signature. */
-export type StatusTold = z.output<typeof SHAPES.statuses>["value"][number];
+/** A node's status of a signature. */
+export type NodeSignatureStatus = z.output<typeof SHAPES.statuses>["value"][number];
 /** A transaction that names an address. */
-export type Listed = z.output<typeof SHAPES.listed>[number];
+export type TransactionListEntry = z.output<typeof SHAPES.listed>[number];
 
 /**
- * One node. Each method is named as nodes name it. Rejects with an `EndpointFailure` where there is no answer, or one of
- * another shape: a node that garbles one answer is not believed.
+ * A node. Its methods have the names that nodes use. Rejects with an `EndpointFailure` for a missing answer, or an
+ * answer of the wrong shape: a node that garbles an answer is not believed.
  */
 export class RpcNode {
   readonly #call: RpcCall;
@@ -133,7 +135,7 @@ export class RpcNode {
     return await this.#ask(count, "getBlockHeight", [query]);
   }
 
-  /** The first block of the node's ledger: what it says of older ones means nothing. */
+  /** The first block of the node's ledger: its answers about older blocks mean nothing. */
   async getFirstAvailableBlock(): Promise<number> {
     return await this.#ask(count, "getFirstAvailableBlock");
   }
@@ -187,7 +189,7 @@ export class RpcNode {
   }
 
   /** Finalized ones that name the address, newest first. */
-  async getSignaturesForAddress(address: string, query: ListQuery): Promise<readonly Listed[]> {
+  async getSignaturesForAddress(address: string, query: ListQuery): Promise<readonly TransactionListEntry[]> {
     const params = [address, { ...query, commitment: "finalized" }];
     return await this.#ask(SHAPES.listed, "getSignaturesForAddress", params);
   }
@@ -230,7 +232,9 @@ export class RpcNode {
     return await this.#ask(count, "getMinimumBalanceForRentExemption", [bytes, { commitment }]);
   }
 
-  /** What recent blocks asked of those who write to these accounts, in millionths of a lamport per compute unit. */
+  /**
+   * Recent priority fees of transactions that write to these accounts, in millionths of a lamport per compute unit.
+   */
   async getRecentPrioritizationFees(accounts: readonly string[]): Promise<readonly number[]> {
     const told = await this.#ask(SHAPES.fees, "getRecentPrioritizationFees", [accounts]);
     return told.map(({ prioritizationFee }) => prioritizationFee);

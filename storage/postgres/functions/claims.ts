@@ -1,10 +1,11 @@
-/** In the database: tasks are claimed under leases, kept, and given back. */
+/** Database functions that claim tasks under leases, keep them, and give them back. */
 import { MAX_UNSETTLED, UNCLAIMED_MS } from "../../unsettled.ts";
 import { SUSPECT_MS } from "../../suspects.ts";
 import { IN_QUEUE } from "../../sql/task-statements.ts";
 import type { QueueName } from "../../storage.ts";
 import { PAGE } from "../../task-queue.ts";
 import { dueOf } from "./due.ts";
+import { KEPT_PLANS, sought } from "./kept-plans.ts";
 import { noted, tryLimit } from "./rooms.ts";
 
 /** Due tasks of one queue, earliest first, locked. */
@@ -25,7 +26,7 @@ export const limitedWorkflows = `limited (workflow) as (
           order by t.workflow limit 1) n
     )`;
 
-/** Leases tasks to a holder; answers them earliest first. */
+/** Leases tasks to a holder; returns them in the given order. */
 const leaseTasks = `
 create or replace function paystate_lease_@(request jsonb, at bigint, given text[]) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
@@ -33,12 +34,12 @@ declare
   answer jsonb;
 begin
   if cardinality(given) = 0 then return '[]'; end if;
-  with before as (select id, "visibleAt", seq from tasks where id = any(given)), leased as (
+  with leased as (
     update tasks set holder = request->>'holder', "visibleAt" = at + (request->>'leaseMs')::bigint,
         "delayMs" = (request->>'leaseMs')::bigint, token = token + 1, admission = case when "firstKey" is not null then 'admitted' end
       where id = any(given) returning *
   )
-  select jsonb_agg(to_jsonb(l) order by b."visibleAt", b.seq) into answer from leased l join before b using (id);
+  select jsonb_agg(to_jsonb(l) order by array_position(given, l.id)) into answer from leased l;
   return coalesce(answer, '[]');
 end $body$;`;
 
@@ -51,8 +52,8 @@ export const QUEUE_OF_TASK = `case when kind in ('timer', 'message') then 'steps
       when "firstKey" is not null then 'limited' else 'free' end`;
 
 /**
- * Of these tasks, those whose holder has vanished become suspects, or dead letters; suspects go to their line, or are like
- * others where their crash is long ago. Answers whether there was any.
+ * Settles tasks whose holder vanished: they become suspects, or dead letters; suspects go to their line, or become
+ * normal tasks when their crash is long ago. Returns whether any task changed.
  */
 const missHolders = `
 create or replace function paystate_miss_@(given text[], request jsonb, at bigint) returns boolean language plpgsql as $body$
@@ -74,11 +75,14 @@ begin
         case when holder is not null then at when "crashedAt" + ${SUSPECT_MS} > at then "crashedAt" when crashes > 1 then at end as crashed
       from tasks where id = any(given) and (holder is not null or "crashedAt" is not null)
     ) c
-    where id = c.changed_id;
+    where ${sought("id", "c.changed_id")};
   return found;
 end $body$;`;
 
-/** Parks what asks for room, takes the room of what nobody claims, and admits what has room then: of keys that nobody locks. */
+/**
+ * Parks tasks that ask for room, takes the room of unclaimed tasks, and admits tasks with room: under keys that nobody
+ * locks.
+ */
 const settleLimits = `
 create or replace function paystate_settle_@(request jsonb, knows text[], at bigint) returns void language plpgsql as $body$
 #variable_conflict use_column
@@ -111,8 +115,8 @@ begin
 end $body$;`;
 
 /**
- * The suspect whose turn it is, locked with the rooms of its keys. None while another one is held, or while another claim
- * looks for one or has those rooms.
+ * The suspect whose turn it is, locked with the rooms of its keys. None while a suspect is held, or while a concurrent
+ * claim looks for a suspect or holds those rooms.
  */
 const suspectInTurn = `
 create or replace function paystate_suspect_@(request jsonb, at bigint) returns tasks language plpgsql as $body$
@@ -142,7 +146,8 @@ end $body$;`;
 
 /** Due tasks, leased to one holder. */
 const claimTasks = `
-create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql as $body$
+create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql
+${KEPT_PLANS} as $body$
 #variable_conflict use_column
 declare
   at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
@@ -193,6 +198,7 @@ begin
       free := free - 1;
     end if;
   end loop;
+  due := array(select id from tasks where id = any(due) order by "visibleAt", seq);
   tasks_claimed := tasks_claimed || paystate_lease_@(request, at, due);
   return jsonb_build_object('now', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
     'tasks', tasks_claimed);
@@ -200,16 +206,18 @@ end $body$;`;
 
 /** Extends what is still held, takes back suspects that were given to no other since; answers the ids of the rest. */
 const extendLeases = `
-create or replace function paystate_heartbeat_@(request jsonb) returns jsonb language plpgsql as $body$
+create or replace function paystate_heartbeat_@(request jsonb) returns jsonb language plpgsql
+${KEPT_PLANS} as $body$
 #variable_conflict use_column
 declare
   at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
   held text[];
 begin
   held := array(
-    select t.id from tasks t join jsonb_array_elements(request->'tasks') b
-      on t.id = b->>'id' and t.token = (b->>'token')::bigint
-    where t.holder is not null or ${IN_LINE} order by t.id for update of t
+    select t.id from (
+      select b->>'id' as id, (b->>'token')::bigint as token from jsonb_array_elements(request->'tasks') b order by 1
+    ) b cross join lateral
+      (select id from tasks where id = b.id and token = b.token and (holder is not null or ${IN_LINE}) for update) t
   );
   update tasks set "visibleAt" = at + (request->>'leaseMs')::bigint, "delayMs" = (request->>'leaseMs')::bigint,
       holder = coalesce(holder, request->>'holder'),
@@ -223,7 +231,8 @@ end $body$;`;
 
 /** Gives one task back. */
 const releaseTask = `
-create or replace function paystate_release_@(request jsonb) returns boolean language plpgsql as $body$
+create or replace function paystate_release_@(request jsonb) returns boolean language plpgsql
+${KEPT_PLANS} as $body$
 #variable_conflict use_column
 declare
   released record;
@@ -247,7 +256,8 @@ end $body$;`;
 
 /** Moves tasks of a page that wait longer than their delay, since the clock was set back; answers where the next page begins. */
 const moveDelayed = `
-create or replace function paystate_move_@(request jsonb) returns jsonb language plpgsql as $body$
+create or replace function paystate_move_@(request jsonb) returns jsonb language plpgsql
+${KEPT_PLANS} as $body$
 declare
   at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
   page text[] := array(select id from tasks where id > request->>'after' order by id limit ${PAGE});

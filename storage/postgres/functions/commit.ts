@@ -1,13 +1,14 @@
-/** In the database: a group of commits, together or each on its own, by one function. */
+/** The database function that commits a group, together or each commit on its own. */
 import { engineTables } from "../../engine-tables.ts";
 import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";
 import { CLOCK } from "../database-clock.ts";
 import { dueOf } from "./due.ts";
+import { FENCED, KEPT_PLANS, sought } from "./kept-plans.ts";
 import { noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
-/** One write to a table of the caller; false refuses it. */
+/** Applies a write to a table of the caller; false refuses the write. */
 const applyWrite = `
 create or replace function paystate_write_@(write jsonb, statements jsonb) returns boolean language plpgsql as $body$
 declare
@@ -66,8 +67,8 @@ const ARMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Arms tasks. Those with limits are parked, and admitted at the end of the group. Of them only a message gets its lease, where
- * no other of its key is still to be done.
+ * Arms tasks. Those with limits are parked, and admitted at the end of the group. Among them only a message gets its
+ * lease, if no earlier message of its key is unfinished.
  */
 const arm = `with given as (
       select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
@@ -75,7 +76,7 @@ const arm = `with given as (
         jsonb_populate_record(null::tasks, e.task) r
     ), placed as (
       select g.*, g.holder is not null and g."firstKey" is not null and (g.kind <> 'message' or g.turn > 1 or exists (
-        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey")) as waits
+        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey" ${FENCED})) as waits
       from given g
     ), added as (
       insert into tasks (${listed(taskColumns)})
@@ -89,9 +90,10 @@ const arm = `with given as (
     parked := parked || waiting;`;
 
 /**
- * What one commit does, or several that are in nobody's way: each kind of change is one statement for all of them, which
- * costs a third of one for each. Raises what refuses it. Adds the keys that tasks have left or ask for room in, and what was
- * armed without its lease. Tasks and instances come in the order of their ids, and are taken in it.
+ * Applies one commit, or several commits that do not touch the same rows: one statement for each kind of change, at a
+ * third of the cost of a statement for each commit. Raises the reason of a refusal. Adds the keys whose room tasks have
+ * left or ask for, and the tasks armed without a lease. Tasks and instances come sorted by id, and are locked in this
+ * order.
  */
 const applyParts = `
 create or replace function paystate_apply_@(
@@ -108,15 +110,17 @@ declare
 begin
   -- The first keys are locked, and what is parked in one of them leaves no room.
   if parts ? 'behind' then
-    delete from tasks using ${eachOf("behind", "task text, head text")}, tasks head
-      where tasks.id = one.task and head.id = one.head and tasks."firstKey" = head."firstKey"
-        and tasks.kind = 'message' and tasks.admission = 'parked' and tasks."deadAt" is null;
+    delete from tasks where id = any(array(
+      select t.id from ${eachOf("behind", "task text, head text")}
+        cross join lateral (select * from tasks where id = one.task ${FENCED}) t
+        cross join lateral (select "firstKey" from tasks where id = one.head ${FENCED}) head
+        where t."firstKey" = head."firstKey" and t.kind = 'message' and t.admission = 'parked' and t."deadAt" is null));
     get diagnostics counted = row_count;
     if counted < jsonb_array_length(parts->'behind') then ${refuse("'token'")} end if;
   end if;
   if parts ? 'consumes' then
     ${notedAll(`delete from tasks using ${eachOf("consumes", "task text, token bigint")}
-      where tasks.id = one.task and tasks.token = one.token and tasks.token > 0`)}
+      where ${sought("tasks.id", "one.task")} and tasks.token = one.token and tasks.token > 0`)}
     if counted < jsonb_array_length(parts->'consumes') then ${refuse("'token'")} end if;
   end if;
   for each in select * from jsonb_array_elements(parts->'retries') loop
@@ -142,19 +146,21 @@ begin
         "updatedAt" = s.at, version = i.version + coalesce(s.steps, 1)
       from jsonb_to_recordset(parts->'steps') as s(id text, after text, stamp text, steps int, workflow text, hash text,
         status text, snapshot text, at bigint)
-      where i.id = s.id and i.stamp = s.after;
+      where ${sought("i.id", "s.id")} and i.stamp = s.after;
     get diagnostics counted = row_count;
     if counted < jsonb_array_length(parts->'steps') then ${refuse("'step'")} end if;
   end if;
   if parts ? 'removes' then
     with gone as (
-      delete from instances i using ${eachOf("removes", "id text, life text")}
-        where i.id = one.id and i.life = one.life and i.status = 'done'
-          and not exists (select 1 from instances child where child.parent = i.id and child.status = 'active')
-          and not exists (select 1 from tasks where tasks.instance = i.id)
-          and not exists (select 1 from watches where watches.instance = i.id)
-        returning i.id
-    ), forgotten as (delete from history using gone where history.instance = gone.id)
+      delete from instances where id = any(array(
+        select i.id from ${eachOf("removes", "id text, life text")}
+          cross join lateral (select * from instances where id = one.id for update) i
+          where i.life = one.life and i.status = 'done'
+            and not exists (select 1 from instances child where child.parent = i.id and child.status = 'active' ${FENCED})
+            and not exists (select 1 from tasks where tasks.instance = i.id ${FENCED})
+            and not exists (select 1 from watches where watches.instance = i.id ${FENCED})))
+        returning id
+    ), forgotten as (delete from history using gone where ${sought("history.instance", "gone.id")})
     select count(*) into counted from gone;
     if counted < jsonb_array_length(parts->'removes') then ${refuse("'step'")} end if;
   end if;
@@ -181,11 +187,11 @@ begin
   end if;
   if parts ? 'disarms' then
     ${notedAll(`delete from tasks using ${eachOf("disarms", "instance text, timer text")}
-      where tasks.instance = one.instance and tasks.name = one.timer and kind in ('timer', 'invocation')`)}
+      where ${sought("tasks.instance", "one.instance")} and tasks.name = one.timer and kind in ('timer', 'invocation')`)}
   end if;
   if parts ? 'adopts' then
     update tasks t set workflow = one.workflow from ${eachOf("adopts", "instance text, workflow text")}
-      where t.instance = one.instance and t.workflow <> one.workflow;
+      where ${sought("t.instance", "one.instance")} and t.workflow <> one.workflow;
   end if;
   for each in select * from jsonb_array_elements(parts->'amends') loop
     ${notedAll(`update tasks set name = each->>'name', payload = each->>'payload', holder = null,
@@ -197,7 +203,8 @@ begin
   end if;
   if parts ? 'unwatches' then
     delete from watches using ${eachOf("unwatches", "kind text, key text, instance text")}
-      where watches.kind = one.kind and watches.key = one.key and watches.instance = one.instance;
+      where ${sought("watches.kind", "one.kind")} and ${sought("watches.key", "one.key")}
+          and ${sought("watches.instance", "one.instance")};
   end if;
   if parts ? 'watches' then
     insert into watches select * from jsonb_populate_recordset(null::watches, parts->'watches')
@@ -208,23 +215,20 @@ begin
   end if;
 end $body$;`;
 
-/** What the runs of a group name, by a path into each of them. */
+/** The names in the runs of a group, by a path into each run. */
 const named = (path: string): string =>
   `jsonb_array_elements_text(jsonb_path_query_array(runs, '$[*].${path}'))`;
 
 /**
- * A group of commits. One run is all or nothing: it ends with the error that refuses it. Of several, each is a commit with a
- * subtransaction of its own, which takes back that one alone. Whatever they touch is locked in one order before the first:
- * the first keys of tasks that are armed, ended, retried, dropped, amended or disarmed (the keys of a task never change, so
- * they are read before), then names, rows of the caller's tables, tasks and instances. The row of the writer tells
- * afterwards what became of the group, should its answer be lost.
- *
- * Plans are kept for a session. One that was made while a table was small would scan it when it is large, so plans without
- * an index are given a price that is never paid; and without JIT, which compiles whatever has a high price, for 0.1 s each.
+ * Commits a group. A single run is all or nothing: a refusal ends the run with an error. With several runs, each commit
+ * has its own subtransaction, which a refusal takes back alone. All touched rows are locked in a fixed order before the
+ * first run: the first keys of tasks that are armed, ended, retried, dropped, amended or disarmed (the keys of a task
+ * never change, so they are read before), then names, rows of the caller's tables, tasks and instances. The row of the
+ * writer tells afterwards whether the group was applied, should its answer be lost.
  */
 const commitGroup = `
 create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql
-set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
+${KEPT_PLANS} as $body$
 #variable_conflict use_column
 declare
   statements jsonb := batch->'statements';

@@ -1,4 +1,4 @@
-/** In the database: when a task is due that is given back, retried or amended. */
+/** SQL for the due time of a task that is given back, retried or amended. */
 import { CLOCK } from "../database-clock.ts";
 
 export const dueOf = (given: string): string => `"dueAt" = (${given}->>'dueAt')::bigint,

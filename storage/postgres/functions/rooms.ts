@@ -1,4 +1,4 @@
-/** In the database: locks in one order, and the rooms of limits. */
+/** Database functions for limits: locks in one order, and the rooms of keys. */
 import { MAX_HEADS } from "../../limits.ts";
 
 /** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */
@@ -15,7 +15,10 @@ begin
   end loop;
 end $body$;`;
 
-/** So many first keys are locked one by one. The server has room for some thousand locks; a commit with more keys locks all there are. */
+/**
+ * A commit with at most this many first keys locks them one by one. The server has room for some thousand locks; a
+ * commit with more keys locks the whole of all keys.
+ */
 const MAX_KEYS = 1_000;
 
 const hashOf = (name: string): string => `hashtextextended(current_schema() || ${name}, 0)`;

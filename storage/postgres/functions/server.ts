@@ -1,9 +1,12 @@
-/** In the database: which server this is, so that no process goes on writing to another one than before without noticing. */
+/**
+ * The database function that identifies the server, so that a process notices when a different server answers its
+ * writes.
+ */
 import { OTHER_SERVER } from "./states.ts";
 
 /**
- * The identity of the server and its timeline, which grows with each promotion; null where the role or the provider hides
- * them. Refuses what comes from a process that knows another pair.
+ * The identity of the server and its timeline, which grows with each promotion; null where the role or the provider
+ * hides them. Refuses a process that knows a different pair.
  */
 export const server = `
 create or replace function paystate_server_@(known text) returns text language plpgsql as $body$

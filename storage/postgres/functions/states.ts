@@ -1,10 +1,10 @@
-/** The states by which the functions of the database tell what became of a group. */
+/** SQLSTATE codes with which the database functions report the fate of a group. */
 
-/** Refusals of items travel as an error of this state, which takes back what the item did so far. */
+/** Refuses a commit: the error takes back the changes of the commit. */
 export const REFUSED = "PS001";
 
-/** The state of the error that ends a group which its writer has given up meanwhile. */
+/** Refuses a group that its writer has given up meanwhile. */
 export const GIVEN_UP = "PS002";
 
-/** The state of the error that refuses a process which knows another server, or another timeline of this one. */
+/** Refuses a process that knows a different server, or a different timeline of this server. */
 export const OTHER_SERVER = "PS003";

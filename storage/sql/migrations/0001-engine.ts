@@ -50,7 +50,7 @@ export const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> 
     value: "text",
     cause: "text?",
   },
-  // What the caller brings, and what was done with it.
+  // The caller's tables, and their migrations.
   paystateTables: { name: "text", definition: "text", migrations: "integer" },
 };
 
@@ -71,7 +71,7 @@ const indexes: readonly string[] = [
   `watches_by_instance_kind_key on watches (instance, kind, key)`,
   `instances_by_workflow_status_id on instances (workflow, status, id)`,
   `"instances_by_createdAt_id" on instances ("createdAt", id)`,
-  // What has ended, by the time at which it did: an instance enters it once, with its last step.
+  // Ended instances by the time of their end: an instance enters the index once, with its last step.
   `instances_finished on instances ("updatedAt", id) where status = 'done'`,
   // A claim seeks in the next three, one for each queue, a lane's next slot in the fourth; the dead are in none of them.
   `tasks_steps on tasks (workflow, "visibleAt", seq)
@@ -90,7 +90,7 @@ const indexes: readonly string[] = [
 export const engine = ({ table, sequencedTable }: SchemaDialect): readonly string[] => [
   ...Object.entries(tables).map(([name, columns]) => {
     const parts = { columns, key: keys[name] ?? ["id"] };
-    // Tasks of one time are distinguished by the order in which they came.
+    // Tasks of the same time are ordered by their arrival.
     return name === "tasks" ? sequencedTable(name, parts) : table(name, parts);
   }),
   ...indexes.map((index) => `create index ${index}`),

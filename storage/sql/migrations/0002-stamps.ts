@@ -1,13 +1,13 @@
 /**
- * Each step has a stamp, each instance the stamp of its start, its life. What is there gets stamps that no step makes: the
- * life is drawn by chance, and the steps are its life with their number. Tables are made anew, for a program of before has to
- * fail at them: its steps would leave the stamp as it was.
+ * Gives every step a stamp, and every instance a life, the stamp of its first step. Existing instances get stamps that
+ * no step makes: the life is random, and the stamp of a step is the life with the step's number. The tables are made
+ * anew so that older programs fail: their steps would leave the stamp unchanged.
  */
 import type { Column } from "../../table.ts";
 import { tables } from "./0001-engine.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
-/** What is long stands at the end: a database reads past it to find the rest. */
+/** Long columns come last: a database reads past them to find the rest. */
 const instances: Readonly<Record<string, Column>> = {
   id: "text",
   workflow: "text",

@@ -1,4 +1,7 @@
-/** Limits by key in place of lanes: a lane is the last key of a task, its group the first. What waits asks for room once it is due. */
+/**
+ * Limits by key in place of lanes: a lane is the last key of a task, its group the first. Waiting tasks ask for room
+ * once they are due.
+ */
 import type { SchemaDialect } from "./dialect.ts";
 
 /** How many tasks of a group of lanes may have room from now on. */

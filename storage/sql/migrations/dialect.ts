@@ -1,4 +1,7 @@
-/** Where the databases differ in a schema: the types of columns, where null stands in an index, the options of tables, and how tables are listed. */
+/**
+ * Differences between the databases' schemas: types of columns, the place of null in an index, options of tables, and
+ * the listing of tables.
+ */
 import { type RawBuilder, sql } from "kysely";
 import { type Field, fieldsOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
@@ -6,24 +9,24 @@ import { listed, quoted, type Statement, statement } from "../statement.ts";
 
 type Columns = Readonly<Record<string, Column>>;
 
-/** What makes up a table besides its name. */
-export interface TableParts {
+/** The parts of a table besides its name. */
+interface TableParts {
   readonly columns: Columns;
   readonly key: readonly string[];
 }
 
-/** A table that is there, and what it becomes. */
-export interface RemadeTable extends TableParts {
-  /** A query that gives its rows, their values in the order of the columns. */
+/** An existing table, and its new form. */
+interface RemadeTable extends TableParts {
+  /** A query that returns the rows, with values in the order of the columns. */
   readonly rows: string;
 }
 
-/** An index that is there: one that is not valid serves and guards nothing. */
+/** An existing index: an invalid index serves no read and enforces nothing. */
 export interface FoundIndex {
   readonly table: string;
   readonly name: string;
   readonly valid: number;
-  /** By a session that lives. */
+  /** 1 while a living session builds the index. */
   readonly building: number;
 }
 
@@ -31,7 +34,7 @@ export interface FoundIndex {
 export interface SchemaDialect {
   /** The type of a column of each kind. */
   readonly types: { readonly [K in ColumnKind]: string };
-  /** What an index says of a column in which null stands before all values. */
+  /** The index clause for a column in which null comes before all values. */
   readonly nullsFirst: string;
   /** Creates a table. */
   readonly table: (name: string, parts: TableParts) => string;
@@ -50,7 +53,7 @@ export interface SchemaDialect {
   readonly tableNames: (schema?: string) => RawBuilder<{ readonly name: string }>;
   /** The columns of every table. */
   readonly columns: (schema?: string) => RawBuilder<{ readonly table: string; readonly column: string }>;
-  /** What is unique in every table: the names of the columns, with a space between them. */
+  /** The unique keys of every table: the names of their columns, separated by spaces. */
   readonly uniques: (schema?: string) => RawBuilder<{ readonly table: string; readonly columns: string }>;
   /** Every index, and whether it can be used. */
   readonly indexes: Statement<object, FoundIndex>;

@@ -1,7 +1,7 @@
 /**
- * Every migration in order, and how to bring a database up to the last. Released ones stay; new ones go below. The name of a
- * migration says the oldest program that can work on beside it, `0007-what-beside-0004`: one that knows all up to 0004. A name
- * without that says that none can which does not know the migration itself.
+ * All migrations in order, and the upgrade of a database to the last. Released migrations stay; add new ones below. The
+ * name of a migration says the oldest program that can work on beside it: `0007-what-beside-0004` allows programs that
+ * know all migrations up to 0004. A name without `beside` allows only programs that know the migration itself.
  */
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
@@ -21,7 +21,7 @@ const migrations = {
   "0005-delays": delays,
 };
 
-/** What a database has that holds the tables of payments beside those of the engine, as none has been released. */
+/** The migration of databases with the tables of payments beside those of the engine, none of which was released. */
 const BEFORE_TABLES = "0001-initial";
 
 /** The last that this program knows. */
@@ -34,8 +34,9 @@ const MIGRATIONS_TABLE = "paystateMigrations";
 /**
  * Looks at what was applied before, in one schema where the database has several.
  * @returns whether the database has every migration; if not, `migrate` it under a lock.
- * @throws StorageUnusable `newer_schema` when it has one beside which this program cannot work, `old_schema` when it is
- * of the time before callers brought their tables, or is not what its migrations make today, `foreign_database` when it has tables but none of ours.
+ * @throws StorageUnusable `newer_schema` when a migration excludes this program, `old_schema` when the schema is older
+ * than callers' tables, or differs from the result of its migrations, `foreign_database` when it has tables but none of
+ * ours.
  */
 export async function isCurrent(
   db: Kysely<unknown>,
@@ -103,7 +104,7 @@ export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schem
     migrationTableName: MIGRATIONS_TABLE,
     migrationLockTableName: "paystateMigrationLock",
     disableTransactions: true,
-    // Else the tables of another schema would be taken for those of this one.
+    // Otherwise tables of a different schema would be mistaken for tables of this schema.
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   });
   const { error } = await migrator.migrateToLatest();

@@ -1,12 +1,12 @@
-/** Whether the tables of the engine are there as this program uses them, whatever migrations have been noted. */
+/** Checks that the engine's tables have the form that this program uses, whatever migrations have been noted. */
 import type { Kysely } from "kysely";
 import { engineTables } from "../../engine-tables.ts";
 import { StorageUnusable } from "../../storage-unusable.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
 /**
- * Other tables, columns and indexes may be there: of a host, of an administrator, of another program.
- * @throws StorageUnusable `old_schema` that names what is missing.
+ * Further tables, columns and indexes may exist: of a host, of an administrator, of other programs.
+ * @throws StorageUnusable `old_schema` with the missing part.
  */
 export async function assertNeeds(
   db: Kysely<unknown>,

@@ -9,8 +9,8 @@ import { checkEndpoints } from "../../../src/cli/doctor/check-endpoints.ts";
 import { checkMasterSecrets } from "../../../src/cli/doctor/check-master-secrets.ts";
 import { checkPurses } from "../../../src/cli/doctor/check-purses.ts";
 import { checkWitnesses } from "../../../src/cli/doctor/check-witnesses.ts";
-import { checkWork, type StoredWork } from "../../../src/cli/doctor/check-work.ts";
-import { LedgerUnavailable, type EndpointStanding } from "../../../src/ledger/ledger.ts";
+import { checkWork, type WorkHealth } from "../../../src/cli/doctor/check-work.ts";
+import { LedgerUnavailable, type EndpointStatus } from "../../../src/ledger/ledger.ts";
 import type { PurseBody } from "../../../src/payments/purses/purses.ts";
 import type { Diagnosis } from "../../../src/service/diagnosis.ts";
 import { leaveNothing, newDataFolder, runCommand } from "../command.ts";
@@ -20,7 +20,7 @@ afterAll(leaveNothing);
 const NOW = 1_800_000_000_000;
 const OURS = "ours";
 
-const endpoint = (name: string, told: Partial<EndpointStanding> = {}): EndpointStanding => ({
+const endpoint = (name: string, told: Partial<EndpointStatus> = {}): EndpointStatus => ({
   endpoint: name,
   genesisHash: OURS,
   slot: 1_000,
@@ -30,7 +30,7 @@ const endpoint = (name: string, told: Partial<EndpointStanding> = {}): EndpointS
   ...told,
 });
 
-const silent = (name: string): EndpointStanding =>
+const silent = (name: string): EndpointStatus =>
   endpoint(name, {
     genesisHash: null,
     slot: null,
@@ -38,7 +38,7 @@ const silent = (name: string): EndpointStanding =>
     trouble: { endpoint: name, kind: "unreachable", code: null, message: "no connection" },
   });
 
-const diagnosis = (...endpoints: readonly EndpointStanding[]): Diagnosis => ({
+const diagnosis = (...endpoints: readonly EndpointStatus[]): Diagnosis => ({
   genesisHash: OURS,
   masterSecrets: [],
   endpoints,
@@ -79,7 +79,7 @@ describe("chain", () => {
 });
 
 describe("endpoints", () => {
-  const verdicts = (...endpoints: readonly EndpointStanding[]) =>
+  const verdicts = (...endpoints: readonly EndpointStatus[]) =>
     checkEndpoints(diagnosis(...endpoints)).map(({ verdict, check }) => [check, verdict]);
 
   test("each is told by its name, and 50 slots behind are fine", () => {
@@ -188,7 +188,7 @@ describe("purses", () => {
 });
 
 describe("stored work", () => {
-  const rest: StoredWork = {
+  const rest: WorkHealth = {
     storage: "ok",
     overdueMs: 0,
     deadLetters: 0,
@@ -197,7 +197,7 @@ describe("stored work", () => {
     unprovable: 0,
     attention: 0,
   };
-  const troubles = (work: Partial<StoredWork>) =>
+  const troubles = (work: Partial<WorkHealth>) =>
     checkWork({ ...rest, ...work })
       .filter(({ verdict }) => verdict !== "ok")
       .map(({ check, verdict }) => [check, verdict]);

@@ -1,6 +1,6 @@
 /** Payments for the cases of the ledger contract. */
 import { agreed } from "../../../src/ledger/agreed.ts";
-import type { Agreed } from "../../../src/ledger/belief.ts";
+import type { Evidence } from "../../../src/ledger/belief.ts";
 import assert from "node:assert/strict";
 import bs58 from "bs58";
 import type { Address } from "../../../src/address.ts";
@@ -57,7 +57,7 @@ export function reference(): Uint8Array {
 }
 
 /** A payment as it is when its first byte may leave, with the last height that its builder was told. */
-export type Ready = Agreed<VerifiedPayment> & Attempt & { readonly payment: DeclaredPayment };
+export type Ready = Evidence<VerifiedPayment> & Attempt & { readonly payment: DeclaredPayment };
 
 /** Builds, signs and verifies a payment. Broadcasts nothing. */
 export async function ready(

@@ -169,6 +169,24 @@ const reads: readonly StorageContractCase[] = [
       ["2"],
     );
   }),
+  given("rows that have one of several values are found in one read, each once", async ({ storage }) => {
+    await storage.install([orders]);
+    await commits(storage, placing("3"), placing("1", { shop: "s" }), placing("2", { customer: "bob" }));
+    const read = (query: object) => storage.find({ table: orders, ...query }).then(numbers);
+    assert.deepEqual(await read({ anyOf: ["number", ["2", "9", "3", "3"]] }), ["3", "2"]);
+    assert.deepEqual(await read({ anyOf: ["number", ["3", "2"]], index: "key", limit: 1 }), ["2"]);
+    assert.deepEqual(await read({ anyOf: ["customer", ["ann", "\"'"]], index: "key" }), ["1", "3"]);
+    assert.deepEqual(
+      await read({ anyOf: ["shop", ["s"]], index: "ofCustomer", equals: { customer: "ann" } }),
+      ["1"],
+    );
+    assert.deepEqual(await read({ anyOf: ["number", []] }), []);
+    const many = range(3_000).map((n) => `none ${n}`);
+    assert.deepEqual(await read({ anyOf: ["number", [...many, "1"]] }), ["1"]);
+    for (const field of ["lines", "receipt", "total", "lost"]) {
+      await assert.rejects(read({ anyOf: [field, ["1"]] }), TypeError);
+    }
+  }),
   given(
     "rows that are equal in an index stand as they were inserted, also when they changed",
     async (handles) => {

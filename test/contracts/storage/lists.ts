@@ -1,7 +1,8 @@
 /** The storage contract on lists that are read in pages. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../src/payments/records.ts";
-import type { Place, PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import type { PaymentTables } from "../../../src/payments/tables.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import type { ListKey } from "../../../src/payments/tables/read.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { asAddress, nullRows } from "./rows.ts";
 import { ids, put, range } from "./samples.ts";
@@ -13,12 +14,12 @@ const transaction = (id: string, changes: Partial<PaymentTables["transactions"]>
 
 /** The whole list, page by page. */
 async function pagesOf(
-  read: (below: Place | null) => Promise<readonly Place[]>,
+  read: (below: ListKey | null) => Promise<readonly ListKey[]>,
 ): Promise<readonly (readonly string[])[]> {
   const pages: string[][] = [];
-  let below: Place | null = null;
+  let below: ListKey | null = null;
   for (;;) {
-    const page: readonly Place[] = await read(below);
+    const page: readonly ListKey[] = await read(below);
     if (page.length === 0) return pages;
     const isNew = pages.flat().every((id) => !ids(page).includes(id));
     assert.ok(isNew, `a page holds what was told before: ${ids(page).join(", ")}`);
@@ -32,7 +33,7 @@ const transactions: readonly StorageContractCase[] = [
     const times = { a: 5, b: 5, c: 9, d: 5, e: 1, f: Number.MAX_SAFE_INTEGER };
     const rows = Object.entries(times).map(([id, createdAt]) => transaction(id, { createdAt }));
     await put(storage, { writes: [...rows, transaction("other", { accountId: "b", createdAt: 6 })] });
-    const read = (below: Place | null) => storage.transactionsOf("a", null, { below, limit: 2 });
+    const read = (below: ListKey | null) => storage.transactionsOf("a", null, { below, limit: 2 });
     assert.deepEqual(await pagesOf(read), [
       ["f", "c"],
       ["d", "b"],
@@ -134,7 +135,7 @@ const others: readonly StorageContractCase[] = [
     await put(storage, {
       writes: [delivery("a", 1), delivery("b", 1), delivery("c", 2), delivery("d", 0), delivery("x", 1, "v")],
     });
-    const read = (below: Place | null) => storage.deliveriesTo("w", { below, limit: 3 });
+    const read = (below: ListKey | null) => storage.deliveriesTo("w", { below, limit: 3 });
     assert.deepEqual(await pagesOf(read), [["c", "b", "a"], ["d"]]);
     assert.equal((await storage.delivery("x"))?.webhookId, "v");
     assert.equal(await storage.delivery("0"), null);

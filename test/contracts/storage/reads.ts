@@ -1,6 +1,6 @@
 /** The storage contract on the named reads, and on the inserts that count before they insert. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../src/payments/records.ts";
+import type { PaymentTables } from "../../../src/payments/tables.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { asAddress, fullRows, nullRows } from "./rows.ts";

@@ -1,6 +1,6 @@
 /** The storage contract on what is old: finding what has ended, and removing rows and instances. */
 import assert from "node:assert/strict";
-import type { InstanceListing, InstanceRecord } from "../../../storage/storage.ts";
+import type { InstanceListQuery, InstanceRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows } from "./rows.ts";
@@ -33,7 +33,7 @@ export const retentionCases: readonly StorageContractCase[] = [
     await ended(storage, { c: 20, b: 10, a: 20, late: 31 });
     await put(storage, { starts: [startOf("active", { createdAt: 0 })] });
     await put(storage, { starts: [startOf("born done", { createdAt: 5, status: "done", workflow: "x@1" })] });
-    const found = async (page: Partial<Extract<InstanceListing, { readonly order: "ended" }>>) =>
+    const found = async (page: Partial<Extract<InstanceListQuery, { readonly order: "ended" }>>) =>
       idsOf(await other.list({ order: "ended", until: 30, after: null, limit: 9, ...page }));
     assert.deepEqual(await found({}), ["born done", "b", "a", "c"]);
     assert.deepEqual(await found({ limit: 2 }), ["born done", "b"]);

@@ -1,6 +1,6 @@
 /** Small commits and rows that the cases of the storage contract are written with. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../src/payments/records.ts";
+import type { PaymentTables } from "../../../src/payments/tables.ts";
 import type {
   ClaimedTask,
   ClaimRequest,

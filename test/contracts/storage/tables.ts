@@ -1,6 +1,6 @@
 /** The storage contract on the tables of the payment service: round trips and refused writes. */
 import assert from "node:assert/strict";
-import type { PaymentTables, TableName } from "../../../src/payments/records.ts";
+import type { PaymentTables, TableName } from "../../../src/payments/tables.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows, nullRows } from "./rows.ts";

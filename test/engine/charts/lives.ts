@@ -9,7 +9,7 @@ import {
   type Engine,
 } from "paystate/engine";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import type { PaymentTables } from "../../../src/payments/records.ts";
+import type { PaymentTables } from "../../../src/payments/tables.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { turns } from "../../kit/engine-world.ts";

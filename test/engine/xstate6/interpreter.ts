@@ -1,5 +1,5 @@
 /**
- * The ports `ChartInterpreter` and `Chart` for XState 6, which proves that the engine knows no XState 5. It needs public
+ * The ports `ChartSourceReader` and `Chart` for XState 6, which proves that the engine knows no XState 5. It needs public
  * exports of version 6 only: pure transitions, effects as data, and children that are restored by their addresses.
  *
  * What 6.0.0-alpha.52 cannot do in that way: a pure transition knows no parent, so a child tells its parent by its output
@@ -23,18 +23,18 @@ import type { EventObject } from "xstate";
 import type {
   ActionBody,
   ActorSource,
-  ChartInterpreter,
+  ChartSourceReader,
   ChartParts,
 } from "../../../src/engine/chart-interpreter.ts";
 import {
-  CannotArrive,
+  ArrivalError,
   STOP,
   type ArrivalStep,
   type Chart,
   type ChartAction,
   type ChartSnapshot,
   type ChartStep,
-  type ChildEnd,
+  type ChildEndEvent,
   type ChildLink,
   type EventAddress,
   type ParentLink,
@@ -46,7 +46,7 @@ const MAX_MICROSTEPS = 100;
 /** Version 6 gives a timer without an id one that counts from 0 in each of our steps. */
 const UNNAMED_TIMER = "xstate.timer.auto.";
 
-export const xstate6: ChartInterpreter<AnyStateMachine> = {
+export const xstate6: ChartSourceReader<AnyStateMachine> = {
   read(machine) {
     machine.options = { ...machine.options, maxIterations: MAX_MICROSTEPS };
     const parts = readParts(machine);
@@ -144,7 +144,7 @@ class XState6Chart implements Chart {
 
   step(before: ChartSnapshot, event: EventObject): ChartStep | null {
     if (before.status !== "active") return null;
-    const { $run: run, ...seen } = event as ChildEnd;
+    const { $run: run, ...seen } = event as ChildEndEvent;
     if (run !== undefined && before.children?.[seen.actorId]?.run !== run) return null;
     const restored = this.#restored(before);
     const given = event.type === STOP.type ? { type: "@xstate.stop" } : seen;
@@ -158,7 +158,7 @@ class XState6Chart implements Chart {
   }
 
   arrive(): ArrivalStep {
-    throw new CannotArrive("value", "charts of version 6 do not migrate yet");
+    throw new ArrivalError("value", "charts of version 6 do not migrate yet");
   }
 
   #restored({ value, context, history = {}, children = {} }: ChartSnapshot): Snapshot6 {

@@ -25,14 +25,14 @@ export const CHART_BREAKS: readonly Break[] = [
   },
   {
     property: "what came in never shrinks",
-    file: "machines/deposit-levels.ts",
+    file: "machines/deposit-tally.ts",
     text: "return now > before ? now : before;",
     replacement: "return now;",
     tests: ["machines/deposit-address.test.ts"],
   },
   {
     property: "a reading from before the last payment is no news",
-    file: "machines/deposit-levels.ts",
+    file: "machines/deposit-tally.ts",
     text: "return slot >= settledSlot;",
     replacement: "return slot >= 0 || settledSlot >= 0;",
     tests: ["machines/deposit-address.test.ts"],

@@ -2,7 +2,7 @@
 import type { Break } from "../break.ts";
 
 const WORKER = "src/engine/worker.ts";
-const IN_HAND = "src/engine/tasks-in-hand.ts";
+const IN_HAND = "src/engine/held-task-list.ts";
 const STOPPING = ["engine/stopping.test.ts"];
 
 export const ENGINE_BREAKS: readonly Break[] = [
@@ -22,21 +22,21 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "by a clock that was put nothing is removed",
-    file: "src/engine/retention/keep-loop.ts",
+    file: "src/engine/retention/retention-loop.ts",
     text: "if (!this.#isTrusted() || ",
     replacement: "if (",
     tests: ["engine/retention.test.ts"],
   },
   {
     property: "the effect of an ended instance goes on under its new name",
-    file: "src/engine/steps.ts",
+    file: "src/engine/step-handler.ts",
     text: "await this.#queue.commit({ amends });",
     replacement: "",
     tests: ["engine/versions.test.ts"],
   },
   {
     property: "after an outage the heartbeats come before the claims",
-    file: "src/engine/after-outage.ts",
+    file: "src/engine/outage-guard.ts",
     text: "return this.#halfLeaseMs - passed;",
     replacement: "return 0;",
     tests: ["engine/outages.test.ts"],
@@ -71,7 +71,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "a stopped process gives its shards up at once",
-    file: "src/engine/kind-polling.ts",
+    file: "src/engine/watch-kind-loop.ts",
     text: "this.#isClosed = true;\n    await this.#share.giveUp(this.#around.clock.now());",
     replacement: "this.#isClosed = true;",
     tests: ["engine/watches.test.ts", "engine/shards.test.ts"],
@@ -169,7 +169,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "what is meant for an earlier life of an id does not reach the next one",
-    file: "src/engine/steps.ts",
+    file: "src/engine/step-handler.ts",
     text: "return isOfParent && (life === undefined || life === instance.life);",
     replacement: "return isOfParent;",
     tests: ["engine/stamps.test.ts"],
@@ -190,7 +190,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "a child whose id is taken begins under the next one",
-    file: "src/engine/step-commits.ts",
+    file: "src/engine/step-commit-writer.ts",
     text: "const isTaken = await takenIds.found(storage, parts, result);",
     replacement: "const isTaken = false;",
     tests: ["engine/child-ids.test.ts"],
@@ -232,14 +232,14 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "an instance of another chart takes no event that was meant for this one",
-    file: "src/engine/steps.ts",
+    file: "src/engine/step-handler.ts",
     text: "if (isMixedUp) throw mixedUp(instance, sentTo);",
     replacement: "void [isMixedUp, mixedUp];",
     tests: ["engine/refusals.test.ts"],
   },
   {
     property: "what is thrown is no trap",
-    file: "src/engine/tasks-in-hand.ts",
+    file: "src/engine/held-task-list.ts",
     text: "const error = withoutTraps(thrown);",
     replacement: "const error = thrown;",
     tests: ["engine/thrown-values.test.ts"],

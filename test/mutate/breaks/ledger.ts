@@ -81,7 +81,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "M25: payers that fewer witnesses told are asked for again",
-    file: "src/solana/routing/payer-readings.ts",
+    file: "src/solana/routing/payer-reading-cache.ts",
     text: "known.witnesses >= witnesses",
     replacement: "known.witnesses >= 1",
     tests: ["solana/routing/payers-agreement.test.ts"],
@@ -123,14 +123,14 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "the block after the last valid height still takes a transaction",
-    file: "src/solana/testimony.ts",
+    file: "src/solana/endpoint-report.ts",
     text: "this.#finalized.blockHeight > lastValidBlockHeight",
     replacement: "this.#finalized.blockHeight >= lastValidBlockHeight",
     tests: ["solana/evidence.test.ts", "solana/settlement.test.ts"],
   },
   {
     property: "what a node has no history of is not dead",
-    file: "src/solana/testimony.ts",
+    file: "src/solana/endpoint-report.ts",
     text: "if (attempt.firstSlot < firstSlot) findings.set",
     replacement: "if (attempt.firstSlot < 0) findings.set",
     tests: ["solana/evidence.test.ts"],
@@ -208,7 +208,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "an endpoint's rate counts each call of a batch",
-    file: "src/solana/rpc/pace.ts",
+    file: "src/solana/rpc/call-rate-limit.ts",
     text: "interval * calls",
     replacement: "interval",
     tests: ["solana/batches.test.ts", "solana/endpoint-limits.test.ts"],

@@ -5,7 +5,7 @@ const WHO_ACTS = "src/payments/operator/who-acts.ts";
 const HOST_PARTS = "src/payments/host-parts.ts";
 const SILENT = ["payments/silent-parts.test.ts"];
 const RESOLVING = ["payments/operator/resolve.test.ts"];
-const SIGHTINGS = "src/payments/operator/attention/sightings.ts";
+const SIGHTINGS = "src/payments/operator/attention/sighting-list.ts";
 const TOLD = ["payments/operator/attention.test.ts"];
 
 export const OPERATOR_BREAKS: readonly Break[] = [
@@ -32,7 +32,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   },
   {
     property: "M20: what a process sees it says again",
-    file: "src/payments/operator/attention/tell-matters.ts",
+    file: "src/payments/operator/attention/matter-report-writer.ts",
     text: "    const isSaid = await this.#commit(",
     replacement: '    const isSaid = id === "" && await this.#commit(',
     tests: TOLD,
@@ -173,14 +173,14 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   },
   {
     property: "the host may take as long to hear of a matter as its deadline says",
-    file: "src/payments/operator/attention/tell-matters.ts",
+    file: "src/payments/operator/attention/matter-report-writer.ts",
     text: 'name: "onAttention", deadlineMs, call',
     replacement: 'name: "onAttention", deadlineMs: Math.min(deadlineMs, 10_000), call',
     tests: ["payments/operator/attention.test.ts"],
   },
   {
     property: "nobody else tells a matter while the host may still answer",
-    file: "src/payments/operator/attention/tell-matters.ts",
+    file: "src/payments/operator/attention/matter-report-writer.ts",
     text: "now + this.#parts.onAttentionDeadlineMs + TELLING_MS",
     replacement: "now + TELLING_MS",
     tests: ["payments/operator/attention.test.ts"],

@@ -11,7 +11,7 @@ export const QUOTE_BREAKS: readonly Break[] = [
   },
   {
     property: "nothing new is taken by a clock that the chain contradicts",
-    file: "src/payments/intake/intake.ts",
+    file: "src/payments/intake/intake-check.ts",
     text: "if (contradiction !== null) throw",
     replacement: "if (contradiction === 0) throw",
     tests: ["payments/chain-clock.test.ts"],

@@ -5,7 +5,7 @@ const RESERVE = "src/payments/swap-provider/reserve.ts";
 const CANCEL = "src/payments/transactions/cancel-transaction.ts";
 const HAS_DEPOSIT = "src/payments/private/has-deposit.ts";
 const ATTEMPTS = "src/payments/outgoing/watch-attempts.ts";
-const RESENDING = "src/payments/outgoing/resending.ts";
+const RESENDING = "src/payments/outgoing/resend-queue.ts";
 const TRANSACTION_ACTS = "src/payments/operator/transaction-acts.ts";
 const SIGNATURES = "src/payments/wallet/watch-signatures.ts";
 

@@ -44,21 +44,21 @@ export const RESTORED_BREAKS: readonly Break[] = [
   },
   {
     property: "M32: an order that another copy has planned anew is told as paid by its marker alone",
-    file: "src/payments/outgoing/paid-elsewhere.ts",
+    file: "src/payments/outgoing/other-copy-payment.ts",
     text: "return (await plannedElsewhere(this.#with, { deposit, view, words, delegate })) !== null;",
     replacement: "return false;",
     tests: PLANS,
   },
   {
     property: "M32: the refund of another copy is no payment of its recipients",
-    file: "src/payments/outgoing/paid-elsewhere.ts",
+    file: "src/payments/outgoing/other-copy-payment.ts",
     text: "const { delegate } = marker;",
     replacement: "const delegate = null;",
     tests: RELEASES,
   },
   {
     property: "M28: a payout that meets the refund of another copy is given up",
-    file: "src/payments/outgoing/paid-elsewhere.ts",
+    file: "src/payments/outgoing/other-copy-payment.ts",
     text: 'if (!isOwnRefund) return refund === null ? null : "foreclosed";',
     replacement: "if (!isOwnRefund) return null;",
     tests: RELEASES,
@@ -129,7 +129,7 @@ export const RESTORED_BREAKS: readonly Break[] = [
   },
   {
     property: "M32: a plan that becomes another copy's names that copy's payments",
-    file: "src/payments/outgoing/paid-elsewhere.ts",
+    file: "src/payments/outgoing/other-copy-payment.ts",
     text: "writePlan({ ...own, moves, leaves, leftOut })",
     replacement: "writePlan({ ...own, moves })",
     tests: PLANS,
@@ -164,7 +164,7 @@ export const RESTORED_BREAKS: readonly Break[] = [
   },
   {
     property: "M32: a marker names the plan of another copy, whoever lists that plan's transaction",
-    file: "src/payments/outgoing/paid-elsewhere.ts",
+    file: "src/payments/outgoing/other-copy-payment.ts",
     text: "if (plan !== null) return row.kind",
     replacement: "if (plan !== null && signature !== null) return row.kind",
     tests: PLANS,
@@ -186,7 +186,7 @@ export const RESTORED_BREAKS: readonly Break[] = [
   },
   {
     property: "M15: a refund that meets what another copy has paid is given up on an operator's word",
-    file: "src/payments/outgoing/paid-elsewhere.ts",
+    file: "src/payments/outgoing/other-copy-payment.ts",
     text: 'return refund ?? (delegate === null ? "foreclosed" : null);',
     replacement: 'return refund ?? (isExcess(words) && delegate === null ? "foreclosed" : null);',
     tests: ["payments/operator/recovered-marker.test.ts"],

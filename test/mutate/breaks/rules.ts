@@ -11,7 +11,7 @@ export const RULE_BREAKS: readonly Break[] = [
   },
   {
     property: "R2: a send that fails leaves those behind it to be judged on their own",
-    file: "src/engine/turns.ts",
+    file: "src/engine/keyed-queue.ts",
     text: "before.then(act, act)",
     replacement: "before.then(act)",
     tests: ["engine/refusals.test.ts"],
@@ -151,7 +151,7 @@ export const RULE_BREAKS: readonly Break[] = [
   },
   {
     property: "R29: a path is echoed to 256 characters",
-    file: "src/http/responder.ts",
+    file: "src/http/http-request-handler.ts",
     text: "MAX_PATH_LENGTH = 256",
     replacement: "MAX_PATH_LENGTH = 257",
     tests: ["http/requests.test.ts"],
@@ -193,21 +193,21 @@ export const RULE_BREAKS: readonly Break[] = [
   },
   {
     property: "R34: after a failed heartbeat the next comes sooner",
-    file: "src/engine/tasks-in-hand.ts",
+    file: "src/engine/held-task-list.ts",
     text: "isKept ? leaseMs / 3 : leaseMs / 10",
     replacement: "leaseMs / 3",
     tests: ["engine/leases.test.ts"],
   },
   {
     property: "R35: a stopped removal gives up its turn",
-    file: "src/engine/retention/keep-loop.ts",
+    file: "src/engine/retention/retention-loop.ts",
     text: "    if (this.#leasedAt > 0) await this.#lease(0);\n",
     replacement: "",
     tests: ["engine/retention.test.ts"],
   },
   {
     property: "R36: a refused migration is an error",
-    file: "src/engine/steps.ts",
+    file: "src/engine/step-handler.ts",
     text: 'if (result.ok || result.conflict === "step") return;',
     replacement: 'if (result.ok || result.conflict !== "exists") return;',
     tests: ["engine/versions.test.ts"],

@@ -6,7 +6,7 @@ const TESTS = ["service/chain-down.test.ts"];
 export const START_BREAKS: readonly Break[] = [
   {
     property: "nothing of a payment is claimed before the chain was compared",
-    file: "src/service/service-life.ts",
+    file: "src/service/service-loop.ts",
     text: "engine.run({ only: [webhooks.deliveries] });",
     replacement: "engine.run();",
     tests: TESTS,

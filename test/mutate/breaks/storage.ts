@@ -16,14 +16,14 @@ const ANSWERS_OF_SQLITE: readonly Break[] = [
   {
     property: "an answer of SQLite: a COMMIT that may have happened is not made again",
     file: SQLITE,
-    text: "if (error instanceof Uncertain) return batch.slice(0, tried).map(() => unknown(error.cause));",
+    text: "if (error instanceof UncertainCommitError) return batch.slice(0, tried).map(() => unknown(error.cause));",
     replacement: "",
     tests: IN_SQLITE,
   },
   {
     property: "an answer of SQLite: a COMMIT that the disk refused may have happened",
     file: CONNECTION,
-    text: "throw isUncertain(error) ? new Uncertain(error) : error;",
+    text: "throw isUncertain(error) ? new UncertainCommitError(error) : error;",
     replacement: "throw error;",
     tests: IN_SQLITE,
   },
@@ -169,17 +169,31 @@ const FAILOVER: readonly Break[] = [
   {
     property: "a failover: a standby is waited for",
     file: "storage/postgres/explain.ts",
-    text: "error instanceof Unsent || isReadOnly(error)",
-    replacement: "error instanceof Unsent",
+    text: "error instanceof UnsentError || isReadOnly(error)",
+    replacement: "error instanceof UnsentError",
     tests: IN_FAILOVER,
   },
 ];
 
 const ANSWERS_OF_POSTGRES: readonly Break[] = [
   {
+    property: "a plan that a session keeps: what has no index is never chosen",
+    file: "storage/postgres/functions/kept-plans.ts",
+    text: "set enable_seqscan = off ",
+    replacement: "",
+    tests: ["storage/postgres-plans.test.ts"],
+  },
+  {
+    property: "a plan that a session keeps: a join seeks each row, and goes through no index",
+    file: "storage/postgres/functions/kept-plans.ts",
+    text: "`${column} = any(array[${value}])`",
+    replacement: "`${column} = ${value}`",
+    tests: ["storage/postgres-plans.test.ts"],
+  },
+  {
     property: "an answer of PostgreSQL: without the row of its writer a group is unknown",
-    file: "storage/postgres/writers.ts",
-    text: 'if (row === undefined) throw new WriterGone("the row of the group\'s writer is gone");',
+    file: "storage/postgres/writer-pool.ts",
+    text: 'if (row === undefined) throw new WriterGoneError("the row of the group\'s writer is gone");',
     replacement: "if (row === undefined) return null;",
     tests: IN_POSTGRES,
   },
@@ -302,14 +316,14 @@ export const STORAGE_BREAKS: readonly Break[] = [
   },
   {
     property: "an answer that was lost: the instance is read anew",
-    file: "src/engine/steps.ts",
+    file: "src/engine/step-handler.ts",
     text: "const known = this.#recent.take(id);",
     replacement: "const known = lost > 0 ? this.#recent.take(id) : this.#recent.get(id);",
     tests: IN_ENGINE,
   },
   {
     property: "an answer that was lost is no failure of a task",
-    file: "src/engine/tasks-in-hand.ts",
+    file: "src/engine/held-task-list.ts",
     text: " || error instanceof CommitUnknown",
     replacement: "",
     tests: IN_ENGINE,

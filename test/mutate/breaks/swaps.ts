@@ -60,14 +60,14 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "what is promised is not sold again",
-    file: "src/payments/swap-provider/desk-at-work.ts",
+    file: "src/payments/swap-provider/desk-swapper.ts",
     text: "least(inventory.get - inventory.promised, share - toOne)",
     replacement: "least(inventory.get, share - toOne)",
     tests: ["payments/swap/reservations.test.ts"],
   },
   {
     property: "one account takes up a tenth of the inventory at most",
-    file: "src/payments/swap-provider/desk-at-work.ts",
+    file: "src/payments/swap-provider/desk-swapper.ts",
     text: "ACCOUNT_SHARE = 10n",
     replacement: "ACCOUNT_SHARE = 9n",
     tests: ["payments/swap/reservations.test.ts"],

@@ -53,14 +53,14 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   },
   {
     property: "a step does not wait for what others change all the time",
-    file: "src/engine/step-commits.ts",
+    file: "src/engine/step-commit-writer.ts",
     text: "look < MAX_LOOKS",
     replacement: "look < 1_000",
     tests: ["payments/webhooks/announcing-with-step.test.ts"],
   },
   {
     property: "a step does not depend on what an effect would begin with it",
-    file: "src/engine/step-commits.ts",
+    file: "src/engine/step-commit-writer.ts",
     text: "if (along === null) break;",
     replacement: 'if (along === null) throw new Error("it cannot begin");',
     tests: ["engine/effects-with-step.test.ts"],
@@ -130,7 +130,7 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   },
   {
     property: "of an answer without end the beginning is read",
-    file: "src/payments/webhooks/sending/response-excerpt.ts",
+    file: "src/payments/webhooks/sending/excerpt-reader.ts",
     text: "return this.#read < MAX_RESPONSE_BYTES;",
     replacement: "return this.#read >= 0;",
     tests: ["payments/webhooks/hostile-receiver.test.ts"],

@@ -1,7 +1,7 @@
 /** Breaks of what the word of an operator covers, and of how it ends. */
 import type { Break } from "../break.ts";
 
-const VOUCHED = "src/payments/private/vouched-money.ts";
+const VOUCHED = "src/payments/private/vouched-funds.ts";
 const RELEASE = "src/payments/private/release-deposit.ts";
 const OTHER_MINTS = ["payments/private/other-mints.test.ts"];
 const LARGE_WORDS = ["payments/operator/large-words.test.ts"];
@@ -11,7 +11,7 @@ const TAKEN_BACK = ["payments/operator/taken-back.test.ts"];
 export const WORD_BREAKS: readonly Break[] = [
   {
     property: "what an effect concluded before another step is not committed after it",
-    file: "src/engine/steps.ts",
+    file: "src/engine/step-handler.ts",
     text: "if (instance.version !== expectedVersion) {",
     replacement: "if (instance.version > expectedVersion + 100) {",
     tests: ["engine/effects.test.ts", ...TAKEN_BACK],

@@ -1,14 +1,17 @@
 /** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
 import { describe, expect, test } from "vitest";
-import { createLookForMatters } from "../../../src/payments/operator/attention/list-matters.ts";
+import { createMatterLookup } from "../../../src/payments/operator/attention/list-matters.ts";
 import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
 import {
   sourcesOfThisProcess,
-  type SourceSurroundings,
+  type AttentionSourceParts,
 } from "../../../src/payments/operator/attention/sources.ts";
-import { Sightings } from "../../../src/payments/operator/attention/sightings.ts";
-import { MatterReport } from "../../../src/payments/operator/attention/matter-report.ts";
-import type { AttentionNews, OnAttention } from "../../../src/payments/operator/attention/tell-matters.ts";
+import { SightingList } from "../../../src/payments/operator/attention/sighting-list.ts";
+import { MatterReportLoop } from "../../../src/payments/operator/attention/matter-report-loop.ts";
+import type {
+  AttentionChange,
+  AttentionListener,
+} from "../../../src/payments/operator/attention/matter-report-writer.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
@@ -234,7 +237,7 @@ describe.each(sampled(adapters, "attention"))("on $name", (adapter) => {
 
   test("the host is told by a service at work within half a minute, and a line stands in the log", async () => {
     const { lines, logger } = recorder();
-    const news: AttentionNews[] = [];
+    const news: AttentionChange[] = [];
     let wake: () => void = () => {};
     const heard = (): Promise<void> =>
       new Promise((resolve) => {
@@ -281,7 +284,7 @@ test("watches that nothing was found out about for five minutes are listed, and 
     Object.fromEntries(
       Object.entries(late).map(([kind, lateMs]) => [kind, { watched: 3, oldestMs: lateMs + 1_000, lateMs }]),
     );
-  const surroundings = { clock, watching } as unknown as SourceSurroundings;
+  const surroundings = { clock, watching } as unknown as AttentionSourceParts;
   const [source] = sourcesOfThisProcess(surroundings);
   expect(await source?.(9)).toEqual([
     {
@@ -315,11 +318,11 @@ test("a purse that is low is a matter of the room", async () => {
 
 /** What is special about a process that reports. */
 interface Reporting {
-  readonly host?: OnAttention;
+  readonly host?: AttentionListener;
   readonly on?: PaymentStorage;
   readonly deadlineMs?: number;
   readonly source?: AttentionSource;
-  readonly sightings?: Sightings;
+  readonly sightings?: SightingList;
 }
 
 /** Reports of several processes on one storage, over matters that a test names. */
@@ -337,16 +340,16 @@ async function reports(adapter: (typeof adapters)[number]) {
       actions: [],
     }));
   const news: string[] = [];
-  const onAttention: OnAttention = ({ state, matter }) => void news.push(`${state} ${matter.message}`);
+  const onAttention: AttentionListener = ({ state, matter }) => void news.push(`${state} ${matter.message}`);
   const report = ({ host = onAttention, on = storage, deadlineMs = 10_000, ...seen }: Reporting = {}) =>
-    new MatterReport({
+    new MatterReportLoop({
       storage: on,
       clock,
       log: silentLogger,
-      sightings: seen.sightings ?? new Sightings({ storage: on, clock }),
+      sightings: seen.sightings ?? new SightingList({ storage: on, clock }),
       onAttention: host,
       onAttentionDeadlineMs: deadlineMs,
-      lookForMatters: createLookForMatters({ sources: [seen.source ?? source], storage, clock }),
+      lookForMatters: createMatterLookup({ sources: [seen.source ?? source], storage, clock }),
     });
   const close = async (): Promise<void> => {
     await storage.close();
@@ -360,7 +363,7 @@ async function watchers(adapter: (typeof adapters)[number]) {
   const { storage, clock, news, report, close } = await reports(adapter);
   const watcher = () => {
     const seen = new Set<string>();
-    const sightings = new Sightings({ storage, clock });
+    const sightings = new SightingList({ storage, clock });
     const own: AttentionSource = async () =>
       [...seen].map((key): FoundMatter => {
         const id = `disputed:${key}`;
@@ -490,7 +493,7 @@ describe.each(sampled(adapters, "telling"))("telling on $name", (adapter) => {
       });
       waiting.add("a");
       let hasEnded = false;
-      const hanging: OnAttention = () => {
+      const hanging: AttentionListener = () => {
         called();
         return new Promise<void>(() => {});
       };

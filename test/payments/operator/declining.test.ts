@@ -1,7 +1,7 @@
 /** Which open orders an operator can decline by sending their money elsewhere, and that their recipients are not paid then. */
 import { expect, onTestFinished } from "vitest";
 import { isDeclinedPayment } from "../../../src/payments/outgoing/declined.ts";
-import type { VouchingRecord } from "../../../src/payments/records.ts";
+import type { VouchingRecord } from "../../../src/payments/tables/deposits.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -2,7 +2,7 @@
 import { afterEach } from "vitest";
 import type { Commit } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import type { PaymentTables } from "../../../src/payments/records.ts";
+import type { PaymentTables } from "../../../src/payments/tables.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";

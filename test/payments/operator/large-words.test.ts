@@ -1,7 +1,7 @@
 /** Words of operators that cover more than came, or could have: no later money of a refused payer hides in them. */
 import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { lyingNode, type LyingNode } from "../private/lying-nodes.ts";
@@ -18,7 +18,7 @@ async function refusingDave(
   ledgerOn?: Parameters<typeof scene>[2],
 ): Promise<{ readonly world: Scene; readonly dave: Wallet; readonly order: Ordered }> {
   const refused = new Set<string>();
-  const screen: Screen = async (address) => (refused.has(address) ? "refused" : "ok");
+  const screen: ScreenAddress = async (address) => (refused.has(address) ? "refused" : "ok");
   const world = await open({}, { screen }, ledgerOn);
   const dave = world.wallet("dave", { lamports: 5n * SOL, usdc: 90_000_000n });
   refused.add(dave.address);

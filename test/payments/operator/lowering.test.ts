@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { AttentionNews } from "../../../src/payments/operator/attention/tell-matters.ts";
+import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-writer.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { gone, oddEndpoint, type OddEndpoint, dropping } from "../../kit/odd-endpoints.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
@@ -14,7 +14,7 @@ interface Scene extends PrivateFixture {
   readonly account: Caller;
   readonly alice: Wallet;
   readonly bob: Wallet;
-  readonly news: AttentionNews[];
+  readonly news: AttentionChange[];
   pay(): Promise<string>;
   statusOf(id: string): Promise<unknown>;
 }
@@ -28,8 +28,8 @@ afterEach(async () => {
 
 async function scene(): Promise<Scene> {
   const odd: OddEndpoint[] = [];
-  const news: AttentionNews[] = [];
-  const onAttention = (each: AttentionNews): void => void news.push(each);
+  const news: AttentionChange[] = [];
+  const onAttention = (each: AttentionChange): void => void news.push(each);
   const fixture = await privateFixture({ onAttention }, {}, ({ chain, ledgerOf }) => {
     odd.push(oddEndpoint(chain, "one"), oddEndpoint(chain, "two"));
     return ledgerOf(odd.map(({ option }) => option));

@@ -6,7 +6,7 @@ import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { lowPurses } from "../../../src/payments/operator/attention/low-purse.ts";
-import { PurseWatch, type PurseBody, type WatchedPurses } from "../../../src/payments/purses/purses.ts";
+import { PurseWatch, type PurseBody, type PurseOptions } from "../../../src/payments/purses/purses.ts";
 import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { solAt150, units } from "../../kit/private-fixture.ts";
@@ -29,7 +29,7 @@ const test = swapTest.extend("world", async ({ world }): Promise<Stage> => {
   return { ...world, customer, alice, node };
 });
 
-function watchOf(world: Stage, more: Partial<WatchedPurses> = {}): PurseWatch {
+function watchOf(world: Stage, more: Partial<PurseOptions> = {}): PurseWatch {
   return new PurseWatch({
     storage: world.storage,
     ledger: world.ledger,

@@ -1,7 +1,7 @@
 /** E5, M10, M35: the process in which operators send held money elsewhere is killed around each of its calls; it goes there once. */
 import { describe, test } from "vitest";
 import type { Operator } from "../../../src/payments/operator/operator.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -25,7 +25,7 @@ interface Given {
 
 async function live(adapter: Adapter, approvals: 1 | 2, death?: Death): Promise<Lived> {
   const refused = new Set<string>();
-  const screen: Screen = async (address) => (refused.has(address) ? "refused" : "ok");
+  const screen: ScreenAddress = async (address) => (refused.has(address) ? "refused" : "ok");
   const world = await sceneOn(adapter, {}, { screen });
   try {
     const carol = world.wallet("carol", { lamports: 2n * SOL, usdc: 90_000_000n });

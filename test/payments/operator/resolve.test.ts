@@ -1,6 +1,6 @@
 /** What an operator decides about money that is held: released, sent elsewhere, written off; by one person or by two. */
 import { afterEach, describe, expect, test } from "vitest";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { decisionWrite } from "../../../src/payments/operator/resolve/decisions.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
@@ -14,7 +14,7 @@ const BEA = { actor: "bea", reason: "checked with the bank" };
 
 /** A host's screening: who is refused, and whether it answers at all. */
 interface Screening {
-  readonly screen: Screen;
+  readonly screen: ScreenAddress;
   readonly refused: Set<string>;
   readonly asked: string[];
   isDown: boolean;

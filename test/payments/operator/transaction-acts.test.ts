@@ -1,6 +1,6 @@
 /** What an operator does to a transaction by its id: in one commit with its row of the audit log, or not at all. */
 import { describe, expect, test as base } from "vitest";
-import type { ActedBy } from "../../../src/payments/acted-by.ts";
+import type { ActContext } from "../../../src/payments/act-context.ts";
 import { depositContext } from "../../../src/payments/deposit-context.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
@@ -15,7 +15,7 @@ import { foreignMint } from "../private/foreign-mint.ts";
 import { MINUTE, sceneOn, type Scene } from "../private/scene.ts";
 import { signatureOf } from "../wallet/wallet-world.ts";
 
-const BEA: ActedBy = { actor: "bea", reason: "the customer has called" };
+const BEA: ActContext = { actor: "bea", reason: "the customer has called" };
 
 const worldOn = (adapter: Adapter): Promise<Scene> => sceneOn(adapter, { broadcastDelayMs: 5_000 });
 
@@ -23,7 +23,7 @@ const test = base.extend("open", ({ onTestFinished }) => opener(worldOn, onTestF
 
 /** An act that waits to be done, while no service is at work. */
 interface Prepared {
-  readonly perform: (service: PaymentService, by: ActedBy) => Promise<unknown>;
+  readonly perform: (service: PaymentService, by: ActContext) => Promise<unknown>;
   /** The instance that it makes a step of. */
   readonly instance: string;
   /** What its row says. */
@@ -233,8 +233,9 @@ describe.each(sampled(adapters, "acts on transactions"))("on $name", (adapter) =
       if (address === undefined || address === null) throw new Error("the order has an address");
       await hold(world, address, "screening");
       const release = {
-        "by its transaction": ({ operator }: PaymentService, by: ActedBy) => operator.releaseDeposit(id, by),
-        "by its matter": async ({ operator }: PaymentService, by: ActedBy) => {
+        "by its transaction": ({ operator }: PaymentService, by: ActContext) =>
+          operator.releaseDeposit(id, by),
+        "by its matter": async ({ operator }: PaymentService, by: ActContext) => {
           const [matter] = await operator.attention();
           return operator.resolve(matter?.id ?? "", { action: "release" }, by);
         },

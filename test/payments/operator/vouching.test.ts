@@ -5,9 +5,9 @@ import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Address } from "../../../src/address.ts";
 import { writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import { leftOf } from "../../../src/payments/private/vouched-money.ts";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import { leftOf } from "../../../src/payments/private/vouched-funds.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -29,7 +29,7 @@ interface Screened extends Scene {
 async function worldOn(adapter: Adapter): Promise<Screened> {
   const asked: string[] = [];
   const refused = new Set<string>();
-  const screen: Screen = async (address, { role }) => {
+  const screen: ScreenAddress = async (address, { role }) => {
     asked.push(`${role} ${address}`);
     return refused.has(address) ? "refused" : "ok";
   };

@@ -1,6 +1,6 @@
 /** Names of those who act: no two of them look the same and are taken for two people. */
 import { describe, expect, test } from "vitest";
-import { readActedBy } from "../../../src/payments/operator/act.ts";
+import { readActContext } from "../../../src/payments/operator/act.ts";
 import { isSamePerson } from "../../../src/payments/operator/who-acts.ts";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import { sceneTest } from "../private/scene-test.ts";
@@ -9,14 +9,14 @@ describe("who acts", () => {
   test.for(["ann\u0430", "Ann\u0430 B", "\u039fscar", "ann\u0561"])(
     "M36: %s mixes alphabets whose letters look alike, and is refused",
     (actor) => {
-      expect(() => readActedBy({ actor, reason: "drill" })).toThrow("alphabets that look alike");
+      expect(() => readActContext({ actor, reason: "drill" })).toThrow("alphabets that look alike");
     },
   );
 
   test.for(["Анна", "Ὀδυσσεύς", "田中 Tanaka", "Åsa O'Neil-2", "ann@example.com"])(
     "M36: %s is a name of one such alphabet, and may act",
     (actor) => {
-      expect(readActedBy({ actor, reason: "как Ann sagte" }).actor).toBe(actor);
+      expect(readActContext({ actor, reason: "как Ann sagte" }).actor).toBe(actor);
     },
   );
 });

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
-import type { ReservationRecord } from "../../../src/payments/records.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
+import type { ReservationRecord } from "../../../src/payments/tables/limits.ts";
 import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
@@ -28,7 +28,7 @@ async function openWorld(adapter: Adapter, routing: Partial<PrivateRoutingOption
 }
 
 /** Serves all but those that are refused. */
-const screen: Screen = async (address) => (refused.has(address) ? "refused" : "ok");
+const screen: ScreenAddress = async (address) => (refused.has(address) ? "refused" : "ok");
 
 async function send(caller: Caller = world.customer): Promise<Ordered> {
   const to = [{ address: world.bob.address, amount: "5" }];

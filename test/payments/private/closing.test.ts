@@ -11,7 +11,7 @@ import { AGING_MS } from "../../../src/payments/outgoing/closing.ts";
 import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { Address } from "../../../src/address.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import type { AttemptRecord } from "../../../src/payments/records.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/payments.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { scene, type Ordered, type Scene } from "./scene.ts";
 

@@ -5,11 +5,11 @@ import {
 } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, test } from "vitest";
-import { EndpointsDiffer } from "../../../src/ledger/ledger.ts";
+import { EndpointsDifferError } from "../../../src/ledger/ledger.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
-import type { AttentionNews } from "../../../src/payments/operator/attention/tell-matters.ts";
+import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-writer.ts";
 import type {
   PaymentServiceOptions,
   PrivateRoutingOptions,
@@ -159,7 +159,7 @@ describe("M20: one of two endpoints hides a deposit until the window is over", (
   );
 
   test("a process that asks nobody lists it too, and the host is told when it begins and when it is over", async () => {
-    const news: AttentionNews[] = [];
+    const news: AttentionChange[] = [];
     const world = await windowOver("two", { onAttention: (told) => void news.push(told) });
     const { two, look, pass, address } = world;
     const told = () =>
@@ -323,7 +323,7 @@ test("M34: while one endpoint tells ten times the rent nothing is quoted dearer,
   two.rule = lyingAbout("getMinimumBalanceForRentExemption", (honest: number) => honest * 10);
   chain.fund(address, { usdc: asked });
   await look();
-  await expect(order(account, { sender: alice, to })).rejects.toThrow(EndpointsDiffer);
+  await expect(order(account, { sender: alice, to })).rejects.toThrow(EndpointsDifferError);
   expect(await shown()).not.toMatchObject({ status: "failed" });
   two.rule = undefined;
   await world.pass(5 * 60_000);

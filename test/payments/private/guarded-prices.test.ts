@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test as vitestTest } from "vitest";
 import {
-  GuardedPrices,
+  GuardedPriceSource,
   priceBoundsOption,
   type CheckedPriceBounds,
 } from "../../../src/payments/prices/guarded-prices.ts";
@@ -21,7 +21,7 @@ class Guard {
 
   guarded(bounds: Partial<CheckedPriceBounds> = {}): PriceSource {
     const source = { rate: async () => this.#answer } as unknown as PriceSource;
-    return new GuardedPrices(source, { ...DEFAULTS, ...bounds }, this.clock);
+    return new GuardedPriceSource(source, { ...DEFAULTS, ...bounds }, this.clock);
   }
 
   /** What is given for a price that the source says. */
@@ -73,7 +73,7 @@ describe("M13: the shape", () => {
 
   test("what a source throws is passed on", async ({ guard }) => {
     const source: PriceSource = { rate: () => Promise.reject(new Error("the market is closed")) };
-    const closed = new GuardedPrices(source, DEFAULTS, guard.clock);
+    const closed = new GuardedPriceSource(source, DEFAULTS, guard.clock);
     await expect(closed.rate("SOL", "USDC")).rejects.toThrow("the market is closed");
   });
 
@@ -83,19 +83,19 @@ describe("M13: the shape", () => {
         throw new Error("no key is configured");
       },
     };
-    const broken = new GuardedPrices(source, DEFAULTS, guard.clock);
+    const broken = new GuardedPriceSource(source, DEFAULTS, guard.clock);
     await expect(broken.rate("SOL", "USDC")).rejects.toThrow("no key is configured");
   });
 
   test("a source that does not answer within five seconds has no price", async ({ guard }) => {
-    const silent = new GuardedPrices({ rate: () => new Promise(() => {}) }, DEFAULTS, guard.clock);
+    const silent = new GuardedPriceSource({ rate: () => new Promise(() => {}) }, DEFAULTS, guard.clock);
     const asked = silent.rate("SOL", "USDC");
     guard.clock.advance(5_000);
     await expect(asked).rejects.toMatchObject(refused);
   });
 
   test("prices that never move are known as such through the guard", ({ guard }) => {
-    expect(new GuardedPrices(fixedPrices({}), DEFAULTS, guard.clock).isFixed).toBe(true);
+    expect(new GuardedPriceSource(fixedPrices({}), DEFAULTS, guard.clock).isFixed).toBe(true);
     expect(guard.guarded().isFixed).toBe(false);
   });
 });

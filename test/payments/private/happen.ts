@@ -76,7 +76,7 @@ async function attempt(
 }
 
 /** What a service may answer whose nodes tell nothing that it could go by. */
-const OF_NODES: ReadonlySet<string> = new Set(["LedgerUnavailable", "EndpointsDiffer"]);
+const OF_NODES: ReadonlySet<string> = new Set(["LedgerUnavailable", "EndpointsDifferError"]);
 
 function ignoreRefusal(error: unknown): void {
   const isExpected =

@@ -1,14 +1,14 @@
 /** Operators who decide at any moment, without looking: each act keeps to the rules of the service, or is refused. */
 import { SOL_MINT, type Address } from "../../../src/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import type { ActedBy } from "../../../src/payments/acted-by.ts";
+import type { ActContext } from "../../../src/payments/act-context.ts";
 import type { LifeNodes } from "./life-nodes.ts";
 import type { LivedOrder } from "./lived-order.ts";
 import type { LivedSend } from "./lived-send.ts";
 import type { OperatorAct } from "./random-acts.ts";
 
-const ANN: ActedBy = { actor: "ann", reason: "in a hurry" };
-const BOB: ActedBy = { actor: "bob", reason: "ann says so" };
+const ANN: ActContext = { actor: "ann", reason: "in a hurry" };
+const BOB: ActContext = { actor: "bob", reason: "ann says so" };
 
 /** What they decide about. */
 export interface Decided {

@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { ON_POSTGRES } from "../../kit/new-storage.ts";
 import { movedDatabase } from "../../kit/postgres-database.ts";
 import { postgresStorage, sqliteStorage } from "../../kit/storages.ts";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 /** A storage, and what it was after each commit. */

@@ -8,7 +8,7 @@ import {
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
-import type { MoveThat } from "../../../src/ledger/routing.ts";
+import type { MoveOf } from "../../../src/ledger/routing.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { ORDER_WORDS } from "../../../src/payments/outgoing/plans/words.ts";
 import { readPlan, withSeeds, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
@@ -134,7 +134,7 @@ function takingMoves(
   world: Scene,
   order: Ordered,
   mint: Address,
-): readonly [MoveThat<"transfer">, MoveThat<"close">] {
+): readonly [MoveOf<"transfer">, MoveOf<"close">] {
   const from = order.address as Address;
   const account = markerOf(world, order);
   const to = world.sponsor.address;

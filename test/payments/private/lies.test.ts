@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { proofOf, readPlan, type StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { sampled } from "../../kit/thorough.ts";

@@ -1,7 +1,7 @@
 /** M1: what landed while the service was down is known by its marker alone: no history is needed, and none can hide it. */
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect, onTestFinished, test } from "vitest";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
 import { type PrivateFixture, units } from "../../kit/private-fixture.ts";

@@ -1,7 +1,7 @@
 /** Nodes of one chain that each tell it in their own way: what they forgot, what they invent, what they keep to themselves. */
 import { NATIVE_MINT, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import bs58 from "bs58";
-import type { EndpointOption } from "../../../src/solana/index.ts";
+import type { EndpointOptions } from "../../../src/solana/index.ts";
 import type { ChainFixture } from "../../kit/chain-fixture.ts";
 
 /** A call as a node receives it, and what the honest answer to it would be. Asking for that carries the call out. */
@@ -16,7 +16,7 @@ export type Lie = (asked: Asked) => Promise<unknown> | undefined;
 
 /** A node whose lies come and go. */
 export interface LyingNode {
-  readonly endpoint: EndpointOption;
+  readonly endpoint: EndpointOptions;
   /** The first lie that has an answer is told. Returns what ends this one. */
   tell(lie: Lie): () => void;
 }

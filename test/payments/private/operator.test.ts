@@ -1,7 +1,7 @@
 /** What an operator sees and decides: money that is held, the cap on the sponsor, screening, and purses that run dry. */
 import { expect } from "vitest";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { recorder } from "../../core/recorder.ts";
 import { BY } from "../../kit/by.ts";
@@ -13,7 +13,11 @@ const heldFor = async (world: Scene, { address }: Ordered): Promise<string | nul
   (await world.storage.deposits([address]))[0]?.heldReason;
 
 /** Refuses one address; everybody it was asked about is remembered. */
-function refusing(): { readonly screen: Screen; refuse(address: string): void; readonly asked: string[] } {
+function refusing(): {
+  readonly screen: ScreenAddress;
+  refuse(address: string): void;
+  readonly asked: string[];
+} {
   const refused = new Set<string>();
   const asked: string[] = [];
   return {
@@ -45,7 +49,7 @@ test("a screening that cannot answer takes no order, and after a deposit it is a
   open,
 }) => {
   let isDown = true;
-  const screen: Screen = async () => {
+  const screen: ScreenAddress = async () => {
     if (isDown) throw new Error("the list is out of reach");
     return "ok";
   };

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { SOL_MINT, type Address } from "../../../src/address.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
-import type { AssetSums } from "../../../src/payments/reconcile/addresses.ts";
+import type { AssetTally } from "../../../src/payments/reconcile/addresses.ts";
 import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
@@ -163,10 +163,10 @@ const refundedIn = ({ refunds }: TransactionBody): bigint =>
 /** What a swap has paid, in base units of USDC. */
 const paidOutIn = ({ recipients }: TransactionBody): bigint => units(recipients[0]?.amount ?? "", 6);
 
-type Sums = Readonly<Record<Exclude<keyof AssetSums, "asset">, bigint>>;
+type Sums = Readonly<Record<Exclude<keyof AssetTally, "asset">, bigint>>;
 
 /** The sums of a reconciliation in base units. */
-function sumsOf(assets: readonly AssetSums[], asset: Asset): Sums {
+function sumsOf(assets: readonly AssetTally[], asset: Asset): Sums {
   const sums = Object.entries(assets.find((each) => each.asset === asset) ?? {});
   return Object.fromEntries(
     sums

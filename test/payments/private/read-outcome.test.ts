@@ -4,9 +4,11 @@ import { SOL_MINT, type Address } from "../../../src/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Ledger, Receipt } from "../../../src/ledger/ledger.ts";
 import type { Marker } from "../../../src/ledger/routing.ts";
-import type { PaymentStorage, TransactionView } from "../../../src/payments/payment-storage.ts";
-import type { AttemptRecord, DepositRecord, PaymentRecord } from "../../../src/payments/records.ts";
-import { PaymentOutcomes } from "../../../src/payments/outgoing/read-outcome.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { TransactionView } from "../../../src/payments/tables/orders.ts";
+import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
+import type { AttemptRecord, PaymentRecord } from "../../../src/payments/tables/payments.ts";
+import { PaymentOutcomeReader } from "../../../src/payments/outgoing/read-outcome.ts";
 import { writePlan, type StoredMove } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { Assets } from "../../../src/payments/assets/assets.ts";
 import type { DepositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
@@ -25,7 +27,7 @@ interface Holding {
   readonly receipts?: Readonly<Record<string, Receipt>>;
 }
 
-function outcomes({ markers, attempts, height, receipts = {} }: Holding): PaymentOutcomes {
+function outcomes({ markers, attempts, height, receipts = {} }: Holding): PaymentOutcomeReader {
   const ledger: Pick<Ledger, "markers" | "markerAddress" | "receipts" | "markedBy"> = {
     markers: async (_, seeds) =>
       agreed({
@@ -45,7 +47,7 @@ function outcomes({ markers, attempts, height, receipts = {} }: Holding): Paymen
     fact: async () => null,
   };
   const keys: Pick<DepositKeys, "seed"> = { seed: (_, words) => words };
-  return new PaymentOutcomes({
+  return new PaymentOutcomeReader({
     storage: storage as PaymentStorage,
     ledger: ledger as Ledger,
     keys: keys as DepositKeys,

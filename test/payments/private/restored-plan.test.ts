@@ -1,6 +1,6 @@
 /** M32: what becomes of a restored payroll that another copy has planned anew, since one payee could not be paid. */
 import { expect, test } from "vitest";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import { BY } from "../../kit/by.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

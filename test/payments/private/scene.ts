@@ -13,14 +13,14 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
-import { paymentStorage } from "../../../src/payments/reads.ts";
+import { paymentStorage } from "../../../src/payments/payment-storage.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type {
   PaymentServiceOptions,
   PrivateRoutingOptions,
 } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -9,7 +9,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { flood } from "../../kit/flood.ts";
@@ -22,7 +22,7 @@ import { sceneTest } from "./scene-test.ts";
 class Refusals {
   readonly refused = new Set<string>();
   readonly asked: string[] = [];
-  readonly screen: Screen = async (address, { role, transactionId }) => {
+  readonly screen: ScreenAddress = async (address, { role, transactionId }) => {
     this.asked.push(`${role} ${address} ${transactionId === null ? "before" : "after"}`);
     return this.refused.has(address) ? "refused" : "ok";
   };

@@ -6,7 +6,7 @@ import { ORDER_WORDS } from "../../../src/payments/outgoing/plans/words.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import type { AttemptRecord } from "../../../src/payments/records.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/payments.ts";
 import {
   asksFee,
   freezesHeight,

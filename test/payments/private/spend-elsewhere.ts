@@ -1,6 +1,6 @@
 /** Spends of a deposit address as another copy of the database could: no row of this one knows of it. */
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
-import type { MoveThat } from "../../../src/ledger/routing.ts";
+import type { MoveOf } from "../../../src/ledger/routing.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
@@ -10,7 +10,7 @@ import type { Ordered } from "./scene.ts";
 export async function spendElsewhere(
   world: Pick<PrivateFixture, "sponsor" | "chain" | "ledger">,
   { id, address }: Pick<Ordered, "id" | "address">,
-  spent: Partial<MoveThat<"transfer">> = {},
+  spent: Partial<MoveOf<"transfer">> = {},
 ): Promise<string> {
   const { sponsor, chain, ledger } = world;
   const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);

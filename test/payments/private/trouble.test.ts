@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { readPlan, withSeeds } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import type { PaymentRecord } from "../../../src/payments/records.ts";
+import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";
 import { DAY, MINUTE, SOL, paymentsOf, type Ordered, type Scene } from "./scene.ts";

@@ -2,7 +2,7 @@
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { AttemptRecord } from "../../../src/payments/records.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/payments.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";

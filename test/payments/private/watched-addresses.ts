@@ -4,11 +4,11 @@ import { heard } from "../../../src/ledger/heard.ts";
 import { UNKNOWN_SPENDING } from "../../../src/payments/outgoing/unknown-spending.ts";
 import { addressOf, knownAddress, type Address } from "../../../src/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { DepositRecord } from "../../../src/payments/records.ts";
+import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
-import { Disputes } from "../../../src/ledger/disputes.ts";
+import { DisputeList } from "../../../src/ledger/disputes.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { DepositWatch } from "../../../src/payments/private/watch-deposits.ts";
@@ -120,7 +120,7 @@ export async function watchedWorld(
         ledger: ledger as Ledger,
         assets: assetsWith(MAINNET_STABLECOINS),
         clock,
-        disputes: new Disputes(clock),
+        disputes: new DisputeList(clock),
         spendingCheck: async (address) => {
           if (world.unreadable.has(address)) throw new LedgerUnavailable("no node answers");
           return world.spentElsewhere.has(address) ? UNKNOWN_SPENDING : null;

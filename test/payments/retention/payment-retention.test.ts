@@ -4,10 +4,11 @@ import { withTables } from "../../../storage/with-tables.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { knownAddress } from "../../../src/address.ts";
-import type { NoticeRecord, TransactionRecord } from "../../../src/payments/records.ts";
+import type { NoticeRecord } from "../../../src/payments/tables/notices.ts";
+import type { TransactionRecord } from "../../../src/payments/tables/orders.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import type { ArchivedRow } from "../../../src/payments/retention/archived-rows.ts";
-import { PaymentRetention } from "../../../src/payments/retention/payment-retention.ts";
+import { PaymentRetentionLoop } from "../../../src/payments/retention/payment-retention.ts";
 import type { ServiceContext } from "../../../src/payments/service-context.ts";
 import { paymentTables } from "../../../src/payments/tables.ts";
 import { silentLogger, systemRandom, type Clock } from "../../../src/runtime.ts";
@@ -232,10 +233,10 @@ interface Keeping {
   readonly archive?: (rows: readonly ArchivedRow[]) => void;
 }
 
-function retentionOn({ storage, clock, archive }: Keeping): PaymentRetention {
+function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop {
   const ledger = { time: async () => null } as unknown as ServiceContext["ledger"];
   const context = { storage, ledger, clock, random: systemRandom, log: silentLogger } as ServiceContext;
-  return new PaymentRetention(context, {
+  return new PaymentRetentionLoop(context, {
     keep: KEEP,
     archive: archive ?? null,
     archiveDeadlineMs: 60_000,
@@ -243,7 +244,7 @@ function retentionOn({ storage, clock, archive }: Keeping): PaymentRetention {
   });
 }
 
-const passOf = (retention: PaymentRetention, clock: VirtualClock): Promise<void> =>
+const passOf = (retention: PaymentRetentionLoop, clock: VirtualClock): Promise<void> =>
   passed(clock, async () => (await retention.standing()).lastPassAt);
 
 const prepared = async (all: readonly Life[]): Promise<PaymentStorage> => {

@@ -7,7 +7,7 @@ import { signTransaction, type Signer } from "../../../src/ledger/sign-transacti
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
 import type {
   Swapper,
-  SenderSigned,
+  SenderSignedSwap,
   SwapProvider,
 } from "../../../src/payments/swap-provider/swap-provider.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
@@ -23,7 +23,7 @@ const like = (signer: Signer, change: (desk: Swapper) => Partial<Swapper>): Swap
 });
 
 /** A market that keeps its plan to itself, is known by its own words, and sends what it was handed. */
-function market(seen: SenderSigned[]): (signer: Signer) => SwapProvider {
+function market(seen: SenderSignedSwap[]): (signer: Signer) => SwapProvider {
   return (signer) => ({
     name: "market",
     connect(surroundings) {
@@ -49,7 +49,7 @@ function market(seen: SenderSigned[]): (signer: Signer) => SwapProvider {
 test("a provider that sends the transaction itself is believed by nobody: the chain settles the swap", async ({
   open,
 }) => {
-  const seen: SenderSigned[] = [];
+  const seen: SenderSignedSwap[] = [];
   const world = await open({ provider: market(seen) });
   const sent: unknown[] = [];
   world.chain.faults.add(({ method, params }) => {

@@ -11,7 +11,7 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { silentLogger, type Logger } from "../../../src/runtime.ts";
-import type { EndpointOption } from "../../../src/solana/index.ts";
+import type { EndpointOptions } from "../../../src/solana/index.ts";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import {
@@ -107,7 +107,7 @@ const denying = allOf(noStatuses, noLists);
 /** Goes on with a service over other endpoints, as after a restart with another configuration. */
 async function goOnOver(
   { fixture }: Pick<World, "fixture">,
-  endpoints: readonly EndpointOption[],
+  endpoints: readonly EndpointOptions[],
   options: Partial<PaymentServiceOptions> = {},
 ): Promise<PaymentService> {
   await atWork.stop();

@@ -3,11 +3,11 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import { heard } from "../../../src/ledger/heard.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { AttemptRecord } from "../../../src/payments/records.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/payments.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import {
-  type Fate,
+  type AttemptFate,
   type Landing,
   type Ledger,
   LedgerUnavailable,
@@ -28,7 +28,7 @@ class Stage {
   readonly asked: string[] = [];
   /** What is final on the chain. */
   readonly landed = new Set<string>();
-  readonly fates = new Map<string, Fate>();
+  readonly fates = new Map<string, AttemptFate>();
   onSend = (): void => undefined;
   isSilent = false;
   readonly watcher: Watcher;

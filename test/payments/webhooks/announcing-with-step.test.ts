@@ -2,7 +2,8 @@
 import { expect } from "vitest";
 import type { Commit, EngineStorage } from "../../../storage/storage.ts";
 import type { PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import type { PaymentTables, WebhookRecord } from "../../../src/payments/records.ts";
+import type { PaymentTables } from "../../../src/payments/tables.ts";
+import type { WebhookRecord } from "../../../src/payments/tables/webhooks.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";

@@ -3,12 +3,15 @@ import { expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { memoryStorage } from "../../../storage/memory.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import { paymentStorage } from "../../../src/payments/reads.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import { createSealing } from "../../../src/payments/secrets/sealing.ts";
+import {
+  paymentStorage,
+  type PaymentStorage,
+  type PaymentWrite,
+} from "../../../src/payments/payment-storage.ts";
+import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
 import { announceEffect } from "../../../src/payments/webhooks/announce.ts";
 import { deliveryIdOf, firstRun } from "../../../src/payments/webhooks/delivery-runs.ts";
-import { createDelivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { systemRandom } from "../../../src/runtime.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
@@ -23,8 +26,8 @@ const SKEW_MS = 60_000;
 async function unannounced(laterMs: number) {
   const clock = virtualClock();
   const storage = paymentStorage(memoryStorage());
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
-  const delivery = createDelivery({ clock });
+  const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
+  const delivery = createDeliveryClient({ clock });
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const { id: instance, accountId } = fullRows.transactions;
   const now = clock.now();

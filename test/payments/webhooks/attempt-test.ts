@@ -2,7 +2,7 @@
 import { test } from "vitest";
 import {
   type AttemptResult,
-  createDelivery,
+  createDeliveryClient,
   type DeliveryOptions,
 } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { startHttpsReceiver } from "../../kit/https-receiver.ts";
@@ -19,7 +19,7 @@ export const attemptTest = test
   .extend("attempt", ({ receiver, clock }) => {
     const loopback = { clock, allowAddress: (ip: string) => ip === "127.0.0.1", ca: receiver.ca };
     return async (url = receiver.url, options: Partial<DeliveryOptions> = {}): Promise<AttemptResult> => {
-      const delivery = createDelivery({ ...loopback, ...options });
+      const delivery = createDeliveryClient({ ...loopback, ...options });
       const result = await delivery.attempt({ url, body: "{}", headers: {} });
       await delivery.endIdle();
       return result;

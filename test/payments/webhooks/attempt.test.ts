@@ -1,6 +1,9 @@
 /** One delivery attempt against real TLS servers: what is sent, what counts, what fails and how. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { createDelivery, type DeliveryOptions } from "../../../src/payments/webhooks/sending/attempt.ts";
+import {
+  createDeliveryClient,
+  type DeliveryOptions,
+} from "../../../src/payments/webhooks/sending/attempt.ts";
 import {
   verifyServiceSignature,
   signatureHeaders,
@@ -27,7 +30,7 @@ afterEach(async () => {
 const clock = virtualClock();
 const loopback = (ip: string): boolean => ip === "127.0.0.1";
 const delivery = (options: Partial<DeliveryOptions> = {}) =>
-  createDelivery({ clock, allowAddress: loopback, ca: certificate.ca, ...options });
+  createDeliveryClient({ clock, allowAddress: loopback, ca: certificate.ca, ...options });
 const attempt = (options: Partial<DeliveryOptions> = {}, url = receiver.url) =>
   delivery(options).attempt({ url, body: "{}", headers: {} });
 
@@ -128,7 +131,7 @@ test("a body that breaks off does not undo a delivered notice", async () => {
 });
 
 describe("kept connections", () => {
-  const post = (made: ReturnType<typeof createDelivery>, url = receiver.url) =>
+  const post = (made: ReturnType<typeof createDeliveryClient>, url = receiver.url) =>
     made.attempt({ url, body: "{}", headers: {} });
 
   test("the next attempt uses the connection again, and only the first says how it was opened", async () => {
@@ -243,7 +246,7 @@ test("a header that cannot be sent is the caller's bug and rejects", async () =>
 describe("TLS", () => {
   test("an authority nobody trusts is refused, even with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-    const untrusting = createDelivery({ clock, allowAddress: loopback });
+    const untrusting = createDeliveryClient({ clock, allowAddress: loopback });
     const result = await untrusting.attempt({ url: receiver.url, body: "{}", headers: {} });
     expect(result).toMatchObject({ ok: false, httpStatus: null, error: "tls" });
     expect(receiver.requests).toHaveLength(0);
@@ -283,7 +286,7 @@ describe("reach", () => {
     receiver.answer(cutConnection);
     expect(await delivery().reach(receiver.url)).toBe(false);
     const before = receiver.connections();
-    expect(await createDelivery({ clock }).reach(receiver.url)).toBe(false);
+    expect(await createDeliveryClient({ clock }).reach(receiver.url)).toBe(false);
     expect(receiver.connections()).toBe(before);
   });
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect } from "vitest";
 import type { AllowAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
-import { createDelivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import type { Lookup } from "../../../src/payments/webhooks/sending/resolve-host.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { attemptTest } from "./attempt-test.ts";
@@ -28,7 +28,7 @@ class Everywhere {
   });
   urlOf = (host: string) => `https://${host}:${(this.server.address() as AddressInfo).port}/`;
   attempt = (host: string, options: { lookup?: Lookup; allowAddress?: AllowAddress } = {}) =>
-    createDelivery({ clock, ...options }).attempt({ url: this.urlOf(host), body: "{}", headers: {} });
+    createDeliveryClient({ clock, ...options }).attempt({ url: this.urlOf(host), body: "{}", headers: {} });
 }
 
 const test = attemptTest.extend("everywhere", async ({}, { onCleanup }) => {
@@ -118,7 +118,7 @@ test("H10: DNS rebinding: a name is looked up once per attempt, and a private se
   const answers = ["127.0.0.1", "127.0.0.2"];
   let lookups = 0;
   const lookup = () => Promise.resolve([answers[Math.min(lookups++, 1)] ?? ""]);
-  const delivery = createDelivery({ clock, allowAddress, lookup, ca: receiver.ca });
+  const delivery = createDeliveryClient({ clock, allowAddress, lookup, ca: receiver.ca });
   const first = { url: `https://localhost:${receiver.port}/`, body: "{}", headers: {} };
   expect(await delivery.attempt(first)).toMatchObject({ ok: true });
   expect(lookups).toBe(1);
@@ -129,7 +129,9 @@ test("H10: DNS rebinding: a name is looked up once per attempt, and a private se
 
 test("H10: the reachability check is guarded alike", async ({ everywhere }) => {
   const lookup = () => Promise.resolve(["127.0.0.1"]);
-  expect(await createDelivery({ clock, lookup }).reach(everywhere.urlOf("receiver.example"))).toBe(false);
-  expect(await createDelivery({ clock }).reach(everywhere.urlOf("127.0.0.1"))).toBe(false);
+  expect(await createDeliveryClient({ clock, lookup }).reach(everywhere.urlOf("receiver.example"))).toBe(
+    false,
+  );
+  expect(await createDeliveryClient({ clock }).reach(everywhere.urlOf("127.0.0.1"))).toBe(false);
   expect(everywhere.connections).toBe(0);
 });

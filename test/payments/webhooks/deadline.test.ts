@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect } from "vitest";
 import type { Clock } from "../../../src/runtime.ts";
 import { DELIVERY_DEADLINE_MS } from "../../../src/payments/webhooks/sending/attempt.ts";
-import { DeadlinePassed, withDeadline } from "../../../src/payments/webhooks/sending/deadline.ts";
+import { DeadlineError, withDeadline } from "../../../src/payments/webhooks/sending/deadline.ts";
 import type { Lookup } from "../../../src/payments/webhooks/sending/resolve-host.ts";
 import { answerAfter, answerWith } from "../../kit/https-receiver.ts";
 import { attemptTest as test } from "./attempt-test.ts";
@@ -228,7 +228,7 @@ test("the work sees whose patience ended", async ({ clock }) => {
     new Promise((resolve) => signal.addEventListener("abort", () => resolve(signal.reason)));
   const late = withDeadline({ ms: 10, clock }, waits);
   clock.advance(10);
-  expect(await late).toBeInstanceOf(DeadlinePassed);
+  expect(await late).toBeInstanceOf(DeadlineError);
   const caller = new AbortController();
   const given = withDeadline({ ms: 10, clock, caller: caller.signal }, waits);
   caller.abort("lease lost");

@@ -1,9 +1,9 @@
 /** Engines that deliver over one database to receivers made of code: each answers, fails, or keeps its place until the deadline. */
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
-import type { PaymentTables, WebhookRecord } from "../../../src/payments/records.ts";
-import { createSealing } from "../../../src/payments/secrets/sealing.ts";
-import { paymentTables } from "../../../src/payments/tables.ts";
-import { DELIVERY_DEADLINE_MS, type Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
+import type { WebhookRecord } from "../../../src/payments/tables/webhooks.ts";
+import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
+import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
@@ -61,7 +61,7 @@ export async function deliveringEngines(adapter: Adapter, count: number): Promis
   const accounts = new Map<string, string>();
   let begins = 0;
   let queued = 0;
-  const delivery: Delivery = {
+  const delivery: DeliveryClient = {
     endIdle: async () => undefined,
     reach: async () => true,
     async attempt({ url }) {
@@ -77,7 +77,7 @@ export async function deliveringEngines(adapter: Adapter, count: number): Promis
       return { ok: false, httpStatus: null, error: manner === "resets" ? "reset" : "timeout", ...rest };
     },
   };
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
+  const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
   const storages = await Promise.all(Array.from({ length: count }, () => database.open()));
   const engines = storages.map((storage) => {
     const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });

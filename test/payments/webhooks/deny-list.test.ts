@@ -1,6 +1,6 @@
 /** H10: what the host denies is never connected to, however it is named, and whatever else is opened. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDelivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { createDeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { type AllowAddress, refusedAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
 import { denyList, readHostName, type DenyList } from "../../../src/payments/webhooks/sending/deny-list.ts";
 import { readNetwork } from "../../../src/networks.ts";
@@ -68,7 +68,7 @@ test.each([
   ["an address it resolves to", denying(["127.0.0.0/8"])],
   ["an address beside one that is open", denying(["8.8.8.8"])],
 ])("H10: no connection is opened when the list denies %s", async (_, deny) => {
-  const delivery = createDelivery({
+  const delivery = createDeliveryClient({
     clock: virtualClock(),
     ca: receiver.ca,
     allowAddress: anything,

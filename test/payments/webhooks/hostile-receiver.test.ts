@@ -1,10 +1,7 @@
 /** H22: receivers that mean harm. Time is bounded by the deadline, memory by what is read. */
 import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
-import {
-  MAX_RESPONSE_BYTES,
-  ResponseExcerpt,
-} from "../../../src/payments/webhooks/sending/response-excerpt.ts";
+import { MAX_RESPONSE_BYTES, ExcerptReader } from "../../../src/payments/webhooks/sending/excerpt-reader.ts";
 import { answerWith, type HttpsReceiver } from "../../kit/https-receiver.ts";
 import { attemptTest as test } from "./attempt-test.ts";
 
@@ -33,7 +30,7 @@ test("H22: an infinite body is read up to 64 KiB, kept up to 1 KiB, and the conn
 });
 
 test("H22: reading stops with the chunk that fills 64 KiB", () => {
-  const excerpt = new ResponseExcerpt();
+  const excerpt = new ExcerptReader();
   let taken = 0;
   const next = (): boolean => {
     taken += 1_000;

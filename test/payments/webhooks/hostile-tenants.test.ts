@@ -1,13 +1,12 @@
 /** H25: receivers of hostile tenants on real sockets, in every manner that means harm, beside an honest tenant's. */
 import { afterEach, expect, test } from "vitest";
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
-import type { PaymentTables } from "../../../src/payments/records.ts";
-import { createSealing } from "../../../src/payments/secrets/sealing.ts";
-import { paymentTables } from "../../../src/payments/tables.ts";
+import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
+import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
 import {
-  createDelivery,
+  createDeliveryClient,
   DELIVERY_DEADLINE_MS,
-  type Delivery,
+  type DeliveryClient,
 } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";
@@ -40,14 +39,14 @@ afterEach(async () => {
 });
 
 /** Counts the attempts that keep their place, and tells when there are so many. */
-class CountedDelivery implements Delivery {
-  readonly #delivery: Delivery;
+class CountedDelivery implements DeliveryClient {
+  readonly #delivery: DeliveryClient;
   #kept = 0;
   #most = 0;
   readonly full: Promise<void>;
   #tellFull: () => void = () => {};
 
-  constructor(delivery: Delivery) {
+  constructor(delivery: DeliveryClient) {
     this.#delivery = delivery;
     this.full = new Promise((resolve) => (this.#tellFull = resolve));
   }
@@ -57,7 +56,7 @@ class CountedDelivery implements Delivery {
     return this.#most;
   }
 
-  async attempt(...[request]: Parameters<Delivery["attempt"]>): ReturnType<Delivery["attempt"]> {
+  async attempt(...[request]: Parameters<DeliveryClient["attempt"]>): ReturnType<DeliveryClient["attempt"]> {
     const manner = new URL(request.url).pathname.split("/")[1] as HostileManner;
     if (!KEEPING_MANNERS.has(manner)) return this.#delivery.attempt(request);
     this.#kept += 1;
@@ -85,8 +84,8 @@ async function hostileWorld() {
   const clock = virtualClock();
   const storage = memoryStorage();
   const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
-  const delivery = new CountedDelivery(createDelivery({ clock, ca: certificate.ca, allowAddress }));
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
+  const delivery = new CountedDelivery(createDeliveryClient({ clock, ca: certificate.ca, allowAddress }));
+  const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const engine: Engine<PaymentTables> = createEngine({
     storage,

@@ -1,8 +1,8 @@
 /** `service.subscribe()` where several processes share a database: each notice once, those of a transaction in order. */
 import { describe, expect, test } from "vitest";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import type { NoticeRecord } from "../../../src/payments/records.ts";
-import type { TransactionView } from "../../../src/payments/payment-storage.ts";
+import type { NoticeRecord } from "../../../src/payments/tables/notices.ts";
+import type { TransactionView } from "../../../src/payments/tables/orders.ts";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { sharedDatabaseTests } from "../../kit/shared-database-test.ts";

@@ -1,6 +1,9 @@
 /** Deliveries through an egress proxy: real sockets, TLS verified end to end, and what the guard still refuses. */
 import { afterEach, describe, expect, test as vitestTest, vi } from "vitest";
-import { createDelivery, type DeliveryOptions } from "../../../src/payments/webhooks/sending/attempt.ts";
+import {
+  createDeliveryClient,
+  type DeliveryOptions,
+} from "../../../src/payments/webhooks/sending/attempt.ts";
 import { startConnectProxy } from "../../kit/connect-proxy.ts";
 import { startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { issueLoopbackCertificate, sharedCertificate } from "../../kit/loopback-certificate.ts";
@@ -25,7 +28,7 @@ const test = vitestTest
     return proxy;
   })
   .extend("delivery", ({ receiver, proxy }) => (options: Partial<DeliveryOptions> = {}) => {
-    return createDelivery({
+    return createDeliveryClient({
       clock,
       // Takes a name of one label; no address is opened.
       allowAddress: () => false,

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../../src/engine/index.ts";
 import { paymentTables } from "../../../src/payments/tables.ts";
-import { createSealing } from "../../../src/payments/secrets/sealing.ts";
+import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "../../../src/service/delivery-backlog.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";
-import { DELIVERY_DEADLINE_MS, type Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { sampled } from "../../kit/thorough.ts";
@@ -46,7 +46,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
   const inTarpit = { now: 0, most: 0 };
   const receivedAt: number[] = [];
   let begun = 0;
-  const delivery: Delivery = {
+  const delivery: DeliveryClient = {
     endIdle: async () => undefined,
     reach: async () => true,
     async attempt({ url }) {
@@ -62,7 +62,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
       return { ...answer, durationMs: 0, excerpt: null, opening: null };
     },
   };
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
+  const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const engine = createEngine({
     storage,

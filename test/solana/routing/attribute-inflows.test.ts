@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import {
   inflowsIn,
-  type LandedChanges,
+  type TransactionChange,
   type TokenChange,
 } from "../../../src/solana/routing/attribute-inflows.ts";
 
@@ -23,7 +23,7 @@ const POOL = vault("pool");
 const tokens = (...changes: readonly (readonly [Address | null, bigint])[]): TokenChange[] =>
   changes.map(([owner, change]) => ({ account: key(), owner, mint: MINT, change }));
 
-const landed = (changes: Partial<LandedChanges>): LandedChanges => ({
+const landed = (changes: Partial<TransactionChange>): TransactionChange => ({
   signature: "S",
   signers: [ALICE],
   fee: 5_000n,

@@ -1,9 +1,9 @@
 /** How far a list was read: what the next look asks for. */
 import { expect, test } from "vitest";
 import { ListReading } from "../../../src/solana/routing/list-reading.ts";
-import type { Listed } from "../../../src/solana/rpc/rpc-node.ts";
+import type { TransactionListEntry } from "../../../src/solana/rpc/rpc-node.ts";
 
-const page = (...signatures: readonly string[]): readonly Listed[] =>
+const page = (...signatures: readonly string[]): readonly TransactionListEntry[] =>
   signatures.map((signature) => ({ signature, slot: Number(signature), err: null }));
 
 /** Reads the next stretch as a full page of these. */

@@ -4,7 +4,7 @@ import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
-import { EndpointsDiffer, LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
+import { EndpointsDifferError, LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { gone, lyingAbout, oddEndpoint, restoredAt, type OddEndpoint } from "../../kit/odd-endpoints.ts";
 import { renaming } from "../../kit/renamed-payer.ts";
 import { land } from "../signed-transaction.ts";
@@ -62,7 +62,7 @@ describe("M19: a node that renames the payer of a deposit", () => {
       const { one, two, dave, erin, signature } = world;
       const ledger = world.ledgerOf([one.option, two.option]);
       world[liar].rule = renaming(dave.address, erin.address);
-      await expect(payerOf(world, ledger)).rejects.toThrow(EndpointsDiffer);
+      await expect(payerOf(world, ledger)).rejects.toThrow(EndpointsDifferError);
       const subject = `the content of transaction ${signature}`;
       expect((await ledger.disputes()).map((each) => each.subject)).toContain(subject);
       world[liar].rule = undefined;
@@ -143,9 +143,11 @@ test("M19: an archive node is enough where the other has forgotten, and not wher
   const ledger = world.ledgerOf([archive, two.option]);
   two.rule = restoredAt(chain.slot());
   expect(await payerOf(world, ledger)).toBe(dave.address);
-  await expect(payerOf(world, world.ledgerOf([one.option, two.option]))).rejects.toThrow(EndpointsDiffer);
+  await expect(payerOf(world, world.ledgerOf([one.option, two.option]))).rejects.toThrow(
+    EndpointsDifferError,
+  );
   two.rule = lyingAbout("getTransaction", () => null);
-  await expect(payerOf(world, world.ledgerOf([archive, two.option]))).rejects.toThrow(EndpointsDiffer);
+  await expect(payerOf(world, world.ledgerOf([archive, two.option]))).rejects.toThrow(EndpointsDifferError);
 });
 
 test("M25: payers that one node told while one was enough are asked for again when two must agree", async ({

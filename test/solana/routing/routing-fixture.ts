@@ -4,13 +4,7 @@ import { createHash } from "node:crypto";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../../../src/address.ts";
-import type {
-  Marker,
-  Move,
-  MoveThat,
-  TransactionFault,
-  TransactionPlan,
-} from "../../../src/ledger/routing.ts";
+import type { Marker, Move, MoveOf, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
 import {
   keypairSigner,
   signTransaction,
@@ -44,7 +38,7 @@ export interface RoutingFixture extends ChainFixture {
   /** An address that was never used. */
   nobody(): Address;
   plan(...moves: readonly Move[]): TransactionPlan;
-  mark(deposit: Signer, seed?: string): MoveThat<"mark">;
+  mark(deposit: Signer, seed?: string): MoveOf<"mark">;
   /** At the sponsor's cost. */
   replace(deposit: Signer, plan: string, seed?: string): Move;
   follow(deposit: Signer, plan: string): Move;

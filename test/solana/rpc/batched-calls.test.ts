@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answerTooLarge } from "../../../src/solana/endpoint-failure.ts";
 import { batchedCalls } from "../../../src/solana/rpc/batched-calls.ts";
-import { Pace } from "../../../src/solana/rpc/pace.ts";
+import { CallRateLimit } from "../../../src/solana/rpc/call-rate-limit.ts";
 import {
   fulfilled,
   rejected,
   type Outcome,
-  type Post,
+  type RpcBatchFetch,
   type RpcCall,
   type WrittenCall,
 } from "../../../src/solana/rpc/rpc-call.ts";
@@ -32,7 +32,7 @@ interface Scene {
 function patientNode(callsPerBatch = 20): Scene {
   const clock = virtualClock();
   const reached: Reached[] = [];
-  const post: Post = (calls) =>
+  const post: RpcBatchFetch = (calls) =>
     new Promise((resolve) => {
       reached.push({ calls, answer: (...outcomes) => resolve(outcomes) });
     });
@@ -40,7 +40,7 @@ function patientNode(callsPerBatch = 20): Scene {
 }
 
 /** A node that answers each call with its own text, and notes how its requests were made up. */
-function echo(requests: (readonly WrittenCall[])[]): Post {
+function echo(requests: (readonly WrittenCall[])[]): RpcBatchFetch {
   return async (calls) => {
     requests.push(calls);
     return calls.map(({ text }) => fulfilled(text));
@@ -157,7 +157,7 @@ test("no request holds more calls, or more bytes, than it may, and no call is lo
 test("a request is no larger than what the endpoint's rate allows at once", async () => {
   const clock = virtualClock();
   const requests: (readonly WrittenCall[])[] = [];
-  const pace = new Pace(8, clock, new AbortController().signal);
+  const pace = new CallRateLimit(8, clock, new AbortController().signal);
   const call = batchedCalls(echo(requests), { clock, callsPerBatch: 20, pace });
   const ask = (): Promise<unknown> => Promise.all(Array.from({ length: 20 }, (_, n) => call("getSlot", [n])));
   await ask();
@@ -167,7 +167,7 @@ test("a request is no larger than what the endpoint's rate allows at once", asyn
 describe("answers that are too many bytes for one request", () => {
   test("are asked for alone, so that only the large one fails", async () => {
     const sizes: number[] = [];
-    const post: Post = async (calls) => {
+    const post: RpcBatchFetch = async (calls) => {
       sizes.push(calls.length);
       const isLarge = calls.some(({ text }) => text.includes("large"));
       const failure = answerTooLarge();
@@ -185,7 +185,7 @@ describe("answers that are too many bytes for one request", () => {
 
   test("are not asked for again where one call is all there was", async () => {
     let requests = 0;
-    const post: Post = async () => {
+    const post: RpcBatchFetch = async () => {
       requests += 1;
       return [rejected(answerTooLarge())];
     };

@@ -29,7 +29,7 @@ const recipient = named(
   }),
 );
 
-/** What a notice says of its transaction; unknown values are null. */
+/** The data of a notice about its transaction; unknown values are null. */
 export const noticeData = named(
   "NoticeData",
   z.object({
@@ -60,7 +60,7 @@ const event = named(
 /** A page of events. */
 export const events = named("EventPage", pageOf(event)) satisfies z.ZodType<Page<EventBody>>;
 
-/** What `transaction.completed` says. */
+/** An example of `transaction.completed`. */
 const EXAMPLE_NOTICE = sampleNotice("transaction.completed", TRANSACTION_ID, SETTLED_SECONDS * 1_000);
 
 /** A page with one event. */

@@ -1,4 +1,4 @@
-/** A quote as it is answered: when it is made, when it is looked at, and when it is refreshed. */
+/** A quote as it is answered: a new quote, a quote that is read, and a refreshed quote. */
 import { z } from "zod";
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../../../payments/quotes/quote-body.ts";
 import { CREATED_AT, EXPIRES_AT, QUOTE_ID, TRANSACTION_BASE64 } from "../../contract/examples.ts";
@@ -65,7 +65,7 @@ export const refreshedQuote = named(
   z.object({ ...price, minOutputAmount: amount("Of swaps only.").exactOptional() }),
 ) satisfies z.ZodType<RefreshedQuoteBody>;
 
-/** What any refresh may change, in an example. */
+/** The example of a refreshed quote. */
 export const EXAMPLE_PRICE = {
   quoteId: QUOTE_ID,
   outputAmount: "25",

@@ -3,7 +3,7 @@ import { text, amount, time } from "../../contract/small-schemas.ts";
 import { z } from "zod";
 import { DEPOSIT_ADDRESS, DEPOSIT_EXPIRES_AT, USDC_MINT } from "../../contract/examples.ts";
 
-/** The fields, for those who put them into an object. */
+/** The fields of a deposit, to be spread into an object. */
 export const deposit = {
   ephemeralAddress: text(
     "The one-time deposit address. Send to it from a wallet of your own, never from an exchange: refunds go to `sender`.",

@@ -1,5 +1,5 @@
 /** GET /v1/transactions. */
-import type { z } from "zod";
+import { z } from "zod";
 import type { Page } from "../../../payments/page.ts";
 import type { TransactionBody } from "../../../payments/transactions/read-transaction.ts";
 import { transactionsQuery } from "../../../payments/requests.ts";
@@ -8,7 +8,17 @@ import { named } from "../../contract/named-schema.ts";
 import { pageOf } from "../../contract/small-schemas.ts";
 import { EXAMPLE_TRANSACTION, transaction } from "./transaction-schema.ts";
 
-const transactions = named("TransactionPage", pageOf(transaction)) satisfies z.ZodType<Page<TransactionBody>>;
+const transactions = named(
+  "TransactionPage",
+  pageOf(transaction).extend({
+    nextAfter: z
+      .string()
+      .exactOptional()
+      .describe(
+        "Where a page ended early, since few of the 1,000 transactions that it looked through fit the filters: `startingAfter` of the next page, in place of the last id of this one, which may be empty.",
+      ),
+  }),
+) satisfies z.ZodType<Page<TransactionBody>>;
 
 export const listTransactions = endpoint({
   method: "GET",
@@ -26,5 +36,6 @@ export const listTransactions = endpoint({
     examples: { page: { data: [EXAMPLE_TRANSACTION], hasMore: false } },
   },
   errors: [],
-  serve: async ({ service, caller, query }) => fresh(await service.listTransactions(caller, query)),
+  serve: async ({ service, caller, query, signal }) =>
+    fresh(await service.listTransactions(caller, { ...query, signal })),
 });

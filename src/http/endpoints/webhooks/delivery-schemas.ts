@@ -12,7 +12,7 @@ import {
 import { named } from "../../contract/named-schema.ts";
 import { text, time } from "../../contract/small-schemas.ts";
 
-/** How an attempt failed. */
+/** The error of a delivery attempt. */
 export const deliveryError = z
   .string()
   .nullable()

@@ -5,7 +5,7 @@ import { CREATED_AT, WEBHOOK_ID } from "../../contract/examples.ts";
 import { named } from "../../contract/named-schema.ts";
 import { text, time } from "../../contract/small-schemas.ts";
 
-/** What registering answers. */
+/** The answer to a registration. */
 export const registeredWebhook = named(
   "RegisteredWebhook",
   z.object({
@@ -16,7 +16,7 @@ export const registeredWebhook = named(
   }),
 ) satisfies z.ZodType<WebhookBody>;
 
-/** What every other endpoint shows. */
+/** The webhook in the answers of all endpoints except registration. */
 export const webhook = named(
   "Webhook",
   registeredWebhook.extend({

@@ -1,10 +1,10 @@
-/** The chart of an instance with what happened to it: active states, the way that it took, what may come next. */
+/** The chart of an instance with its history drawn in: active states, taken transitions, possible next events. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import { chartSvg } from "../../chart/draw-svg.ts";
 import { indentedChart } from "../../chart/indented-html.ts";
 import { activeStates } from "../../chart/read-chart.ts";
 import type { TakenStep } from "../../chart/taken-way.ts";
-import type { KnownChart } from "../../charts.ts";
+import type { KnownChart } from "../../chart-registry.ts";
 import { Html, html } from "../../html.ts";
 import { eventType, shownValue, type ShownInstance } from "./shown-instance.ts";
 
@@ -33,8 +33,8 @@ export function chartSection(shown: ShownInstance): Html {
     ${drawn}`;
 }
 
-/** What is marked on a chart. */
-export interface MarkedSteps {
+/** Marks on a chart. */
+interface MarkedSteps {
   readonly value: unknown;
   readonly history: readonly HistoryRecord[];
 }

@@ -1,11 +1,19 @@
-/** The money of an order as a small picture: what came in on the left, where it went on the right, and that it sums to zero. */
+/**
+ * The money of an order as a small picture: income on the left, outgoings on the right, and their sum, which is zero.
+ */
 import { Html, escaped, html } from "../../html.ts";
-import { amountWords, sumOf, type Money, type MoneyFlow, type MoneyLine } from "../../payments/read-money.ts";
+import {
+  amountWords,
+  sumOf,
+  type MoneyReport,
+  type MoneyTally,
+  type MoneyEntry,
+} from "../../payments/read-money.ts";
 
-/** More lines than this are added up in the picture; the table below has the first of them one by one. */
+/** Above this number of lines the picture shows sums; the table below still lists the first lines. */
 const MAX_BANDS = 8;
 
-export function moneySection({ note, flows, paid, recipients }: Money): Html {
+export function moneySection({ note, flows, paid, recipients }: MoneyReport): Html {
   const progress =
     recipients > 1
       ? html`<p>
@@ -17,7 +25,7 @@ export function moneySection({ note, flows, paid, recipients }: Money): Html {
     ${progress} ${flows.map(flowPicture)}`;
 }
 
-function flowPicture(flow: MoneyFlow): Html {
+function flowPicture(flow: MoneyTally): Html {
   const into = gathered(flow.into);
   const outOf = gathered(flow.outOf);
   const total = sumOf(flow.into);
@@ -35,8 +43,8 @@ function flowPicture(flow: MoneyFlow): Html {
   </figure>`;
 }
 
-/** The largest lines, and the others as one. */
-function gathered(lines: readonly MoneyLine[]): MoneyLine[] {
+/** The largest lines, and the sum of the others. */
+function gathered(lines: readonly MoneyEntry[]): MoneyEntry[] {
   if (lines.length <= MAX_BANDS) return [...lines];
   const shown = lines.slice(0, MAX_BANDS - 1);
   const others = lines.slice(MAX_BANDS - 1);
@@ -49,7 +57,7 @@ const BAR_LEFT = 250;
 const BAR_RIGHT = 430;
 const ROW = 34;
 
-function picture(flow: MoneyFlow, total: bigint): string {
+function picture(flow: MoneyTally, total: bigint): string {
   const rows = Math.max(flow.into.length, flow.outOf.length, 1);
   const height = rows * ROW + 8;
   const label = `${flow.symbol}: ${flow.into.map((line) => words(line, flow)).join(", ")} in; ${flow.outOf.map((line) => words(line, flow)).join(", ")} out`;
@@ -65,14 +73,14 @@ function picture(flow: MoneyFlow, total: bigint): string {
 
 interface Side {
   readonly height: number;
-  /** Where the bands touch the bar, and where they end. */
+  /** Where the bands begin at the bar, and where they end. */
   readonly x: number;
   readonly end: number;
-  readonly flow: MoneyFlow;
+  readonly flow: MoneyTally;
 }
 
-/** Each line as a band whose width at the bar is its share. */
-function bands(lines: readonly MoneyLine[], total: bigint, { height, x, end, flow }: Side): string[] {
+/** A band for each line, as wide at the bar as its share. */
+function bands(lines: readonly MoneyEntry[], total: bigint, { height, x, end, flow }: Side): string[] {
   const inner = height - 8;
   let y = 4;
   return lines.map((line, index) => {
@@ -91,7 +99,7 @@ function bands(lines: readonly MoneyLine[], total: bigint, { height, x, end, flo
   });
 }
 
-function words({ is, amount }: MoneyLine, flow: MoneyFlow): string {
+function words({ is, amount }: MoneyEntry, flow: MoneyTally): string {
   return `${is} ${flow.decimals === 0 ? amount.toString() : amountWords(amount, flow)}`;
 }
 

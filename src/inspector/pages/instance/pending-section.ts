@@ -1,11 +1,11 @@
-/** All that is pending for an instance: tasks with their troubles, timers counting down, watches. */
+/** The pending work of an instance: tasks with their troubles, timers counting down, watches. */
 import type { PendingRecords, PendingTask } from "../../../../storage/storage.ts";
 import { html, type Html } from "../../html.ts";
-import { dueMoment, moment, type Redact, rowKey } from "../../show-values.ts";
+import { dueMoment, moment, type SecretFilter, rowKey } from "../../show-values.ts";
 import { table } from "../table.ts";
 import { shownEvent } from "./shown-instance.ts";
 
-export function pendingSection({ tasks, watches }: PendingRecords, redact: Redact): Html {
+export function pendingSection({ tasks, watches }: PendingRecords, redact: SecretFilter): Html {
   if (tasks.length + watches.length === 0) return html`<p class="empty">Nothing is pending.</p>`;
   const ofWatches = watches.map(
     ({ kind, key }) =>
@@ -23,7 +23,7 @@ export function pendingSection({ tasks, watches }: PendingRecords, redact: Redac
   });
 }
 
-function taskRow(task: PendingTask, redact: Redact): Html {
+function taskRow(task: PendingTask, redact: SecretFilter): Html {
   const { id, kind, name, failures, crashes, lastError } = task;
   const trouble = [
     failures > 0 ? `failed ${failures}×` : null,

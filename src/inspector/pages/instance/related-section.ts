@@ -1,4 +1,4 @@
-/** The instances around one, each one click away. */
+/** The section of related instances, each with a link. */
 import { html, type Html } from "../../html.ts";
 import { stateWords, rowKey } from "../../show-values.ts";
 import type { RelatedInstance } from "../../find-related.ts";

@@ -1,36 +1,39 @@
-/** All that the page of one instance is made of. */
+/** The data of an instance's page. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import type { ChartSnapshot } from "../../../engine/chart.ts";
 import { delayWords, eventWords } from "../../chart/words.ts";
-import type { KnownChart } from "../../charts.ts";
+import type { KnownChart } from "../../chart-registry.ts";
 import type { RelatedInstance } from "../../find-related.ts";
-import type { OfferedAct } from "../../../engine/inspected.ts";
-import type { Money } from "../../payments/read-money.ts";
-import type { DeliveryLine } from "../../payments/read-deliveries.ts";
+import type { OfferedAct } from "../../../engine/inspected-engine.ts";
+import type { MoneyReport } from "../../payments/read-money.ts";
+import type { EndedAttempt } from "../../payments/read-deliveries.ts";
 import type { FoundInstance } from "../../read-instances.ts";
-import type { Fold } from "../../recount/fold-history.ts";
-import type { LedgerCall } from "../../../service/ledger-calls.ts";
-import type { Redact } from "../../show-values.ts";
+import type { ReplayedHistory } from "../../recount/replay-history.ts";
+import type { LedgerCall } from "../../../service/ledger-call-history.ts";
+import type { SecretFilter } from "../../show-values.ts";
 
 /** An instance with its chart, undefined where that is not registered here. */
 export interface ShownInstance extends FoundInstance {
   readonly known: KnownChart | undefined;
   /** Null where nothing computes its steps again. */
-  readonly fold: Fold | null;
+  readonly fold: ReplayedHistory | null;
   /** The step that is looked at; null for the instance as it stands. */
   readonly step: number | null;
   readonly related: readonly RelatedInstance[];
-  readonly deliveries: readonly DeliveryLine[];
-  /** What its tasks in this process have asked the ledger, oldest first, and since when that is known; null where it is not. */
+  readonly deliveries: readonly EndedAttempt[];
+  /**
+   * Ledger calls of the instance's tasks in this process, oldest first, and since when calls are recorded; null without
+   * a record.
+   */
   readonly calls: readonly LedgerCall[];
   readonly callsSince: number | null;
   /** Null where no money belongs to it. */
-  readonly money: Money | null;
-  /** Why it needs a person, beside its tasks; null where it does not. */
+  readonly money: MoneyReport | null;
+  /** The reason why the instance needs a person, beside its tasks; null without a reason. */
   readonly trouble: string | null;
-  /** What a viewer may do about it; empty where the inspector only shows. */
+  /** Acts of the viewer; empty when the inspector only shows. */
   readonly acts: readonly OfferedAct[];
-  readonly redact: Redact;
+  readonly redact: SecretFilter;
 }
 
 /** The type of a recorded event. */

@@ -1,4 +1,4 @@
-/** The timeline of an instance: each step with its cause and what it asked for, and webhook attempts on the same axis. */
+/** The timeline of an instance: each step with its cause and its actions, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import type { ChartAction } from "../../../engine/chart.ts";
 import { causeFromText, isOfStep, stepNumber } from "../../../engine/step-cause.ts";
@@ -7,11 +7,11 @@ import { childInstance } from "../../../engine/child-instances.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
-import type { DeliveryLine } from "../../payments/read-deliveries.ts";
+import type { EndedAttempt } from "../../payments/read-deliveries.ts";
 import { wentWords } from "../../went-words.ts";
-import { moment, shownJson, stateWords, rowKey, type Redact } from "../../show-values.ts";
-import type { FoldedStep } from "../../recount/fold-history.ts";
-import type { LedgerCall } from "../../../service/ledger-calls.ts";
+import { moment, shownJson, stateWords, rowKey, type SecretFilter } from "../../show-values.ts";
+import type { ReplayedStep } from "../../recount/replay-history.ts";
+import type { LedgerCall } from "../../../service/ledger-call-history.ts";
 import type { Links } from "../page.ts";
 import { table } from "../table.ts";
 import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
@@ -105,7 +105,7 @@ function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine)
 
 function deliveryLine(
   links: Links,
-  { id, event, number, at, durationMs, outcome, isGood }: DeliveryLine,
+  { id, event, number, at, durationMs, outcome, isGood }: EndedAttempt,
 ): Html {
   return html`<tr data-key="${rowKey(id, number)}" class="delivery">
     <td>${isGood ? "✓" : "✗"}</td>
@@ -117,10 +117,10 @@ function deliveryLine(
   </tr>`;
 }
 
-/** What is recorded stays as it is: a step that was shown is not cleaned of secrets once more after each commit. */
-const cleaned = new WeakMap<FoldedStep, string>();
+/** Recorded events never change: a step that was shown is not cleaned of secrets once more after each commit. */
+const cleaned = new WeakMap<ReplayedStep, string>();
 
-function eventText({ event }: HistoryRecord, step: FoldedStep | undefined, redact: Redact): string {
+function eventText({ event }: HistoryRecord, step: ReplayedStep | undefined, redact: SecretFilter): string {
   if (step === undefined) return shownJson(event, redact);
   const known = cleaned.get(step) ?? shownJson(event, redact);
   cleaned.set(step, known);
@@ -139,7 +139,7 @@ function callLine({ number, method, task, at, durationMs, outcome }: LedgerCall)
   </tr>`;
 }
 
-/** Where an event came from, with a link to the step that it came of. */
+/** The cause of an event, with a link to its step. */
 function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
   const { id } = shown.instance;
   const type = eventType(row);
@@ -158,7 +158,7 @@ function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
   return html`<small>${told} <a href="${link}">${originWords(from, id, shown.history)}</a></small>`;
 }
 
-/** How long an invocation or a child took, from the step that began it. */
+/** The duration of an invocation or a child, from the step that began it. */
 function invocationWords({ fold, history }: ShownInstance, child: string, row: HistoryRecord): string {
   const begun = history.findLast(
     ({ version }) =>
@@ -177,7 +177,7 @@ function versionOf(key: unknown): string {
   return text.slice(text.lastIndexOf("@") + 1);
 }
 
-/** One thing that a step asked for, in words; what only keeps the books is left out. */
+/** An action of a step in words; bookkeeping is left out. */
 function asked(links: Links, id: string, action: ChartAction): Html[] {
   const to = messageTarget(action);
   if (to !== null) {

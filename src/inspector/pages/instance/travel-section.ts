@@ -61,7 +61,7 @@ function whatIfForm(links: Links, { instance, known, step }: ShownInstance): Htm
   </details>`;
 }
 
-/** What a field suggests. */
+/** Suggestions of a field. */
 function eventList(events: readonly string[]): Html {
   return html`<datalist id="events">
     ${events.map((event) => html`<option value="${event}"></option>`)}

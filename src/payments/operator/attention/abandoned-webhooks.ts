@@ -7,7 +7,10 @@ export function droppedUpToFact(webhookId: string): string {
   return `abandonedDropped:${webhookId}`;
 }
 
-/** One matter for a webhook, however many deliveries it did not take; over when it is deleted, or the matter is dropped. */
+/**
+ * One matter for each failing webhook, however many deliveries have failed; over when the webhook is deleted, or the
+ * matter is dropped.
+ */
 export function abandonedWebhooks(
   storage: Pick<PaymentStorage, "abandonedDeliveries" | "webhook" | "fact">,
 ): AttentionSource {

@@ -1,7 +1,7 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
-import type { DepositRecord } from "../../records.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
-import { SENT_ELSEWHERE } from "../../private/vouched-money.ts";
+import { SENT_ELSEWHERE } from "../../private/vouched-funds.ts";
 import { MISSING_HISTORY, UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import {
   matterId,
@@ -34,12 +34,14 @@ function kindOfHold(heldReason: string): MatterKind {
   return heldReason === UNKNOWN_SPENDING || heldReason === MISSING_HISTORY ? "unexplained" : "held";
 }
 
-/** Where decisions about an address are kept: in one place, whatever it is held for, since that may change meanwhile. */
+/**
+ * The id of decisions about an address: the same for every reason of the hold, since the reason may change meanwhile.
+ */
 export function decisionOfAddress(address: string): string {
   return matterId("held", address);
 }
 
-/** Where decisions about a matter are kept. */
+/** The id of decisions about a matter. */
 export function decisionOf(matter: string): string {
   const unexplained = matterId("unexplained", "");
   return matter.startsWith(unexplained) ? decisionOfAddress(matter.slice(unexplained.length)) : matter;

@@ -7,8 +7,8 @@ import type { AttentionSource, FoundMatter, Matter, MatterKind } from "./matter.
 /** A matter with the time since when it waits, in milliseconds since the Unix epoch. */
 export type DatedMatter = FoundMatter & { readonly since: number };
 
-/** What a look found. */
-export interface Look {
+/** The result of a look. */
+export interface MatterList {
   /** Oldest first. */
   readonly matters: readonly DatedMatter[];
   /** Kinds of which there may be more than were looked for. */
@@ -16,16 +16,16 @@ export interface Look {
 }
 
 /** Looks for up to `limit` matters of each source. */
-export type LookForMatters = (limit: number) => Promise<Look>;
+export type MatterLookup = (limit: number) => Promise<MatterList>;
 
-/** Where matters are looked for, and what is stored of those that were seen before. */
-export interface MatterSources {
+/** Sources of matters, and the storage of known matters. */
+interface MatterSources {
   readonly sources: readonly AttentionSource[];
   readonly storage: Pick<PaymentStorage, "matters">;
   readonly clock: Clock;
 }
 
-export function createLookForMatters({ sources, storage, clock }: MatterSources): LookForMatters {
+export function createMatterLookup({ sources, storage, clock }: MatterSources): MatterLookup {
   return async (limit) => {
     const found = await Promise.all(sources.map((source) => source(limit)));
     const all = found.flat();

@@ -2,7 +2,7 @@
 import type { PurseBody, PurseWatch } from "../../purses/purses.ts";
 
 /** A matter that only an operator can end, by sending money there. */
-export interface LowPurseMatter {
+interface LowPurseMatter {
   readonly kind: "low_purse";
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
@@ -11,7 +11,10 @@ export interface LowPurseMatter {
   readonly actions: readonly [];
 }
 
-/** Finds them, the oldest first. Reads the chain once in five minutes at most; while it is silent, tells what was read last. */
+/**
+ * Finds them, the oldest first. Reads the chain once in five minutes at most; while the chain is silent, reports the
+ * last reading.
+ */
 export function lowPurses(
   watch: Pick<PurseWatch, "low">,
 ): (limit: number) => Promise<readonly LowPurseMatter[]> {

@@ -3,7 +3,7 @@ import { isoTime } from "../../iso-time.ts";
 import { beliefRules, loweredWitnesses, type LoweringParts } from "../../intake/lowered-witnesses.ts";
 import { matterId, type AttentionSource } from "./matter.ts";
 
-/** One matter at most. It ends by itself, so `resolve` has no action for it. */
+/** At most one matter. The lowering ends by itself, so `resolve` has no action. */
 export function loweredNumber(parts: LoweringParts): AttentionSource {
   return async () => {
     const lowered = await loweredWitnesses(parts);
@@ -24,7 +24,7 @@ export function loweredNumber(parts: LoweringParts): AttentionSource {
   };
 }
 
-/** One matter for each endpoint out of service. It ends by itself, so `resolve` has no action for it. */
+/** One matter for each endpoint out of service. A suspension ends by itself, so `resolve` has no action. */
 export function suspendedEndpoints(parts: LoweringParts): AttentionSource {
   return async (limit) => {
     const { suspendedEndpoints: suspended } = await beliefRules(parts);

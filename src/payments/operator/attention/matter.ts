@@ -1,6 +1,6 @@
-/** A matter is something that needs a person. Its shape, and that of the functions that find matters. */
+/** Matters: facts that need a person. Types of a matter, and of the sources that find matters. */
 
-/** Why a person is needed. */
+/** The reason why a person is needed. */
 export type MatterKind =
   /** A deposit address is held: nothing is signed for it. */
   | "held"
@@ -14,7 +14,7 @@ export type MatterKind =
   | "orphan"
   /** A wallet of the service will soon be empty. */
   | "low_purse"
-  /** What is final is believed on the word of fewer endpoints than configured, as an operator has set it for a time. */
+  /** Fewer endpoints than configured decide final facts, as an operator has set for a time. */
   | "lowered_witnesses"
   /** An operator has taken an endpoint out of service for a time. */
   | "suspended_endpoint"
@@ -29,27 +29,30 @@ export type MatterKind =
   /** A webhook did not take notices, and they are no longer sent. */
   | "abandoned_webhook";
 
-/** What an operator can do about a matter; see `Operator.resolve`. */
+/** An action on a matter; see `Operator.resolve`. */
 export type MatterAction = "retry" | "refundTo" | "writeOff" | "settle" | "release" | "drop";
 
-/** One matter as its source finds it. */
+/** A matter, as its source finds it. */
 export interface FoundMatter {
   readonly kind: MatterKind;
-  /** Unique among all matters, and the same each time it is found: the kind, a colon, and a key of the source's own. */
+  /** Unique among all matters, and stable: the kind, a colon, and a key that the source chooses. */
   readonly id: string;
   readonly transactionId?: string;
   readonly accountId?: string;
-  /** Milliseconds since the Unix epoch; null where only the first look that found it tells. */
+  /** Milliseconds since the Unix epoch; null when the source has no date, and the first look counts. */
   readonly since: number | null;
-  /** One sentence for the operator: what is wrong, and what to do. Holds no secret. */
+  /** A sentence for the operator: what is wrong, and what to do. Holds no secret. */
   readonly message: string;
-  /** The actions that `resolve` takes for it, the usual one first. May be empty. */
+  /** The actions that `resolve` accepts for the matter, the usual action first. May be empty. */
   readonly actions: readonly MatterAction[];
-  /** Only this process sees it, and says so at each look: others list it from what is stored, for as long as it does. */
+  /**
+   * Set when only this process can see the matter. The process reports the matter again at each look, and other
+   * processes list it from the storage as long as the reports go on.
+   */
   readonly isSighting?: true;
 }
 
-/** One matter as it is listed. */
+/** A matter, as it is listed. */
 export interface Matter extends Omit<FoundMatter, "since" | "isSighting"> {
   /** ISO 8601 in UTC. */
   readonly since: string;
@@ -67,7 +70,7 @@ export function matterId(kind: MatterKind, key: string): string {
   return `${kind}:${key}`;
 }
 
-/** What a matter's id names behind its kind, such as a deposit address or a task. */
+/** The key in a matter's id, behind the kind, such as a deposit address or a task. */
 export function matterKey({ id, kind }: Pick<FoundMatter, "id" | "kind">): string {
   return id.slice(kind.length + 1);
 }

@@ -8,8 +8,8 @@ const KIND = "silent_part";
 const MOST_OPEN = 2_000;
 
 /**
- * What does not answer this process, and what another process was told of and this one has had no answer from since: a
- * process that has not asked cannot tell that a silence is over.
+ * Silent parts of the host: parts that do not answer this process, and parts reported by another process that have not
+ * answered this process since. A process that has not asked a part cannot tell that the silence is over.
  */
 export function silentParts(
   storage: Pick<PaymentStorage, "openMatters">,

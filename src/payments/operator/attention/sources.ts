@@ -1,7 +1,7 @@
-/** All sources of matters. A new source is a file beside this one, and one line here. */
+/** The list of all sources of matters. A new source is a file beside this one, and one line here. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { EndpointDispute } from "../../../ledger/ledger.ts";
-import type { KindWatching } from "../../../engine/index.ts";
+import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { HostParts } from "../../host-parts.ts";
 import type { PurseWatch } from "../../purses/purses.ts";
@@ -11,15 +11,15 @@ import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
 import { lowPurses } from "./low-purse.ts";
 import { orphans } from "./orphans.ts";
-import type { Sightings } from "./sightings.ts";
+import type { SightingList } from "./sighting-list.ts";
 import { silentParts } from "./silent-parts.ts";
 import { stuckWatches } from "./stuck-watches.ts";
 import { loweredNumber, suspendedEndpoints } from "./lowered-witnesses.ts";
 import { deadLetters, failingTasks } from "./troubled-tasks.ts";
 import { unprovableTransactions } from "./unprovable.ts";
 
-/** What the sources are made with. */
-export interface SourceSurroundings {
+/** Dependencies of the sources. */
+export interface AttentionSourceParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   /** The workflows of this process, as `name@version`. */
@@ -28,11 +28,11 @@ export interface SourceSurroundings {
   readonly isRouting: boolean;
   readonly purses: Pick<PurseWatch, "low">;
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
-  /** What this process follows on the chain. */
-  readonly watching: () => Readonly<Record<string, KindWatching>>;
-  /** What this process sees endpoints tell differently. */
+  /** Watches of this process on the chain. */
+  readonly watching: () => Readonly<Record<string, WatchStatus>>;
+  /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
-  readonly sightings: Sightings;
+  readonly sightings: SightingList;
 }
 
 /** Sources of matters that every process on a database lists alike. */
@@ -45,7 +45,7 @@ export function attentionSources({
   parts,
   disputed,
   sightings,
-}: SourceSurroundings): readonly AttentionSource[] {
+}: AttentionSourceParts): readonly AttentionSource[] {
   return [
     heldAddresses(storage, isRouting),
     deadLetters(storage),
@@ -61,7 +61,7 @@ export function attentionSources({
   ];
 }
 
-/** Sources of what only this process can know: listed, but not reported to the host. */
-export function sourcesOfThisProcess({ watching, clock }: SourceSurroundings): readonly AttentionSource[] {
+/** Sources of facts that only this process can know: listed, but not reported to the host. */
+export function sourcesOfThisProcess({ watching, clock }: AttentionSourceParts): readonly AttentionSource[] {
   return [stuckWatches(watching, clock)];
 }

@@ -1,5 +1,5 @@
 /** Finds kinds of watches that this process polls and that have had no answer for too long. */
-import type { KindWatching } from "../../../engine/index.ts";
+import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
 import { matterId, type AttentionSource } from "./matter.ts";
 
@@ -8,7 +8,7 @@ const STUCK_MS = 5 * 60_000;
 
 /** Known to this process alone: another one polls other shards. */
 export function stuckWatches(
-  watching: () => Readonly<Record<string, KindWatching>>,
+  watching: () => Readonly<Record<string, WatchStatus>>,
   clock: Clock,
 ): AttentionSource {
   return async (limit) =>

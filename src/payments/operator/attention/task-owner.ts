@@ -2,11 +2,11 @@
 import type { TaskRecord } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 
-type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment">;
+type TaskOwnerReads = Pick<PaymentStorage, "transaction" | "deposits" | "payment">;
 
 /** Empty where the task's instance is of no transaction, such as a delivery. */
 export async function ownerOf(
-  storage: Asked,
+  storage: TaskOwnerReads,
   { instance }: Pick<TaskRecord, "instance">,
 ): Promise<{ readonly transactionId?: string; readonly accountId?: string }> {
   const transactionId = await transactionOf(storage, instance);
@@ -15,7 +15,7 @@ export async function ownerOf(
 }
 
 /** An instance has the id of its transaction, of its deposit address, or of its payment. */
-async function transactionOf(storage: Asked, instance: string): Promise<string> {
+async function transactionOf(storage: TaskOwnerReads, instance: string): Promise<string> {
   const [deposit] = await storage.deposits([instance]);
   return deposit?.transactionId ?? (await storage.payment(instance))?.transactionId ?? instance;
 }

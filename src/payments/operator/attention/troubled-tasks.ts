@@ -4,13 +4,13 @@ import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 import { ownerOf } from "./task-owner.ts";
 
-type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "tasks">;
+type TroubledTaskReads = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "tasks">;
 
 /** The pauses between so many tries add up to about a quarter of an hour, longer than any node's restart. */
 const MANY_FAILURES = 20;
 
-/** Tasks that were set aside because each process that took them ended without giving them back. */
-export function deadLetters(storage: Asked): AttentionSource {
+/** Dead letters: tasks set aside because every process that took the task ended without returning it. */
+export function deadLetters(storage: TroubledTaskReads): AttentionSource {
   return async (limit) => {
     const found = await Promise.all(
       (await troubledOnes.deadLetters(storage, limit)).map(async (task): Promise<FoundMatter> => ({
@@ -27,7 +27,7 @@ export function deadLetters(storage: Asked): AttentionSource {
 }
 
 /** Tasks that have failed many times in a row, and are still tried. */
-export function failingTasks(storage: Asked): AttentionSource {
+export function failingTasks(storage: TroubledTaskReads): AttentionSource {
   return async (limit) =>
     Promise.all(
       (await troubledOnes.failingTasks(storage, MANY_FAILURES, limit)).map(

@@ -4,7 +4,10 @@ import type { PaymentStorage } from "../../payment-storage.ts";
 import { messageOf } from "../../attention.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 
-/** Each is watched until a node that has the history of its time tells, or an operator settles it. */
+/**
+ * Unprovable transactions, which are watched until a node with the history of that time tells, or an operator settles
+ * them.
+ */
 export function unprovableTransactions(
   storage: Pick<PaymentStorage, "watches" | "transaction">,
 ): AttentionSource {

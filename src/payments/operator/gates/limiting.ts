@@ -3,14 +3,14 @@ import { z } from "zod";
 import { formatAmount, parseAmount } from "../../../amount.ts";
 import type { Assets, Token } from "../../assets/assets.ts";
 import { isoTime } from "../../iso-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import { readActContext, readCommand } from "../act.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateSetting } from "./gate-setting.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
 import { accountOfGate, type Direction, type IntakeRules, type Limit } from "../../intake/rules.ts";
 
-/** What is limited. Amounts are decimal strings in whole units of the asset. */
-export interface WantedLimits {
+/** The wanted limits. Amounts are decimal strings in whole units of the asset. */
+export interface SetLimitsRequest {
   /** Left out: every account, counted separately. A limit of an account replaces that of all accounts. */
   readonly accountId?: string | undefined;
   /** A symbol or a mint. */
@@ -26,10 +26,10 @@ export interface WantedLimits {
   readonly direction?: Direction | undefined;
 }
 
-/** One limit as it is listed. */
-export interface LimitEntry extends ActedBy {
+/** A limit, as it is listed. */
+export interface LimitEntry extends ActContext {
   readonly accountId?: string;
-  /** Its symbol. */
+  /** The symbol of the asset. */
   readonly asset: string;
   readonly direction: Direction;
   /** Whole units; null where there is none. */
@@ -40,12 +40,12 @@ export interface LimitEntry extends ActedBy {
 }
 
 /** Limits on amounts. */
-export interface Limiting {
+export interface LimitCommands {
   /**
    * Sets the limits of an asset in place of those before; with neither amount the limit ends. A transaction counts when it
    * is taken, and still counts when it is cancelled or fails. A limit on a day counts what was taken before it was set.
    */
-  setLimits(limits: WantedLimits, by: ActedBy): Promise<void>;
+  setLimits(limits: SetLimitsRequest, by: ActContext): Promise<void>;
   /** Every limit, those of all accounts first. */
   limits(): Promise<readonly LimitEntry[]>;
 }
@@ -70,17 +70,17 @@ interface ReadLimits {
 }
 
 /** The limits that are stored among the rules of each gate. */
-export class Limits implements Limiting {
-  readonly #setting: GateSetting;
+export class LimitCommandHandler implements LimitCommands {
+  readonly #setting: GateParts;
 
-  constructor(setting: GateSetting) {
+  constructor(setting: GateParts) {
     this.#setting = setting;
   }
 
-  async setLimits(given: WantedLimits, by: ActedBy): Promise<void> {
+  async setLimits(given: SetLimitsRequest, by: ActContext): Promise<void> {
     const { assets, clock, gates } = this.#setting;
     const command = readCommand(wantedLimits, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const wanted = limitsIn(assets, command);
     const next = limitsOf(wanted).map((limit): Limit => ({ ...limit, ...acted, since: clock.now() }));
     await gates.change(wanted.accountId, (rules) => ({ ...rules, limits: replaced(rules, wanted, next) }), {
@@ -100,7 +100,7 @@ export class Limits implements Limiting {
 }
 
 /** Throws `OperatorRefused` that names the field. */
-function limitsIn(assets: Assets, command: WantedLimits): ReadLimits {
+function limitsIn(assets: Assets, command: SetLimitsRequest): ReadLimits {
   const { accountId = null, direction, ...named } = command;
   const asset = assets.named(mintOf(assets, named.asset));
   const perTransaction = readAmountOf(asset, "perTransaction", named.perTransaction);
@@ -112,13 +112,13 @@ function limitsIn(assets: Assets, command: WantedLimits): ReadLimits {
   return { accountId, asset, directions, perTransaction, perDay };
 }
 
-/** One limit for each direction; none where neither amount is given, which ends those before. */
+/** A limit for each direction; an empty list when both amounts are absent, which ends existing limits. */
 function limitsOf({
   asset,
   directions,
   perTransaction,
   perDay,
-}: ReadLimits): readonly Omit<Limit, "since" | keyof ActedBy>[] {
+}: ReadLimits): readonly Omit<Limit, "since" | keyof ActContext>[] {
   if (perTransaction === null && perDay === null) return [];
   return directions.map((direction) => ({
     mint: asset.mint,

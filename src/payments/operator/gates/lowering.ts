@@ -2,17 +2,17 @@
 import { z } from "zod";
 import type { Ledger, WitnessCount } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { beliefRules, isInForce } from "../../intake/lowered-witnesses.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
-import type { LoweredWitnesses } from "../../intake/rules.ts";
+import type { LoweredWitnessRule } from "../../intake/rules.ts";
 import { storageTime } from "../../storage-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateSetting } from "./gate-setting.ts";
+import type { GateParts } from "./gate-parts.ts";
 
-/** How many witnesses are enough, and for how long. */
-export interface WantedWitnesses {
+/** The lowered number of witnesses, and its duration. */
+export interface LowerWitnessesRequest {
   /** From as many as answer now, at least 1, to one less than the ledger's own number. */
   readonly witnesses: number;
   /** 1 to 1,440 (a day). */
@@ -20,16 +20,16 @@ export interface WantedWitnesses {
 }
 
 /** A lowered number of witnesses as it is shown. */
-export interface LoweredEntry extends ActedBy {
+export interface LoweredEntry extends ActContext {
   readonly witnesses: number;
   /** ISO 8601 in UTC. */
   readonly since: string;
-  /** When the ledger's own number holds again. ISO 8601 in UTC. */
+  /** The time from which the ledger's own number holds again. ISO 8601 in UTC. */
   readonly until: string;
 }
 
 /** Lowering the number of witnesses. */
-export interface Lowering {
+export interface WitnessCommands {
   /**
    * Believes for some minutes what is final on the word of fewer endpoints than the ledger is configured for: landings,
    * deposits, balances and markers. It holds for every process on the database, within five seconds, and ends by itself.
@@ -37,9 +37,9 @@ export interface Lowering {
    * the markers of an address may be closed. Set again, it takes the place of what was set before. Refused while as many
    * endpoints answer as must agree: an endpoint that answers wrongly is taken out of the ledger's options instead.
    */
-  lowerWitnesses(wanted: WantedWitnesses, by: ActedBy): Promise<LoweredEntry>;
+  lowerWitnesses(wanted: LowerWitnessesRequest, by: ActContext): Promise<LoweredEntry>;
   /** Ends it before its time; refused when nothing is lowered. */
-  restoreWitnesses(by: ActedBy): Promise<void>;
+  restoreWitnesses(by: ActContext): Promise<void>;
 }
 
 const MAX_MINUTES = 24 * 60;
@@ -50,29 +50,29 @@ const wantedWitnesses = z.strictObject({
   minutes: z.int().min(1).max(MAX_MINUTES),
 });
 
-/** What lowering takes. */
-export interface LoweringSetting extends Pick<GateSetting, "gates" | "clock"> {
-  /** Its clock counts, as for suspended endpoints. */
+/** Dependencies of lowering. */
+interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
+  /** Read for the storage's clock, as for suspended endpoints. */
   readonly storage: Pick<PaymentStorage, "gates" | "time">;
   /** With its own number of witnesses, and all endpoints. */
   readonly ledger: Pick<Ledger, "restricted">;
 }
 
 /** The lowered number that is stored among the rules of the whole service. */
-export class WitnessLowering implements Lowering {
+export class WitnessCommandHandler implements WitnessCommands {
   readonly #setting: LoweringSetting;
 
   constructor(setting: LoweringSetting) {
     this.#setting = setting;
   }
 
-  async lowerWitnesses(given: WantedWitnesses, by: ActedBy): Promise<LoweredEntry> {
+  async lowerWitnesses(given: LowerWitnessesRequest, by: ActContext): Promise<LoweredEntry> {
     const { gates } = this.#setting;
     const { witnesses, minutes } = readCommand(wantedWitnesses, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     refuseNeedless(witnesses, await this.#inService());
     const since = await storageTime(this.#setting);
-    const lowered: LoweredWitnesses = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
+    const lowered: LoweredWitnessRule = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
     const what = { witnesses, minutes };
     await gates.change(null, (rules) => ({ ...rules, lowered }), { by: acted, act: "lower_witnesses", what });
     return { ...acted, witnesses, since: isoTime(since), until: isoTime(lowered.until) };
@@ -86,9 +86,9 @@ export class WitnessLowering implements Lowering {
     return reads.witnesses();
   }
 
-  async restoreWitnesses(by: ActedBy): Promise<void> {
+  async restoreWitnesses(by: ActContext): Promise<void> {
     const { gates } = this.#setting;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const now = await storageTime(this.#setting);
     await gates.change(
       null,
@@ -103,7 +103,10 @@ export class WitnessLowering implements Lowering {
   }
 }
 
-/** As few as are needed to go on, and never fewer than can be asked: more witnesses are harder to deceive. */
+/**
+ * Refuses a needless lowering: the number must be lower than needed, but at least the number of answering endpoints,
+ * since more witnesses are harder to deceive.
+ */
 function refuseNeedless(witnesses: number, { needed, answering }: WitnessCount): void {
   if (answering >= needed) {
     throw new OperatorRefused(

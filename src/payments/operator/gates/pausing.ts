@@ -1,25 +1,25 @@
 /** Pauses and resumes new transactions and quotes; open ones go on to their end, and reads and cancels keep working. */
 import { z } from "zod";
 import { isoTime } from "../../iso-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import { readActContext, readCommand } from "../act.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateSetting } from "./gate-setting.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
 import { accountOfGate, type Pause, type PauseScope } from "../../intake/rules.ts";
 
-/** What is paused: what fits every field that is given; everything when none is. */
+/** Scope of a pause: transactions that match every given field; without fields, all transactions. */
 export interface PausedScope {
   readonly mode?: "wallet" | "private" | undefined;
-  /** A symbol or a mint; what gives it or gets it is paused. */
+  /** A symbol or a mint; transactions that give or get the asset are paused. */
   readonly asset?: string | undefined;
   readonly type?: "send" | "swap" | "payroll" | undefined;
   readonly accountId?: string | undefined;
 }
 
-/** One pause as it is listed. */
-export interface PausedEntry extends ActedBy {
+/** A pause, as it is listed. */
+export interface PausedEntry extends ActContext {
   readonly mode?: "wallet" | "private";
-  /** Its symbol. */
+  /** The symbol of the asset. */
   readonly asset?: string;
   readonly type?: "send" | "swap" | "payroll";
   readonly accountId?: string;
@@ -28,11 +28,11 @@ export interface PausedEntry extends ActedBy {
 }
 
 /** Pausing new transactions and quotes. */
-export interface Pausing {
+export interface PauseCommands {
   /** Pauses; a scope that is paused already is refused, so that no operator resumes another's pause. */
-  pause(scope: PausedScope, by: ActedBy): Promise<PausedEntry>;
+  pause(scope: PausedScope, by: ActContext): Promise<PausedEntry>;
   /** Ends the pause of exactly this scope; refused when there is none. */
-  resume(scope: PausedScope, by: ActedBy): Promise<void>;
+  resume(scope: PausedScope, by: ActContext): Promise<void>;
   /** Every pause, oldest first. */
   paused(): Promise<readonly PausedEntry[]>;
 }
@@ -45,16 +45,16 @@ const pausedScope = z.strictObject({
 });
 
 /** The pauses that are stored among the rules of each gate. */
-export class Pauses implements Pausing {
-  readonly #setting: GateSetting;
+export class PauseCommandHandler implements PauseCommands {
+  readonly #setting: GateParts;
 
-  constructor(setting: GateSetting) {
+  constructor(setting: GateParts) {
     this.#setting = setting;
   }
 
-  async pause(given: PausedScope, by: ActedBy): Promise<PausedEntry> {
+  async pause(given: PausedScope, by: ActContext): Promise<PausedEntry> {
     const { scope, accountId } = this.#read(given);
-    const { actor, reason } = readActedBy(by);
+    const { actor, reason } = readActContext(by);
     const pause: Pause = { ...scope, actor, reason, since: this.#setting.clock.now() };
     const entry = this.#shown(pause, accountId);
     await this.#setting.gates.change(
@@ -70,9 +70,9 @@ export class Pauses implements Pausing {
     return entry;
   }
 
-  async resume(given: PausedScope, by: ActedBy): Promise<void> {
+  async resume(given: PausedScope, by: ActContext): Promise<void> {
     const { scope, accountId } = this.#read(given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     await this.#setting.gates.change(
       accountId,
       (rules) => {

@@ -2,43 +2,43 @@
 import { z } from "zod";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { storageTime } from "../../storage-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateSetting } from "./gate-setting.ts";
+import type { GateParts } from "./gate-parts.ts";
 
-/** Which endpoint is out of service, and for how long. */
-export interface WantedSuspension {
-  /** As the ledger names it: its host, numbered where several endpoints share one. */
+/** The endpoint to suspend, and the duration. */
+export interface SuspendEndpointRequest {
+  /** The endpoint's name in the ledger: its host, numbered when several endpoints share a host. */
   readonly endpoint: string;
   /** 1 to 1,440 (a day). */
   readonly minutes: number;
 }
 
 /** An endpoint out of service as it is shown. */
-export interface SuspendedEndpointEntry extends ActedBy {
+export interface SuspendedEndpointEntry extends ActContext {
   readonly endpoint: string;
   /** ISO 8601 in UTC. */
   readonly since: string;
-  /** When the endpoint is asked again. ISO 8601 in UTC. */
+  /** The time from which the endpoint is asked again. ISO 8601 in UTC. */
   readonly until: string;
 }
 
 /** Taking endpoints out of service. */
-export interface EndpointSuspending {
+export interface EndpointCommands {
   /**
-   * Takes an endpoint that answers wrongly out of service for some minutes. Nobody asks the endpoint, so it
-   * contradicts no other endpoint. Where fewer endpoints are left than must agree, those that are left are enough, but not for the proof that a
-   * caller's transaction is dead, nor for closing markers. It holds for every process on the database, within five seconds,
-   * and ends by itself. Suspended again, the new time counts. Refused for an endpoint that the ledger does not have, and
-   * for the last one in service.
+   * Takes an endpoint that answers wrongly out of service for some minutes. A suspended endpoint is not asked, and so
+   * cannot contradict. When fewer endpoints are left than must agree, the remaining endpoints are enough, but not to
+   * prove that a caller's transaction is dead, nor to close markers. The suspension applies to every process on the
+   * database within five seconds, and ends by itself. A second suspension replaces the time of the first. Refused for
+   * an endpoint that the ledger does not have, and for the last one in service.
    */
-  suspendEndpoint(wanted: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry>;
-  /** Ends it before its time; refused when the endpoint is in service. */
-  restoreEndpoint(endpoint: string, by: ActedBy): Promise<void>;
+  suspendEndpoint(wanted: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry>;
+  /** Ends a suspension early; refused when the endpoint is in service. */
+  restoreEndpoint(endpoint: string, by: ActContext): Promise<void>;
 }
 
 const MAX_MINUTES = 24 * 60;
@@ -50,26 +50,29 @@ const wantedSuspension = z.strictObject({
   minutes: z.int().min(1).max(MAX_MINUTES),
 });
 
-/** What suspending endpoints takes. */
-export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
-  /** Its clock counts: those of processes may differ, and none may end what another one has begun. */
+/** Dependencies of suspending endpoints. */
+interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
+  /**
+   * Read for the storage's clock: clocks of processes differ, and a process with a fast clock must not end the
+   * suspension of another process.
+   */
   readonly storage: Pick<PaymentStorage, "time">;
   /** With all of its endpoints. */
   readonly ledger: Pick<Ledger, "endpoints">;
 }
 
 /** The suspended endpoints that are stored among the rules of the whole service. */
-export class EndpointSuspensions implements EndpointSuspending {
+export class EndpointCommandHandler implements EndpointCommands {
   readonly #setting: EndpointSetting;
 
   constructor(setting: EndpointSetting) {
     this.#setting = setting;
   }
 
-  async suspendEndpoint(given: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry> {
+  async suspendEndpoint(given: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry> {
     const { ledger, gates } = this.#setting;
     const { endpoint, minutes } = readCommand(wantedSuspension, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const known: readonly string[] = (await ledger.endpoints()).map((each) => each.endpoint);
     if (!known.includes(endpoint)) {
       throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
@@ -88,10 +91,10 @@ export class EndpointSuspensions implements EndpointSuspending {
     return { ...acted, endpoint, since: isoTime(since), until: isoTime(suspended.until) };
   }
 
-  async restoreEndpoint(given: string, by: ActedBy): Promise<void> {
+  async restoreEndpoint(given: string, by: ActContext): Promise<void> {
     const { gates } = this.#setting;
     const endpoint = readCommand(endpointName, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const now = await storageTime(this.#setting);
     const change = (rules: IntakeRules): IntakeRules => {
       const isSuspended = rules.suspendedEndpoints.some(

@@ -1,41 +1,41 @@
-/** Suspends accounts: a suspended account starts nothing new; its reads, its cancels and its open transactions go on. */
+/** Suspends accounts: a suspended account starts nothing new; reads, cancels and open transactions go on. */
 import { isoTime } from "../../iso-time.ts";
-import { readActedBy, readCommand } from "../act.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import { readActContext, readCommand } from "../act.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, type GateSetting } from "./gate-setting.ts";
+import { accountIdField, type GateParts } from "./gate-parts.ts";
 import { accountOfGate } from "../../intake/rules.ts";
 
 /** A suspended account. */
-export interface SuspendedAccount extends ActedBy {
+export interface SuspendedAccount extends ActContext {
   readonly accountId: string;
   /** ISO 8601 in UTC. */
   readonly since: string;
 }
 
 /** Suspending accounts. */
-export interface Suspending {
+export interface SuspensionCommands {
   /** Suspends an account; refused when it is suspended already. The account need not be known here. */
-  suspendAccount(accountId: string, by: ActedBy): Promise<SuspendedAccount>;
+  suspendAccount(accountId: string, by: ActContext): Promise<SuspendedAccount>;
   /** Ends the suspension; refused when there is none. */
-  restoreAccount(accountId: string, by: ActedBy): Promise<void>;
+  restoreAccount(accountId: string, by: ActContext): Promise<void>;
   /** Every suspended account, oldest suspension first. */
   suspendedAccounts(): Promise<readonly SuspendedAccount[]>;
 }
 
 /** The suspensions that are stored among the rules of each account's gate. */
-export class Suspensions implements Suspending {
-  readonly #gates: GateSetting["gates"];
-  readonly #clock: GateSetting["clock"];
+export class SuspensionCommandHandler implements SuspensionCommands {
+  readonly #gates: GateParts["gates"];
+  readonly #clock: GateParts["clock"];
 
-  constructor({ gates, clock }: Pick<GateSetting, "gates" | "clock">) {
+  constructor({ gates, clock }: Pick<GateParts, "gates" | "clock">) {
     this.#gates = gates;
     this.#clock = clock;
   }
 
-  async suspendAccount(given: string, by: ActedBy): Promise<SuspendedAccount> {
+  async suspendAccount(given: string, by: ActContext): Promise<SuspendedAccount> {
     const accountId = readCommand(accountIdField, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const since = this.#clock.now();
     await this.#gates.change(
       accountId,
@@ -48,9 +48,9 @@ export class Suspensions implements Suspending {
     return { accountId, ...acted, since: isoTime(since) };
   }
 
-  async restoreAccount(given: string, by: ActedBy): Promise<void> {
+  async restoreAccount(given: string, by: ActContext): Promise<void> {
     const accountId = readCommand(accountIdField, given);
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     await this.#gates.change(
       accountId,
       (rules) => {

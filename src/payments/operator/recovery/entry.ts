@@ -1,6 +1,6 @@
-/** What a recovery journal keeps of a private order, outside of the database. */
+/** The entry of a private order in the recovery journal, outside of the database. */
 
-/** All that brings a deposit address back, together with the master secret. It is no secret itself. */
+/** An entry that restores a deposit address, together with the master secret. The entry itself is no secret. */
 export interface RecoveryEntry {
   /** The transaction's id. */
   readonly id: string;

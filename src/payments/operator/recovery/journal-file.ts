@@ -5,9 +5,9 @@ import { OperatorRefused } from "../operator-refused.ts";
 import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
 
 /**
- * A journal for one machine: `recovery: recoveryFile("/backup/orders.jsonl")`. Put the file on another disk than the
- * database, or copy it away as it grows. It is made with mode 0600 when it is not there. Several processes may append to
- * one file: a line is written by one call.
+ * A journal for one machine: `recovery: recoveryFile("/backup/orders.jsonl")`. Put the file on a different disk than
+ * the database, or copy it away as it grows. A new file gets mode 0600. Several processes may append to one file: each
+ * line is a single write.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ export function recoveryFile(path: string): RecoveryJournal {
   return async ({ id, masterVersion, createdAt }) => {
     const file = await open(path, "a", 0o600);
     try {
-      // It begins with a newline, so that a line which a crash has cut short does not spoil it.
+      // The leading newline keeps the entry readable after a line that a crash has cut short.
       await file.appendFile(`\n${JSON.stringify({ id, masterVersion, createdAt })}\n`);
       await file.datasync();
     } finally {

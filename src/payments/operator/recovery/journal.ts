@@ -2,16 +2,16 @@
 import { PaymentError } from "../../../errors.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { CreatedOrderBody } from "../../private/accept-order.ts";
-import type { Accept } from "../../quotes/checked-request.ts";
+import type { AcceptHandler } from "../../quotes/checked-request.ts";
 import { callHost } from "../../call-host.ts";
 import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
 
 const CALLBACK_MS = 10_000;
-/** What ROUTING_UNAVAILABLE advises. */
+/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
 const RETRY_SECONDS = 30;
 
-/** Where orders are recorded. */
-export interface Journaling {
+/** Dependencies of the journal. */
+interface JournalParts {
   readonly journal: RecoveryJournal;
   /** The version of the master secret that new addresses are derived from. */
   readonly masterVersion: number;
@@ -20,9 +20,9 @@ export interface Journaling {
 
 /** Accepts orders as `accept` does, and records each right before the commit that takes it. */
 export function journaled(
-  accept: Accept<CreatedOrderBody>,
-  journaling: Journaling,
-): Accept<CreatedOrderBody> {
+  accept: AcceptHandler<CreatedOrderBody>,
+  journaling: JournalParts,
+): AcceptHandler<CreatedOrderBody> {
   return async (order) => {
     const { body, commit } = await accept(order);
     const { masterVersion } = journaling;
@@ -38,7 +38,7 @@ export function journaled(
 }
 
 /** Throws `ROUTING_UNAVAILABLE` unless the host has recorded the entry in time. */
-async function record({ journal, clock }: Journaling, entry: RecoveryEntry): Promise<void> {
+async function record({ journal, clock }: JournalParts, entry: RecoveryEntry): Promise<void> {
   try {
     await callHost(clock, { name: "recovery", deadlineMs: CALLBACK_MS, call: () => journal(entry) });
   } catch (cause) {

@@ -4,8 +4,8 @@ import { formatAmount } from "../../../amount.ts";
 import { ledgerMint } from "../../assets/assets.ts";
 import { strayDeposits } from "../../private/collect-strays.ts";
 import { otherMints } from "../../outgoing/plans/other-mints.ts";
-import { readActedBy } from "../act.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import { readActContext } from "../act.ts";
+import type { ActContext } from "../../act-context.ts";
 import { RECOVERED } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { RecoveryEntry } from "./entry.ts";
@@ -16,7 +16,7 @@ import {
   type RestoringParts,
 } from "./restore-address.ts";
 
-/** What lies at a recovered address. */
+/** A balance at a recovered address. */
 export interface RecoveredHolding {
   /** The symbol, or the mint of what is none of the service's assets. */
   readonly asset: string;
@@ -24,7 +24,7 @@ export interface RecoveredHolding {
   readonly amount: string;
 }
 
-/** One address that was derived again. */
+/** An address that was derived again. */
 export interface RecoveredAddress {
   readonly transactionId: string;
   readonly address: string;
@@ -34,21 +34,24 @@ export interface RecoveredAddress {
    * nothing is there now and nothing was kept: look again by recovering it again.
    */
   readonly state: "restored" | "empty";
-  /** Why it is held: `recovered`, or `unknown_spending` where it has paid already. Null where it is not held. */
+  /**
+   * The reason why the address is held: `recovered`, or `unknown_spending` for an address that has paid already. Null
+   * for an address that is not held.
+   */
   readonly heldReason: string | null;
   readonly holdings: readonly RecoveredHolding[];
 }
 
 /** See `Operator.recover`. */
-export type Recover = (
+export type RecoverCommand = (
   ids: readonly (string | RecoveryEntry)[],
-  by: ActedBy,
+  by: ActContext,
 ) => Promise<readonly RecoveredAddress[]>;
 
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
-/** What recovering needs. */
-export interface RecoveryParts extends RestoringParts {
+/** Dependencies of a recovery. */
+interface RecoveryServiceParts extends RestoringParts {
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];
 }
@@ -59,16 +62,19 @@ interface Candidate extends DerivedAddress {
 }
 
 /** Derives addresses again, and restores those where money is. */
-export class Recovery {
-  readonly #parts: RecoveryParts;
+export class RecoveryService {
+  readonly #parts: RecoveryServiceParts;
 
-  constructor(parts: RecoveryParts) {
+  constructor(parts: RecoveryServiceParts) {
     this.#parts = parts;
   }
 
   /** See `Operator.recover`. */
-  async recover(ids: readonly (string | RecoveryEntry)[], by: ActedBy): Promise<readonly RecoveredAddress[]> {
-    const acted = readActedBy(by);
+  async recover(
+    ids: readonly (string | RecoveryEntry)[],
+    by: ActContext,
+  ): Promise<readonly RecoveredAddress[]> {
+    const acted = readActContext(by);
     await this.#refuseForeign(ids);
     const unique = new Map(ids.map((given) => [typeof given === "string" ? given : given.id, given]));
     const found: RecoveredAddress[] = [];
@@ -95,7 +101,9 @@ export class Recovery {
     if (problems.length > 0) throw new OperatorRefused(problems.join("; "));
   }
 
-  /** For each id the addresses that it may have had, with what they hold. Reads the chain once for all. */
+  /**
+   * For each id, the addresses that may belong to the order, with their balances. Reads the chain once for all ids.
+   */
   async #candidates(all: readonly (string | RecoveryEntry)[]): Promise<readonly (readonly Candidate[])[]> {
     const { ledger, assets } = this.#parts;
     const perId = all.map((given) => this.#derived(given));
@@ -110,7 +118,7 @@ export class Recovery {
     );
   }
 
-  /** One address for each version of the master secret, unless the journal has recorded the version. */
+  /** Derives an address for each version of the master secret, unless the journal has recorded the version. */
   #derived(given: string | RecoveryEntry): readonly DerivedAddress[] {
     const { clock, masterVersions, routing } = this.#parts;
     const { id, createdAt } = typeof given === "string" ? { id: given, createdAt: clock.now() } : given;
@@ -121,7 +129,7 @@ export class Recovery {
     });
   }
 
-  async #recoverOne(candidates: readonly Candidate[], by: ActedBy): Promise<RecoveredAddress> {
+  async #recoverOne(candidates: readonly Candidate[], by: ActContext): Promise<RecoveredAddress> {
     for (const { amounts, ...derived } of candidates) {
       const { transactionId, address, masterVersion } = derived;
       const holdings = await this.#holdings(address, amounts);
@@ -138,7 +146,7 @@ export class Recovery {
     return { transactionId, address, masterVersion, state: "empty", heldReason: null, holdings: [] };
   }
 
-  /** All finalized money at the address: what a refund would find, and other mints, which only an operator moves. */
+  /** All finalized money at the address: money for a refund, and foreign tokens, which only an operator moves. */
   async #holdings(address: Address, amounts: readonly bigint[]): Promise<readonly RecoveredHolding[]> {
     const { assets } = this.#parts;
     const [strays, others] = await Promise.all([

@@ -1,12 +1,17 @@
-/** Stores a deposit address again, held until an operator decides: its rows and its two instances in one commit. */
-import type { DepositRecord, PaymentTables, ReservationRecord, TransactionRecord } from "../../records.ts";
+/**
+ * Stores a lost deposit address again, held until an operator decides: one commit with the rows and both instances.
+ */
+import type { PaymentTables } from "../../tables.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
+import type { ReservationRecord } from "../../tables/limits.ts";
+import type { TransactionRecord } from "../../tables/orders.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { SOL_MINT, type Address } from "../../../address.ts";
 import { MAX_AMOUNT } from "../../../amount.ts";
 import { startOf, type Engine, type StartRequest } from "../../../engine/index.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { smallestAmount, type Assets } from "../../assets/assets.ts";
 import { routingCost } from "../../outgoing/plans/routing-cost.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "../../outgoing/unknown-spending.ts";
@@ -22,7 +27,7 @@ import { RECOVERED } from "../attention/held-addresses.ts";
 /** The account of recovered orders: a journal does not record who ordered. */
 export const RECOVERED_ACCOUNT = "recovered";
 
-/** The asset that a recovered order is stored with: the one that it was about is not known. */
+/** The asset that a recovered order is stored with: the ordered asset is not known. */
 const ORDERED_MINT = SOL_MINT;
 
 /** A deposit address that was derived from its order's id. */
@@ -34,7 +39,7 @@ export interface DerivedAddress {
   readonly createdAt: number;
 }
 
-/** What restoring needs. */
+/** Dependencies of restoring. */
 export interface RestoringParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -45,11 +50,13 @@ export interface RestoringParts {
   readonly writeAct: WriteAct;
 }
 
-/** Restores the address and returns what it is held for: one that has paid already waits until that is explained. */
+/**
+ * Restores the address and returns the reason of its hold: an address that has already paid waits for an explanation.
+ */
 export async function restoreAddress(
   parts: RestoringParts,
   derived: DerivedAddress,
-  by: ActedBy,
+  by: ActContext,
 ): Promise<string> {
   const { storage, clock, routing, engine, writeAct } = parts;
   const { transactionId, address } = derived;
@@ -79,14 +86,14 @@ export async function restoreAddress(
     writeAct({ by, act: "recover", what: { transactionId, address, heldReason } }),
   ];
   const result = await engine.commit({ starts: startsOf(parts, derived, reservation.amount), writes });
-  // Refused where another operator has restored it meanwhile: then nothing is left to do.
+  // Refused when another operator has restored the address meanwhile: then nothing is left to do.
   if (!result.ok && (await storage.transaction(transactionId)) === null) {
     throw new Error(`deposit address ${address} could not be restored`);
   }
   return heldReason;
 }
 
-/** What one send to one recipient may cost the sponsor. */
+/** The highest cost of a send to one recipient for the sponsor. */
 function costOfSend({ ledger, assets, routing }: RestoringParts): ReturnType<typeof routingCost> {
   const { sponsor, treasury } = routing.terms;
   const parties = { sponsor: sponsor.address, treasury };

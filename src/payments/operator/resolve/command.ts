@@ -1,61 +1,63 @@
-/** What an operator decides about a matter, and what came of it. */
+/** Commands of an operator about a matter, and their results. */
 import { z } from "zod";
 import type { Address } from "../../../address.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import type { SettledTransaction } from "../../wallet/settle-transaction.ts";
 
-/** What is to be done about a matter. */
+/** A command about a matter. */
 export type ResolveCommand =
   /** A task is tried again at once. */
   | { readonly action: "retry" }
   /** A dead letter is removed, or what a webhook did not take is no matter any more. What waits for it waits for good. */
   | { readonly action: "drop" }
   /**
-   * A deposit address may be signed for again: its order pays out, or what is there goes back to the sender. It says that
-   * every transaction the address has signed was rightly signed, and that those who have paid in so far may be served.
+   * A deposit address may be signed for again: its order pays out, or its money goes back to the sender. The operator
+   * vouches for all transactions that the address has signed, and for all payers so far.
    */
   | { readonly action: "release" }
-  /** As `release`, but no recipient is paid: the money goes to this address, which the host's screening has to accept. */
+  /**
+   * Like `release`, but no recipient is paid: the money goes to this address, which the host's screening has to accept.
+   */
   | { readonly action: "refundTo"; readonly address: string }
   /**
-   * Nothing moves. A deposit address stays held, is no matter any more, and frees what was reserved for its order. An
+   * Nothing moves. A deposit address stays held, its matter is over, and the reservations of its order are released. An
    * unprovable transaction fails, on the operator's word that it never landed.
    */
   | { readonly action: "writeOff" }
   /** A transaction is settled by what the chain shows of this signature. */
   | { readonly action: "settle"; readonly signature: string };
 
-/** What a second person confirms, as that person knows it: what another one has asked for may have been changed since. */
+/** The receiver as the confirming person knows it: the request may have changed since. */
 export interface Approval {
-  /** Who gets the money. */
+  /** The receiver of the money. */
   readonly address: string;
 }
 
-/** What came of a command. */
-export interface Resolution {
+/** The result of a command. */
+export interface ResolveResult {
   /** The matter's id. */
   readonly id: string;
   readonly action: MatterAction | "returnTokens";
   /** `done`: decided; a service at work carries it out. `awaits_approval`: another actor has to confirm by `approve`. */
   readonly state: "done" | "awaits_approval";
-  /** Who gets the money, which the other actor has to name; of `awaits_approval` alone. */
+  /** The receiver of the money, whom the second actor has to name; only for `awaits_approval`. */
   readonly address?: Address;
-  /** What the other actor agrees to send there and no more, network costs included: whole units by mint. */
+  /** The most that the second actor agrees to send, network costs included: whole units by mint. */
   readonly allowed?: Readonly<Record<string, string>>;
   readonly transactionId?: string;
 }
 
 /** A command that is being carried out. */
-export interface Resolving {
+export interface ResolveContext {
   readonly matter: FoundMatter;
-  readonly by: ActedBy;
-  /** Belongs into the commit: of several operators who decide about one matter at once, one does. */
+  readonly by: ActContext;
+  /** A guard in the commit: of concurrent decisions about one matter, only one succeeds. */
   readonly guard: PaymentWrite;
 }
 
-/** What `resolve` takes. */
+/** The schema of `resolve`'s command. */
 export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("retry") }),
   z.strictObject({ action: z.literal("drop") }),
@@ -66,7 +68,7 @@ export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("a
 ]);
 
 /** A decision about a transaction of which the chain does not tell enough. */
-export interface Settling {
+interface Settling {
   readonly transactionId: string;
   /** Belong into the commit that settles it. */
   readonly writes: readonly PaymentWrite[];
@@ -76,14 +78,14 @@ export interface Settling {
  * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` where the evidence is
  * not enough; then nothing is changed.
  */
-export type SettleWithEvidence = (
+type SettleWithEvidence = (
   settling: Settling & { readonly signature: string },
 ) => Promise<SettledTransaction>;
 
 /** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
-export type WriteOffUnprovable = (settling: Settling) => Promise<void>;
+type WriteOffUnprovable = (settling: Settling) => Promise<void>;
 
-/** What can be decided about unprovable transactions. */
+/** Decisions about unprovable transactions. */
 export interface EvidenceControl {
   readonly settle: SettleWithEvidence;
   readonly writeOff: WriteOffUnprovable;

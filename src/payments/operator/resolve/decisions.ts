@@ -1,5 +1,5 @@
 /** Lets one operator at a time decide about a matter: each decision expects the version of the one before. */
-import type { DecisionRecord } from "../../records.ts";
+import type { DecisionRecord } from "../../tables/operator.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 

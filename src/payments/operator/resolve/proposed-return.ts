@@ -1,8 +1,11 @@
-/** What one person has asked to send elsewhere of a mint that is none of the service's own, kept until another confirms it. */
+/**
+ * A proposed return: one person's request to send tokens of a foreign mint to a new receiver, kept until a second
+ * person confirms.
+ */
 import { z } from "zod";
-import type { DecisionRecord } from "../../records.ts";
+import type { DecisionRecord } from "../../tables/operator.ts";
 import type { ProposedReturn } from "../../private/order-return.ts";
-import type { ActedBy } from "../../acted-by.ts";
+import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { isSamePerson } from "../who-acts.ts";
 import type { Approval } from "./command.ts";
@@ -17,15 +20,15 @@ const proposal = z.object({
   actor: z.string(),
 });
 
-/** Which tokens another person has to confirm, and how many. */
-export type WaitingReturn = z.output<typeof proposal>;
+/** Tokens whose return another person has to confirm, and their amount. */
+type WaitingReturn = z.output<typeof proposal>;
 
-/** By what it is approved: of one address and mint one return waits at a time, the newest. */
+/** The id of an approval: for each address and mint only the newest return waits. */
 export function returnId({ address, mint }: Pick<ProposedReturn, "address" | "mint">): string {
   return `${RETURN}${address}:${mint}`;
 }
 
-/** Whether an id is one of `returnId`. */
+/** Whether `returnId` made the id. */
 export function isReturnId(id: unknown): boolean {
   return typeof id === "string" && id.startsWith(RETURN);
 }
@@ -33,17 +36,20 @@ export function isReturnId(id: unknown): boolean {
 /** The text that keeps it. */
 export function proposedReturn(
   { transactionId, mint, to, units }: ProposedReturn,
-  { actor }: ActedBy,
+  { actor }: ActContext,
 ): string {
   const waiting: WaitingReturn = { transactionId, mint, to, units: String(units), actor };
   return JSON.stringify(waiting);
 }
 
-/** What waits under the id. Throws `OperatorRefused` where nothing does, where something else does, and for the same person. */
+/**
+ * The return that waits under the id. Throws `OperatorRefused` when nothing waits, when a different return waits, and
+ * for the requesting person.
+ */
 export function waitingReturn(
   id: string,
   decision: DecisionRecord | null,
-  { address, actor }: Approval & Pick<ActedBy, "actor">,
+  { address, actor }: Approval & Pick<ActContext, "actor">,
 ): WaitingReturn {
   const text = decision?.proposal ?? null;
   if (text === null) throw new OperatorRefused(`nothing of ${id} waits for an approval`);

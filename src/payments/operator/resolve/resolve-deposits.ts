@@ -1,16 +1,16 @@
-/** Decides about deposit addresses that are held: releases them, refunds to another address, or writes them off. */
+/** Decides about held deposit addresses: release, refund to a new receiver, or write-off. */
 import { commitOne } from "../../../../storage/decided.ts";
-import type { DepositRecord } from "../../records.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { parseAddress, type Address } from "../../../address.ts";
 import { isPaymentError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { OrderedReturn, ReturnCommand } from "../../private/order-return.ts";
-import type { PaymentSettling, SettledPayment } from "../../private/settle-payment.ts";
-import type { MoneyThere } from "../../private/vouched-money.ts";
-import { ReleaseRefused, type ReleasedDeposit, type ReleaseOrder } from "../../private/release-deposit.ts";
-import type { Screen } from "../../recipients/screening.ts";
+import type { SettlePaymentRequest, SettledPayment } from "../../private/settle-payment.ts";
+import type { VouchingEvidence } from "../../private/vouched-funds.ts";
+import { ReleaseRefused, type ReleasedDeposit, type ReleaseRequest } from "../../private/release-deposit.ts";
+import type { ScreenAddress } from "../../recipients/screening.ts";
 import { releaseShareOfDay } from "../../purses/sponsor-limit.ts";
 import { releaseBound, releaseShare } from "../../purses/sponsor-share.ts";
 import { checkRecipientsOnChain } from "../../recipients/recipients.ts";
@@ -18,27 +18,27 @@ import type { WriteAct } from "../act.ts";
 import { WRITTEN_OFF } from "../attention/held-addresses.ts";
 import { matterKey } from "../attention/matter.ts";
 import { OperatorRefused, privateModeIsOff } from "../operator-refused.ts";
-import type { Resolving } from "./command.ts";
+import type { ResolveContext } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
 
-/** What an operator can have done with deposit addresses while private mode is on. */
+/** Decisions about deposit addresses, available while private mode is on. */
 export interface DepositControl {
-  readonly screen: Screen | null;
+  readonly screen: ScreenAddress | null;
   /** Addresses of the service itself besides its deposit addresses: no refund goes there. */
   readonly ownAddresses: readonly string[];
   /** Whether the money of an address can be sent elsewhere in the state that its instance is in now. */
   readonly canRedirect: (deposit: DepositRecord) => Promise<boolean>;
-  /** What is there now, and the same in whole units by mint; null while a payment is being written down. */
+  /** The present money, and its amounts in whole units by mint; null while a payment is being written down. */
   readonly moneyThere: (
     deposit: DepositRecord,
-  ) => Promise<{ readonly money: MoneyThere; readonly shown: Readonly<Record<string, string>> } | null>;
-  readonly release: (transactionId: string, order: ReleaseOrder) => Promise<ReleasedDeposit>;
+  ) => Promise<{ readonly money: VouchingEvidence; readonly shown: Readonly<Record<string, string>> } | null>;
+  readonly release: (transactionId: string, order: ReleaseRequest) => Promise<ReleasedDeposit>;
   readonly returnTokens: (command: ReturnCommand) => Promise<OrderedReturn>;
-  readonly settle: (settling: PaymentSettling) => Promise<SettledPayment>;
+  readonly settle: (settling: SettlePaymentRequest) => Promise<SettledPayment>;
 }
 
-/** What deciding about deposit addresses needs. */
-export interface DepositResolvingParts {
+/** Dependencies of decisions about deposit addresses. */
+interface DepositResolveParts {
   readonly storage: Pick<PaymentStorage, "deposits" | "reservation" | "commit">;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -48,24 +48,24 @@ export interface DepositResolvingParts {
 }
 
 /** A refund to another address than the sender's. */
-export interface RefundElsewhere {
+interface RedirectedRefund {
   readonly to: Address;
-  /** Who asked for it, where another operator confirms; null where one operator decides alone. */
+  /** The operator who requested the refund, when another operator confirms; null when one operator decides alone. */
   readonly requestedBy: string | null;
-  /** What that operator has asked for; null for what is there now. */
-  readonly money: MoneyThere | null;
+  /** The money that the requesting operator saw; null for the money there now. */
+  readonly money: VouchingEvidence | null;
 }
 
 /** Carries out decisions about deposit addresses, each in one commit with its guard and its audit row. */
-export class DepositResolving {
-  readonly #parts: DepositResolvingParts;
+export class DepositResolveHandler {
+  readonly #parts: DepositResolveParts;
 
-  constructor(parts: DepositResolvingParts) {
+  constructor(parts: DepositResolveParts) {
     this.#parts = parts;
   }
 
   /** Lets the address be signed for again. */
-  async release(resolving: Resolving): Promise<void> {
+  async release(resolving: ResolveContext): Promise<void> {
     const { matter, by } = resolving;
     await this.#releaseBy(resolving, {
       refundTo: null,
@@ -77,7 +77,7 @@ export class DepositResolving {
   }
 
   /** Throws `OperatorRefused` unless money may be sent to `text`, and from this matter's address. Returns the address. */
-  async checkReceiver(resolving: Resolving, text: string): Promise<Address> {
+  async checkReceiver(resolving: ResolveContext, text: string): Promise<Address> {
     const { storage, ledger } = this.#parts;
     const deposit = await this.#depositOf(resolving);
     const parsed = parseAddress(text);
@@ -102,9 +102,9 @@ export class DepositResolving {
     return address;
   }
 
-  /** What is there now: what another operator is asked to agree with. */
+  /** The present money, which another operator is asked to agree with. */
   async moneyThere(
-    resolving: Resolving,
+    resolving: ResolveContext,
   ): Promise<NonNullable<Awaited<ReturnType<DepositControl["moneyThere"]>>>> {
     const there = await this.#control().moneyThere(await this.#depositOf(resolving));
     if (there !== null) return there;
@@ -112,7 +112,7 @@ export class DepositResolving {
   }
 
   /** Releases the address, and has its money sent to `to`, which `checkReceiver` has returned. */
-  async refundTo(resolving: Resolving, { to, requestedBy, money }: RefundElsewhere): Promise<void> {
+  async refundTo(resolving: ResolveContext, { to, requestedBy, money }: RedirectedRefund): Promise<void> {
     const { matter, by } = resolving;
     const asked = requestedBy === null ? {} : { requestedBy };
     await this.#releaseBy(resolving, {
@@ -126,7 +126,7 @@ export class DepositResolving {
   }
 
   /** Ends the matter: the address stays held, and what was reserved for its order is free. */
-  async writeOff(resolving: Resolving): Promise<void> {
+  async writeOff(resolving: ResolveContext): Promise<void> {
     const { matter, by, guard } = resolving;
     const { id, transactionId, heldReason, waitEndedAt } = await this.#depositOf(resolving);
     if (heldReason === null) throw new OperatorRefused(`${matter.id}: deposit address ${id} is not held`);
@@ -152,7 +152,7 @@ export class DepositResolving {
     return control;
   }
 
-  async #depositOf({ matter }: Resolving): Promise<DepositRecord> {
+  async #depositOf({ matter }: ResolveContext): Promise<DepositRecord> {
     const [deposit] = await this.#parts.storage.deposits([matterKey(matter)]);
     if (deposit === undefined) throw new OperatorRefused(`${matter.id}: there is no such deposit address`);
     return deposit;
@@ -160,8 +160,8 @@ export class DepositResolving {
 
   /** Releases in one commit with the guard and the audit row. */
   async #releaseBy(
-    { matter, guard }: Resolving,
-    order: Pick<ReleaseOrder, "refundTo" | "writesFor">,
+    { matter, guard }: ResolveContext,
+    order: Pick<ReleaseRequest, "refundTo" | "writesFor">,
   ): Promise<void> {
     const { transactionId } = matter;
     if (transactionId === undefined) throw new OperatorRefused(`${matter.id}: it is of no transaction`);

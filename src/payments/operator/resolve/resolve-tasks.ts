@@ -2,17 +2,17 @@
 import { commitOne } from "../../../../storage/decided.ts";
 import type { Commit } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
-import type { PaymentTables } from "../../records.ts";
+import type { PaymentTables } from "../../tables.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { Act, WriteAct } from "../act.ts";
 import { droppedUpToFact } from "../attention/abandoned-webhooks.ts";
 import { matterKey } from "../attention/matter.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { Resolving } from "./command.ts";
+import type { ResolveContext } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
 
-/** Where tasks and deliveries are stored, and what writes the audit log. */
-export interface TaskResolvingParts {
+/** Dependencies of decisions about tasks: storage, and the audit log. */
+interface TaskResolveParts {
   readonly storage: Pick<PaymentStorage, "commit" | "fact" | "abandonedDeliveries">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
@@ -22,26 +22,26 @@ export interface TaskResolvingParts {
 const MAX_WEBHOOKS = 100_000;
 
 /** Carries out decisions about tasks, each in one commit with its guard and its audit row. */
-export class TaskResolving {
-  readonly #parts: TaskResolvingParts;
+export class TaskResolveHandler {
+  readonly #parts: TaskResolveParts;
 
-  constructor(parts: TaskResolvingParts) {
+  constructor(parts: TaskResolveParts) {
     this.#parts = parts;
   }
 
   /** Makes a dead letter or a failing task due at once. */
-  async retry(resolving: Resolving): Promise<void> {
+  async retry(resolving: ResolveContext): Promise<void> {
     const retry = { task: matterKey(resolving.matter), dueAt: this.#parts.clock.now(), delayMs: 0 };
     await this.#commit(resolving, { act: "retry", what: {} }, { retries: [retry] });
   }
 
   /** Removes a dead letter. */
-  async dropTask(resolving: Resolving): Promise<void> {
+  async dropTask(resolving: ResolveContext): Promise<void> {
     await this.#commit(resolving, { act: "drop", what: {} }, { drops: [matterKey(resolving.matter)] });
   }
 
   /** Ends the matter of what a webhook has not taken so far. */
-  async dropDeliveries(resolving: Resolving): Promise<void> {
+  async dropDeliveries(resolving: ResolveContext): Promise<void> {
     const { storage } = this.#parts;
     const webhookId = matterKey(resolving.matter);
     const all = await storage.abandonedDeliveries(MAX_WEBHOOKS);
@@ -58,7 +58,7 @@ export class TaskResolving {
   }
 
   async #commit(
-    { matter, by, guard }: Resolving,
+    { matter, by, guard }: ResolveContext,
     { act, what }: Pick<Act, "act" | "what">,
     { writes = [], ...effects }: Commit<PaymentTables>,
   ): Promise<void> {

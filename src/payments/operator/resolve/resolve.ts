@@ -1,14 +1,14 @@
 /** Resolves matters: checks the command, asks for a second person where one is needed, and carries it out. */
 import { commitOne } from "../../../../storage/decided.ts";
 import { z } from "zod";
-import type { DecisionRecord } from "../../records.ts";
+import type { DecisionRecord } from "../../tables/operator.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
-import { readActedBy, readCommand, type WriteAct } from "../act.ts";
-import type { ActedBy } from "../../acted-by.ts";
-import type { DatedMatter, LookForMatters } from "../attention/list-matters.ts";
+import { readActContext, readCommand, type WriteAct } from "../act.ts";
+import type { ActContext } from "../../act-context.ts";
+import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
-import type { MoneyThere } from "../../private/vouched-money.ts";
+import type { VouchingEvidence } from "../../private/vouched-funds.ts";
 import { decisionOf } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { isSamePerson } from "../who-acts.ts";
@@ -16,40 +16,42 @@ import {
   resolveCommand,
   type Approval,
   type EvidenceControl,
-  type Resolution,
+  type ResolveResult,
   type ResolveCommand,
-  type Resolving,
+  type ResolveContext,
 } from "./command.ts";
 import { decidedMeanwhile, decisionWrite } from "./decisions.ts";
-import type { DepositResolving } from "./resolve-deposits.ts";
-import type { TaskResolving } from "./resolve-tasks.ts";
+import type { DepositResolveHandler } from "./resolve-deposits.ts";
+import type { TaskResolveHandler } from "./resolve-tasks.ts";
 
 /** Deciding about matters. */
-export interface Resolver {
+export interface MatterCommands {
   /**
    * Decides about a matter. Rejects with `OperatorRefused` for an id that does not wait, an action that the matter does
    * not take, and an action that lacks what it needs; then nothing is changed.
    */
-  resolve(id: string, command: ResolveCommand, by: ActedBy): Promise<Resolution>;
+  resolve(id: string, command: ResolveCommand, by: ActContext): Promise<ResolveResult>;
   /**
    * Confirms what another actor has asked for. Rejects with `OperatorRefused` where nothing waits, where something else
    * waits than is confirmed, and for the same actor.
    */
-  approve(id: string, approval: Approval, by: ActedBy): Promise<Resolution>;
+  approve(id: string, approval: Approval, by: ActContext): Promise<ResolveResult>;
 }
 
-/** How many matters of each source are searched for an id: more than there ever are. */
+/** The number of matters of each source that are searched for an id: more than ever exist. */
 const MAX_MATTERS = 10_000;
 
 const matterName = z.string("id: expected the id of a matter");
 
-/** What waits for a second person. */
+/** A request that waits for a second person. */
 const proposal = z.object({
   address: z.string(),
   actor: z.string(),
-  /** What the matter was when it was asked for. */
+  /** The matter's message at the time of the request. */
   message: z.string(),
-  /** What was there then: no more goes to the address. Proposals of an earlier version have none. */
+  /**
+   * The money at the time of the request: no more goes to the address. Proposals of an earlier version lack this field.
+   */
   money: z
     .object({
       step: z.number(),
@@ -61,41 +63,41 @@ const proposal = z.object({
     .optional(),
 });
 
-/** A refund that another actor is asked to confirm. */
+/** A refund that a second actor is asked to confirm. */
 interface Proposed {
   readonly address: string;
-  readonly money: MoneyThere;
-  /** In whole units, by mint. */
+  readonly money: VouchingEvidence;
+  /** Allowed amounts in whole units, by mint. */
   readonly allowed: Readonly<Record<string, string>>;
-  /** The decision that was read first: one that was committed meanwhile is not overwritten. */
+  /** The decision that was read first: a decision committed meanwhile is not overwritten. */
   readonly before: DecisionRecord | null;
 }
 
-/** What resolving matters needs. */
-export interface ResolverParts {
+/** Dependencies of resolving matters. */
+interface MatterCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
-  readonly lookForMatters: LookForMatters;
+  readonly lookForMatters: MatterLookup;
   readonly writeAct: WriteAct;
-  readonly tasks: TaskResolving;
-  readonly deposits: DepositResolving;
+  readonly tasks: TaskResolveHandler;
+  readonly deposits: DepositResolveHandler;
   readonly evidence: EvidenceControl;
-  /** How many people it takes to send money to another address. */
+  /** The number of people that it takes to send money to another address. */
   readonly approvals: 1 | 2;
 }
 
 /** Decides about the matters of one database. */
-export class MatterResolver implements Resolver {
-  readonly #parts: ResolverParts;
+export class MatterCommandHandler implements MatterCommands {
+  readonly #parts: MatterCommandParts;
 
-  constructor(parts: ResolverParts) {
+  constructor(parts: MatterCommandParts) {
     this.#parts = parts;
   }
 
-  async resolve(named: string, given: ResolveCommand, by: ActedBy): Promise<Resolution> {
+  async resolve(named: string, given: ResolveCommand, by: ActContext): Promise<ResolveResult> {
     const id = readCommand(matterName, named);
     const { storage, deposits, approvals } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const command = readCommand(resolveCommand, given);
     const { action } = command;
     const before = await storage.decision(decisionOf(id));
@@ -104,7 +106,7 @@ export class MatterResolver implements Resolver {
       const expected = matter.actions.length === 0 ? "no action" : matter.actions.join(", ");
       throw new OperatorRefused(`${id} takes ${expected}, and not ${action}`);
     }
-    const resolving: Resolving = { matter, by: acted, guard: this.#guard(id, before, null) };
+    const resolving: ResolveContext = { matter, by: acted, guard: this.#guard(id, before, null) };
     if (command.action === "refundTo" && approvals === 2) {
       const address = await deposits.checkReceiver(resolving, command.address);
       const { money, shown } = await deposits.moneyThere(resolving);
@@ -115,10 +117,10 @@ export class MatterResolver implements Resolver {
     return resolutionOf(matter, action, "done");
   }
 
-  async approve(named: string, approval: Approval, by: ActedBy): Promise<Resolution> {
+  async approve(named: string, approval: Approval, by: ActContext): Promise<ResolveResult> {
     const id = readCommand(matterName, named);
     const { storage, deposits } = this.#parts;
-    const acted = readActedBy(by);
+    const acted = readActContext(by);
     const before = await storage.decision(decisionOf(id));
     if (before === null || before.proposal === null) {
       throw new OperatorRefused(`nothing of ${id} waits for an approval`);
@@ -136,7 +138,7 @@ export class MatterResolver implements Resolver {
     if (matter.message !== message || money === undefined) {
       throw new OperatorRefused(`${id} is not what it was when it was asked for: resolve it again`);
     }
-    const resolving: Resolving = { matter, by: acted, guard: this.#guard(id, before, null) };
+    const resolving: ResolveContext = { matter, by: acted, guard: this.#guard(id, before, null) };
     const to = await deposits.checkReceiver(resolving, address);
     await deposits.refundTo(resolving, { to, requestedBy: actor, money });
     return resolutionOf(matter, "refundTo", "done");
@@ -153,8 +155,11 @@ export class MatterResolver implements Resolver {
     return decisionWrite(decisionOf(id), before, { proposal: waiting, decidedAt: this.#parts.clock.now() });
   }
 
-  /** Keeps what was asked for until another actor confirms it. */
-  async #propose({ matter, by }: Resolving, { address, money, allowed, before }: Proposed): Promise<void> {
+  /** Keeps a request until a second actor confirms it. */
+  async #propose(
+    { matter, by }: ResolveContext,
+    { address, money, allowed, before }: Proposed,
+  ): Promise<void> {
     const { storage, writeAct } = this.#parts;
     const text = JSON.stringify({ address, actor: by.actor, message: matter.message, money });
     const guard = this.#guard(matter.id, before, text);
@@ -163,7 +168,7 @@ export class MatterResolver implements Resolver {
     if (!result.ok) throw decidedMeanwhile(matter.id);
   }
 
-  async #carryOut(resolving: Resolving, command: ResolveCommand): Promise<void> {
+  async #carryOut(resolving: ResolveContext, command: ResolveCommand): Promise<void> {
     const { tasks, deposits } = this.#parts;
     const { kind } = resolving.matter;
     switch (command.action) {
@@ -184,14 +189,14 @@ export class MatterResolver implements Resolver {
     }
   }
 
-  async #settle({ matter, by, guard }: Resolving, signature: string): Promise<void> {
+  async #settle({ matter, by, guard }: ResolveContext, signature: string): Promise<void> {
     const { id } = matter;
     const transactionId = transactionOf(matter);
     const audit = this.#parts.writeAct({ by, act: "settle", what: { id, transactionId, signature } });
     await this.#parts.evidence.settle({ transactionId, signature, writes: [guard, audit] });
   }
 
-  async #writeOffUnprovable({ matter, by, guard }: Resolving): Promise<void> {
+  async #writeOffUnprovable({ matter, by, guard }: ResolveContext): Promise<void> {
     const { id } = matter;
     const transactionId = transactionOf(matter);
     const audit = this.#parts.writeAct({ by, act: "write_off", what: { id, transactionId } });
@@ -207,7 +212,7 @@ function transactionOf({ id, transactionId }: FoundMatter): string {
 function resolutionOf(
   { id, transactionId }: FoundMatter,
   action: MatterAction,
-  state: Resolution["state"],
-): Resolution {
+  state: ResolveResult["state"],
+): ResolveResult {
   return { id, action, state, ...(transactionId === undefined ? {} : { transactionId }) };
 }

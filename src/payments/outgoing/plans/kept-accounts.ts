@@ -5,12 +5,13 @@
  */
 import { SOL_MINT, type Address } from "../../../address.ts";
 import type { Move, RoutingLedger, TransactionPlan } from "../../../ledger/routing.ts";
-import type { DepositRecord, PaymentRecord } from "../../records.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
 import { readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
-/** What computes the addresses of markers. */
+/** Computes the addresses of markers. */
 interface MarkerAddresses {
   readonly ledger: Pick<RoutingLedger, "markerAddress" | "tokenAccountOf">;
   readonly keys: Pick<DepositKeys, "seed">;
@@ -29,7 +30,7 @@ interface AccountBeside {
 }
 
 /** The list of one address. */
-export class KeptAccounts {
+export class KeptAccountList {
   readonly #markers: ReadonlySet<Address>;
   readonly #associated: Address;
 

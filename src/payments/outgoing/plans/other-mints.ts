@@ -1,4 +1,7 @@
-/** What else was sent to a deposit address: mints that are none of ours, written down and moved by an operator's word only. */
+/**
+ * Foreign tokens at a deposit address: mints that the service does not use, recorded, and moved only by an operator's
+ * order.
+ */
 import { SOL_MINT, type Address } from "../../../address.ts";
 import { LedgerUnavailable, type Ledger } from "../../../ledger/ledger.ts";
 import type { Assets } from "../../assets/assets.ts";
@@ -6,7 +9,10 @@ import type { Assets } from "../../assets/assets.ts";
 /** Anybody can invent mints and send them here; more than a few are of no use. */
 const MAX_MINTS = 10;
 
-/** How a mint is written down. Wrapped SOL is a token like any other; by its mint alone it would be counted as lamports. */
+/**
+ * The name of a mint in the ledger of an address. Wrapped SOL is a token like any other; by its mint alone it would be
+ * counted as lamports.
+ */
 export function nameOfMint(mint: string): string {
   return mint === SOL_MINT ? `wrapped ${SOL_MINT}` : mint;
 }

@@ -1,16 +1,16 @@
 /** Paying the recipients: who is paid together in one transaction, and at whose cost their token accounts are made. */
-import type { RecipientRecord } from "../../records.ts";
+import type { RecipientRecord } from "../../tables/orders.ts";
 import type { Address } from "../../../address.ts";
 import type { RoutingLedger } from "../../../ledger/routing.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
-import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingTerms } from "./routing-terms.ts";
-import type { Leaf, StoredPlan } from "./stored-plan.ts";
+import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingContext } from "./routing-terms.ts";
+import type { LeafPayment, StoredPlan } from "./stored-plan.ts";
 import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
 
 /**
- * Recipients of one transaction at most, so that it fits 1,232 bytes with any addresses: where it pays a whole
- * order, and where it is one of several and names the plan that it belongs to. A change of these changes how stored orders
- * are split: two versions of this software would then disagree about who is paid with whom.
+ * The most recipients of a transaction that fits 1,232 bytes with any addresses: first for a transaction that pays the
+ * whole order, then for a transaction that pays a part and also names its plan. Changing these numbers changes how
+ * stored orders are split: two versions of this software would then group recipients differently.
  */
 const MAX_ORDER_LEGS = { sol: 12, token: 6 };
 const MAX_CHUNK_LEGS = { sol: 12, token: 5 };
@@ -19,22 +19,22 @@ function legsOf(asset: Token, { sol, token }: typeof MAX_ORDER_LEGS): number {
   return ledgerMint(asset) === null ? sol : token;
 }
 
-/** In how many transactions so many recipients are paid. Depends on nothing that could change. */
+/** The number of transactions that pay this many recipients. The number never changes for a stored order. */
 export function payoutsFor(asset: Token, recipients: number): number {
   if (recipients <= legsOf(asset, MAX_ORDER_LEGS)) return 1;
   return Math.ceil(recipients / legsOf(asset, MAX_CHUNK_LEGS));
 }
 
-/** A recipient, and who pays for its token account should it have none. */
-export interface Payee {
+/** A recipient, and the payer of a token account that the recipient may need. */
+export interface PaidRecipient {
   readonly index: number;
   readonly address: Address;
   readonly amount: bigint;
   readonly accountPayer: Address;
 }
 
-/** Who is paid what, and for how many of them the quote has priced a token account. */
-export interface PaidShares {
+/** Recipients and amounts, and the number of token accounts that the quote has priced. */
+interface PaidShares {
   readonly asset: Token;
   readonly recipients: readonly RecipientRecord[];
   readonly pricedAccounts: number;
@@ -46,9 +46,9 @@ export interface PaidShares {
  */
 export async function payeesOf(
   ledger: RoutingLedger,
-  { address, sponsor }: RoutingTerms,
+  { address, sponsor }: RoutingContext,
   { asset, recipients, pricedAccounts }: PaidShares,
-): Promise<readonly Payee[]> {
+): Promise<readonly PaidRecipient[]> {
   const mint = ledgerMint(asset);
   const owners = recipients.map(({ address: owner }) => owner);
   const present = mint === null ? [] : await ledger.haveTokenAccounts(owners, mint);
@@ -66,26 +66,29 @@ export async function payeesOf(
 }
 
 /** The payouts that an order of several is made of; null where one transaction pays all. */
-export function chunksOf({ asset, sponsor }: Payer, payees: readonly Payee[]): readonly Leaf[] | null {
+export function chunksOf(
+  { asset, sponsor }: Payer,
+  payees: readonly PaidRecipient[],
+): readonly LeafPayment[] | null {
   if (payoutsFor(asset, payees.length) === 1) return null;
   return chunked(asset, payees).map((chunk) => leafOf(sponsor, ORDER_WORDS, chunk));
 }
 
-/** Who of an order is paid with whom. */
+/** Groups the recipients of an order by transaction. */
 export function chunked<Share>(asset: Token, shares: readonly Share[]): readonly (readonly Share[])[] {
   const most = legsOf(asset, MAX_CHUNK_LEGS);
   const starts = Array.from({ length: Math.ceil(shares.length / most) }, (_, index) => index * most);
   return starts.map((start) => shares.slice(start, start + most));
 }
 
-/** What is paid, and by whose help. */
-export interface Payer {
+/** The amount, and the payers of a transfer. */
+interface Payer {
   readonly asset: Token;
   readonly sponsor: Address;
 }
 
 /** The payment of these recipients in the place of what is replaced. */
-export function leafOf(sponsor: Address, replaced: string, payees: readonly Payee[]): Leaf {
+export function leafOf(sponsor: Address, replaced: string, payees: readonly PaidRecipient[]): LeafPayment {
   const sponsored = payees.filter(({ accountPayer }) => accountPayer === sponsor);
   return {
     words: leafWords(replaced, payees),
@@ -95,22 +98,25 @@ export function leafOf(sponsor: Address, replaced: string, payees: readonly Paye
 }
 
 /** Under which marker a payout is made, and which plan names it. */
-export interface PayoutWords {
+export interface PayoutMarker {
   readonly words: string;
   readonly follows: string | null;
 }
 
-/** Who is paid by one transaction, and in what. */
-export interface PaidTogether {
+/** Payees of one transaction, and the paying asset. */
+interface PaidTogether {
   readonly asset: Token;
-  readonly payees: readonly Payee[];
+  readonly payees: readonly PaidRecipient[];
 }
 
-/** One payout: the marker first, then each payee's transfer, and nothing else, so that extra money cannot break it. */
+/**
+ * The plan of a payout: first the marker, then a transfer to each payee, and nothing else, so that extra money cannot
+ * make the payout fail.
+ */
 export function payoutPlan(
-  terms: RoutingTerms,
+  terms: RoutingContext,
   { asset, payees }: PaidTogether,
-  { words, follows }: PayoutWords,
+  { words, follows }: PayoutMarker,
 ): StoredPlan {
   const loans = loanOf(terms, asset);
   const legs = payees.map(({ address: to, amount, accountPayer }) =>
@@ -131,9 +137,9 @@ export function payoutPlan(
 
 /** Says on the chain that these payments take the place of what is replaced, and that nothing else ever can. */
 export function replacementPlan(
-  terms: RoutingTerms,
-  { words, follows }: PayoutWords,
-  { leaves, leftOut }: { readonly leaves: readonly Leaf[]; readonly leftOut: readonly number[] },
+  terms: RoutingContext,
+  { words, follows }: PayoutMarker,
+  { leaves, leftOut }: { readonly leaves: readonly LeafPayment[]; readonly leftOut: readonly number[] },
 ): StoredPlan {
   const replacement = replaceOf(terms, words, planWords(words, leaves));
   return {

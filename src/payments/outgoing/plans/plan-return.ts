@@ -1,10 +1,11 @@
 /** Sends tokens of a foreign mint out of a deposit address: reads the balance there, and plans the transfer. */
-import type { DepositRecord, PaymentRecord } from "../../records.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Address } from "../../../address.ts";
 import type { Holding, Ledger } from "../../../ledger/ledger.ts";
 import type { TransactionFault } from "../../../ledger/routing.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
-import { KeptAccounts } from "./kept-accounts.ts";
+import { KeptAccountList } from "./kept-accounts.ts";
 import { undisputed } from "./undisputed.ts";
 import { nameOfMint } from "./other-mints.ts";
 import { markOf } from "./routing-terms.ts";
@@ -13,10 +14,10 @@ import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";
 /** Accounts emptied and closed in one transaction: so many fit with their markers. */
 const MAX_ACCOUNTS = 4;
 
-/** What can be sent on, as one payment. */
-export interface PlannedReturn {
+/** A planned return, as one payment. */
+interface PlannedReturn {
   readonly mark: string;
-  /** Raw units that it moves, and that the address holds in all, but for markers. */
+  /** Raw units that the return moves, and raw units that the address holds in total, without markers. */
   readonly amount: bigint;
   readonly held: bigint;
   readonly decimals: number;
@@ -24,32 +25,32 @@ export interface PlannedReturn {
   readonly slot: number;
 }
 
-/** What became of looking: a plan, or nothing that could be sent, or what stands in the way. */
-export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
+/** The result of a search: a plan, nothing to send, or the fault in the way. */
+type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
 
-/** One token account of the address; the associated one has no `fromAccount`. */
+/** A token account of the address; the associated one has no `fromAccount`. */
 interface Source {
   readonly fromAccount?: Address;
-  /** Raw units that are taken out of it, and whether these are all. */
+  /** Raw units taken out of the account; `isEmptied` tells whether nothing stays behind. */
   readonly amount: bigint;
   readonly isEmptied: boolean;
 }
 
 const MARK = "return ";
 
-/** Whether a payment was ordered by an operator, and only the operator would order it again. */
+/** Whether an operator ordered the payment, which only an operator would order again. */
 export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(MARK);
 }
 
-/** What looking for a return needs. */
+/** Dependencies of looking for a return. */
 interface Returning {
   readonly ledger: Ledger;
   readonly keys: DepositKeys;
   readonly sponsor: Address;
 }
 
-/** What is to go from where to whom. */
+/** The wanted return: mint, address and receiver. */
 interface SoughtReturn {
   readonly deposit: DepositRecord;
   readonly payments: readonly PaymentRecord[];
@@ -73,7 +74,7 @@ export async function findReturn(
   const holding = holdings.find((each) => each.mint === mint);
   if (holding === undefined) return "nothing";
   const beside = await ledger.strayAccounts(address, [mint], "confirmed");
-  const kept = new KeptAccounts({ ledger, keys }, { deposit, payments });
+  const kept = new KeptAccountList({ ledger, keys }, { deposit, payments });
   const strays = beside.accounts
     .filter(({ address: account }) => !kept.keeps({ account, mint }))
     .map(({ address: fromAccount, amount }) => ({ fromAccount, amount, isEmptied: true }));
@@ -109,7 +110,7 @@ export async function findReturn(
   return fault ?? "nothing";
 }
 
-/** So many markers are looked at in one call. */
+/** The number of markers examined in one call. */
 const MARKS_AT_ONCE = 8;
 
 /**
@@ -135,7 +136,7 @@ const PASSING: ReadonlySet<TransactionFault["kind"]> = new Set([
   "already_processed",
 ]);
 
-/** All of it if possible, else what is not stuck: an issuer may have frozen one account and not the others. */
+/** All accounts if possible, else the accounts that can move: an issuer may have frozen only some. */
 function waysToTake(
   associated: readonly Source[],
   strays: readonly Source[],
@@ -159,7 +160,7 @@ function sumOf(sources: readonly { readonly amount: bigint }[]): bigint {
   return sources.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** Who the tokens are taken from, at whose cost, and who gets them. */
+/** The parties of a return: the address that gives the tokens, the sponsor who pays, and the receiver. */
 interface ReturnParties {
   readonly address: Address;
   readonly sponsor: Address;

@@ -1,11 +1,11 @@
-/** What is to happen next with the money at an address whose order is over: refund, wait, sweep, or nothing. */
+/** Plans the next step for the money at an address whose order is over: refund, wait, sweep, or nothing. */
 import type { Movement } from "../../../../machines/index.ts";
-import type { PaymentRecord } from "../../records.ts";
+import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, smallestAmount, type Token } from "../../assets/assets.ts";
-import type { OpenWords } from "./open-words.ts";
+import type { OpenMarker } from "./open-markers.ts";
 import { replacementPlan } from "./plan-payouts.ts";
-import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingTerms } from "./routing-terms.ts";
+import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingContext } from "./routing-terms.ts";
 import type { StoredMove, StoredPlan } from "./stored-plan.ts";
 import { excessWords, refundWords } from "./words.ts";
 
@@ -18,11 +18,11 @@ export interface Holding {
   /** Part of the balance that the sponsor has lent: lamports only. */
   readonly lent: bigint;
   /**
-   * What of the rest may go to another address than the sender's, by an operator's word, the refund's cost included. Left out
-   * where the rest goes to the sender.
+   * The part of the rest that may go to an address other than the sender's, by an operator's word, the refund's cost
+   * included. Absent when the rest goes to the sender.
    */
   readonly elsewhere?: bigint;
-  /** What a refund of this asset would cost its receiver, and whether an account for it is part of that. */
+  /** The cost of a refund of this asset for its receiver, and whether the cost includes an account. */
   readonly refundCost: bigint;
   readonly isAccountPriced: boolean;
   /** Whether the address has a token account for it, empty or not. */
@@ -30,16 +30,16 @@ export interface Holding {
 }
 
 /** A payment to recipients that may still be made. */
-export interface OpenPayment extends OpenWords {
-  /** What it would pay, in base units of the order's asset. */
+export interface OpenPayment extends OpenMarker {
+  /** The amount that the payment would pay, in base units of the order's asset. */
   readonly amount: bigint;
-  /** Whether its marker stands all the same: then it was made, and the database has not concluded it. */
+  /** Whether the marker exists already: if so, the payment was made, and the database has not concluded it yet. */
   readonly isMade: boolean;
 }
 
-/** All that the decision depends on. */
+/** The facts that the decision depends on. */
 export interface Settlement {
-  readonly terms: RoutingTerms;
+  readonly terms: RoutingContext;
   readonly receiver: Address;
   /** The operator's word that names the receiver; left out where it is the sender. */
   readonly word?: string;
@@ -74,7 +74,7 @@ export type SettlementStep =
   | { readonly do: "decide" }
   | { readonly do: "rest" };
 
-/** A refund: how much of what, and the first moves, which exclude every other payment in its place. */
+/** The amount of a refund, and its first moves, which keep any other payment from landing in the refund's place. */
 interface RefundTerms {
   readonly mark: string;
   readonly amount: bigint;
@@ -85,7 +85,7 @@ interface RefundTerms {
 const MARKERS_PER_SWEEP = 23;
 const MARKERS_OF_LAST_SWEEP = 8;
 
-/** How many sweeps take so many markers away. */
+/** The number of sweeps for this many markers. */
 export function sweepsFor(markers: number): number {
   return 1 + Math.ceil(Math.max(0, markers - MARKERS_OF_LAST_SWEEP) / MARKERS_PER_SWEEP);
 }
@@ -102,12 +102,12 @@ export function nextSettlementStep(facts: Settlement): SettlementStep {
   return facts.markers.length === 0 || !facts.mayClose ? { do: "rest" } : sweep(facts);
 }
 
-/** What is neither fee nor loan. */
+/** The balance without fee and loan. */
 function restOf({ balance, kept, lent }: Holding): bigint {
   return balance - kept - lent;
 }
 
-/** What may go back without another decision. */
+/** The amount that may go back without another decision. */
 function payable(holding: Holding): bigint {
   return holding.elsewhere ?? restOf(holding);
 }
@@ -135,7 +135,7 @@ function recover(
 
 const RECOVERY = "recovery ";
 
-/** Whether a payment is the plan of nothing, which only asks what was paid under its words. */
+/** Whether a payment is a recovery: an empty plan that only asks what was paid under its words. */
 export function isRecovery({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(RECOVERY);
 }
@@ -171,8 +171,8 @@ function refund(facts: Settlement, holding: Holding): SettlementStep {
 }
 
 /**
- * What may still be paid to recipients is replaced by the refund, one at a time, each by what it stands for and the last
- * by all that is left. After that what is left is excess.
+ * Refunds replace open payments to recipients one at a time, each with its own amount, and the last with the whole
+ * rest. Later money is excess.
  */
 function termsOfRefund(
   { terms, receiver, open, paidIn, excesses, planned }: Settlement,

@@ -1,15 +1,15 @@
-/** The transaction of a private swap: the marker, what the deposit address gives, and what its payee gets. */
-import type { PaymentRecord } from "../../records.ts";
+/** The transaction of a private swap: the marker, the payment of the deposit address, and the payment to its payee. */
+import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Move, TransactionFault, TransactionPlan } from "../../../ledger/routing.ts";
 import type { Token } from "../../assets/assets.ts";
-import { loanOf, markOf, type RoutingTerms } from "./routing-terms.ts";
+import { loanOf, markOf, type RoutingContext } from "./routing-terms.ts";
 import type { StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
 /**
  * Every swap of an order is made under the same marker, at every price, so that only one of them lands. What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
 export function swapPlan(
-  terms: RoutingTerms,
+  terms: RoutingContext,
   give: Token,
   {
     amount,
@@ -39,10 +39,13 @@ export function freshSwapMark(planned: readonly Pick<PaymentRecord, "kind">[]): 
   return `swap ${before + 1}`;
 }
 
-/** How long a price may be signed for: an older one is asked for again. As long as inventory is set aside for a quote. */
+/**
+ * The largest age of a price that is signed for: an older price is asked for again. The inventory of a quote is set
+ * aside for the same time.
+ */
 const MAX_PRICE_MS = 2 * 60_000;
 
-/** Whether the price of a swap that is not under way is too old to be signed for. Payouts never are. */
+/** Whether the price of a waiting swap is too old to be signed. Payouts never get too old. */
 export function isOutdated({ kind, createdAt }: PaymentRecord, now: number): boolean {
   return kind === "swap" && now - createdAt > MAX_PRICE_MS;
 }
@@ -50,8 +53,8 @@ export function isOutdated({ kind, createdAt }: PaymentRecord, now: number): boo
 type PlannedRow = Pick<PaymentRecord, "kind" | "address">;
 
 /**
- * What a fault means for a swap: a payee's token account is made at the cost of the deposit address where it was not
- * priced, and that the address cannot pay for it is the payee's fault. Other payments' faults mean what they say.
+ * The meaning of a fault for a swap: the deposit address pays for a payee's unpriced token account, and if it cannot,
+ * the fault is the payee's. Faults of other payments stay unchanged.
  */
 export function faultOfSwap(
   row: PlannedRow,
@@ -62,7 +65,7 @@ export function faultOfSwap(
   return isPayees ? { ...fault, kind: "payee" } : fault;
 }
 
-/** Whether it is the provider, who pays last, that cannot pay: then the same again is of no use. */
+/** Whether the provider, who pays last, cannot pay: if so, repeating the swap is useless. */
 export function isProvidersFault(
   row: PlannedRow,
   plan: Pick<TransactionPlan, "moves">,
@@ -71,7 +74,7 @@ export function isProvidersFault(
   return fault.kind === "source" && lastLeg(row, plan, fault) !== null;
 }
 
-/** The provider's own leg, when it is the one at fault. */
+/** The provider's leg, when that leg is at fault. */
 function lastLeg(
   { kind }: PlannedRow,
   { moves }: Pick<TransactionPlan, "moves">,

@@ -1,25 +1,26 @@
 /** The plans that any copy of a database can have made of an order: they follow from the stored order alone. */
-import type { RecipientRecord } from "../../records.ts";
+import type { RecipientRecord } from "../../tables/orders.ts";
 import type { Token } from "../../assets/assets.ts";
 import { chunked, payoutsFor } from "./plan-payouts.ts";
 import { indexesIn, leafWords, ORDER_WORDS, planWords } from "./words.ts";
 
-/** Payments in the place of what a marker stands for. */
+/** Payments that replace the payment of one marker. */
 export interface PossiblePlan {
   readonly planWords: string;
   readonly leaves: readonly { readonly words: string; readonly indexes: readonly number[] }[];
   readonly leftOut: readonly number[];
 }
 
-/** An order, by what its plans depend on. */
+/** The part of an order that its plans depend on. */
 interface PlannedOrder {
   readonly recipients: readonly RecipientRecord[];
   readonly asset: Token;
 }
 
 /**
- * An order of several payments is split in one way. Any other payment is planned anew without those of its recipients who
- * cannot be paid: twelve at most are paid together, so there are 4,094 such plans at most, those that leave out few first.
+ * Yields the possible plans under the words. An order of several payments is split in one way. Any other payment is
+ * planned anew without recipients who cannot be paid: with at most twelve recipients there are at most 4,094 such
+ * plans. Plans that leave out few recipients come first.
  */
 export function* possiblePlans(
   words: string,
@@ -52,7 +53,7 @@ function indexesOf(shares: Shares): readonly number[] {
   return shares.map(({ index }) => index);
 }
 
-/** All ways to choose so many of them. */
+/** All ways to choose `count` shares. */
 function* choices(shares: Shares, count: number): Generator<Shares, void, undefined> {
   if (count === 0) {
     yield [];

@@ -1,23 +1,23 @@
-/** What a refund holds back: its own transaction, its share of the sweep that follows, and the receiver's token account. */
+/** Prices a refund: its own transaction, its share of the following sweep, and the receiver's token account. */
 import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
 import { type Address, SOL_MINT } from "../../../address.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { worthAtMost, type PriceSource } from "../../prices/prices.ts";
 
-/** What a refund holds back. */
-export interface PricedRefund {
-  /** What it costs its receiver, in base units of the refunded asset. */
+/** The amount that a refund holds back. */
+export interface RefundFees {
+  /** The cost of a refund for its receiver, in base units of the refunded asset. */
   readonly refundCost: bigint;
   /** Whether that includes a token account of the receiver. */
   readonly isAccountPriced: boolean;
 }
 
-/** What refunding an asset costs its receiver. */
-export type RefundCost = (asset: Token, receiver: Address) => Promise<PricedRefund>;
+/** The cost of refunding an asset, for its receiver. */
+export type RefundCost = (asset: Token, receiver: Address) => Promise<RefundFees>;
 
 /** The refund, and the sweep that takes its marker away. */
 const TRANSACTIONS_PER_REFUND = 2n;
-/** A seed unlike the other one, for the plan that replaces it: only the size and the price are of interest. */
+/** A second seed, for the plan that replaces the marker: only size and price matter. */
 const OTHER_SEED = "1".repeat(ANY_SEED.length);
 
 export function refundCosts({

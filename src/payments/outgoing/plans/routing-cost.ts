@@ -1,25 +1,25 @@
-/** What routing one order can cost the sponsor at most, in lamports. */
+/** The highest cost of routing an order for the sponsor, in lamports. */
 import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { payoutsFor } from "./plan-payouts.ts";
 import { sweepsFor } from "./plan-settlement.ts";
 
-/** What is spent for good, and what is only laid out until the sweep brings it back. */
+/** Costs of routing: lamports that are gone, and deposits that the sweep brings back. */
 export interface RoutingCost {
   readonly networkFees: bigint;
   /** Rent of the token accounts that the sponsor makes for recipients. */
   readonly accountRent: bigint;
-  /** Rent of markers, loans, and what refunds cost, which they pay themselves. */
+  /** Rent of markers, loans, and the costs of refunds, which the refunded money pays. */
   readonly deposits: bigint;
 }
 
-/** A refund of what was paid too much, and one of what came too late. */
+/** One refund of excess money, and one of late money. */
 const REFUNDS = 2;
 const STABLECOINS = 2;
-/** How often each payout may be replaced by one that leaves a failing recipient out. */
+/** The number of times that a payout may be replaced by a payout without the failing recipient. */
 const SPLITS = 1;
-/** A replacement makes two markers: that of what is replaced, which counts once, and its own. */
+/** A replacement makes two markers: the marker of the replaced payment, which counts once, and its own marker. */
 const MARKERS_PER_REPLACEMENT = 2;
 
 /** The most markers that stand for an order at once: the worst tree of plans, payouts, splits and refunds. */
@@ -27,27 +27,27 @@ function markersFor(payouts: number, plans: number): number {
   return plans + payouts * (1 + SPLITS * MARKERS_PER_REPLACEMENT) + 1 + REFUNDS * MARKERS_PER_REPLACEMENT;
 }
 
-/** Who pays for routing, and where fees go. */
-export interface CostParties {
+/** The payer of routing, and the receiver of fees. */
+interface CostParties {
   readonly sponsor: Address;
   readonly treasury: Address;
 }
 
-/** What is routed, and to how many. */
-export interface CostedOrder {
+/** The routed asset, and the number of recipients. */
+interface CostedOrder {
   readonly asset: Token;
   readonly recipients: number;
   readonly pricedAccounts: number;
 }
 
-/** What one transaction of each kind costs, and what accounts are made with, in lamports. */
+/** Unit costs in lamports: the fee of a transaction, and the rent of accounts. */
 interface UnitCosts {
   readonly fee: bigint;
   readonly emptyRent: bigint;
   readonly tokenRent: bigint;
 }
 
-/** `pricedAccounts` of the recipients have no token account yet. Everything is counted as if it went as badly as it may. */
+/** `pricedAccounts` of the recipients have no token account yet. Computes the worst case. */
 export async function routingCost(
   ledger: RoutingLedger,
   { sponsor, treasury }: CostParties,
@@ -72,8 +72,8 @@ export async function routingCost(
   };
 }
 
-/** What an order still binds of the sponsor's money once nobody is paid out of it any more. */
-export interface Standing {
+/** The sponsor's money that an order still binds after its last payout. */
+interface BoundCount {
   /** The asset that was deposited. */
   readonly asset: Token;
   /** Markers that stand, each with its rent. */
@@ -86,7 +86,7 @@ export interface Standing {
 export async function standingCost(
   ledger: RoutingLedger,
   parties: CostParties,
-  { asset, markers, refunds }: Standing,
+  { asset, markers, refunds }: BoundCount,
 ): Promise<bigint> {
   if (markers === 0 && refunds === 0) return 0n;
   const units = await unitCosts(ledger, parties, asset);
@@ -95,7 +95,10 @@ export async function standingCost(
   return tokenRent * BigInt(markers) + fee * BigInt(sweeps) + costOfRefund(units, asset) * BigInt(refunds);
 }
 
-/** Its markers, itself and its share of the sweep, its receiver's account, and in SOL the loan. */
+/**
+ * The cost of a refund: its markers, its transaction and share of the sweep, the receiver's account, and in SOL the
+ * loan.
+ */
 function costOfRefund({ fee, emptyRent, tokenRent }: UnitCosts, asset: Token): bigint {
   const loan = ledgerMint(asset) === null ? emptyRent : 0n;
   return tokenRent * BigInt(MARKERS_PER_REPLACEMENT) + fee * 2n + tokenRent + loan;

@@ -1,55 +1,59 @@
-/** What every payment out of a deposit address is made with. */
+/** The common terms of all payments out of a deposit address. */
 import type { Address } from "../../../address.ts";
 import { type Token, ledgerMint } from "../../assets/assets.ts";
 import type { Move, RoutingLedger } from "../../../ledger/routing.ts";
-import type { TransactionRecord } from "../../records.ts";
+import type { TransactionRecord } from "../../tables/orders.ts";
 import type { StoredMove } from "./stored-plan.ts";
 
-/** Who pays for a transaction, and out of which address it is made. */
-export interface RoutingTerms {
+/** The payer of a transaction, and the address that it spends from. */
+export interface RoutingContext {
   readonly address: Address;
   readonly sponsor: Address;
   /** Lamports that an empty account must hold. */
   readonly rentMinimum: bigint;
 }
 
-/** Where the terms come from. */
-export interface Sponsored {
+/** The source of the terms. */
+export interface SponsorParts {
   readonly ledger: RoutingLedger;
   readonly sponsor: Address;
 }
 
 /** The terms of this moment for a deposit address. */
-export async function termsOf({ ledger, sponsor }: Sponsored, address: Address): Promise<RoutingTerms> {
+export async function termsOf({ ledger, sponsor }: SponsorParts, address: Address): Promise<RoutingContext> {
   return { address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
 }
 
-/** Where an order of private mode is paid from; throws for a transaction of wallet mode, which has no such address. */
+/** The deposit address of a private order; throws for a transaction of wallet mode, which has no such address. */
 export function depositAddressOf({ id, depositAddress }: TransactionRecord): Address {
   if (depositAddress === null) throw new Error(`transaction ${id} has no deposit address`);
   return depositAddress;
 }
 
 /** The first move of every payment: the chain makes each marker once. */
-export function markOf({ address, sponsor }: RoutingTerms, words: string): StoredMove {
+export function markOf({ address, sponsor }: RoutingContext, words: string): StoredMove {
   return { does: "mark", base: address, words, payer: sponsor };
 }
 
 /** Makes the marker of `words` as one that is replaced by the plan of `planWords`, and that plan's marker. */
-export function replaceOf({ address, sponsor }: RoutingTerms, words: string, planWords: string): StoredMove {
+export function replaceOf(
+  { address, sponsor }: RoutingContext,
+  words: string,
+  planWords: string,
+): StoredMove {
   return { does: "replace", base: address, words, planWords, payer: sponsor };
 }
 
-/** What a payment named by a plan begins with: it fails unless that plan was made. */
-export function followOf({ address }: RoutingTerms, planWords: string | null): readonly StoredMove[] {
+/** The first move of a payment that a plan names: it fails unless that plan was made. */
+export function followOf({ address }: RoutingContext, planWords: string | null): readonly StoredMove[] {
   return planWords === null ? [] : [{ does: "follow", base: address, planWords }];
 }
 
 /**
- * What lets an address pay in SOL whichever asset it holds: the sponsor lends it the rent minimum, so that no remainder can
- * fall below it, not even after one lamport more has just come in. Empty for tokens.
+ * The loan that lets an address pay in SOL whichever asset it holds: the sponsor lends it the rent minimum, so that no
+ * remainder can fall below it, not even after one lamport more has just come in. Empty for tokens.
  */
-export function loanOf({ address, sponsor, rentMinimum }: RoutingTerms, asset: Token): readonly Transfer[] {
+export function loanOf({ address, sponsor, rentMinimum }: RoutingContext, asset: Token): readonly Transfer[] {
   return ledgerMint(asset) === null
     ? [transfer(asset, { from: sponsor, to: address, amount: rentMinimum, accountPayer: null })]
     : [];
@@ -57,7 +61,7 @@ export function loanOf({ address, sponsor, rentMinimum }: RoutingTerms, asset: T
 
 type Transfer = Extract<Move, { does: "transfer" }>;
 
-/** One transfer of an asset. */
+/** A transfer of an asset. */
 export function transfer(
   asset: Token,
   leg: { from: Address; to: Address; amount: bigint; accountPayer: Address | null },

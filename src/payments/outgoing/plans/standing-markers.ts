@@ -1,9 +1,9 @@
-/** How many markers of an order stand, by what the database knows: those that its payments have made and no sweep has taken away. */
-import type { PaymentRecord } from "../../records.ts";
+/** Counts the existing markers of an order, by the database: made by its payments, and not yet swept. */
+import type { PaymentRecord } from "../../tables/payments.ts";
 import { wordsIn } from "./kept-accounts.ts";
 import { readPlan } from "./stored-plan.ts";
 
-/** Markers that landed payments have made, without those that landed sweeps have closed. */
+/** Markers made by landed payments, without markers closed by landed sweeps. */
 export function standingMarkers(payments: readonly Pick<PaymentRecord, "status" | "plan">[]): number {
   const plans = payments.filter(({ status }) => status === "finalized").map(({ plan }) => readPlan(plan));
   const made = new Set(plans.flatMap(wordsIn));

@@ -1,10 +1,10 @@
-/** What a payment does, as it is stored: the plan of its transaction with words in place of the markers' seeds. */
+/** Stored plans: the moves of a payment's transaction, with words in place of the markers' seeds. */
 import type { Movement } from "../../../../machines/index.ts";
 import type { Address } from "../../../address.ts";
 import type { Move, TransactionPlan } from "../../../ledger/routing.ts";
 import { readJson, writeJson } from "../../json-with-amounts.ts";
 
-/** A move in which markers are named by their words: `words` of its own, `plan` of what replaces it. */
+/** A move that names markers by their words: `words` for its own marker, `plan` for the marker of its replacement. */
 export type StoredMove =
   | Exclude<Move, { does: "mark" | "replace" | "follow" | "unmark" }>
   | (Omit<Extract<Move, { does: "mark" }>, "seed"> & { readonly words: string })
@@ -15,22 +15,24 @@ export type StoredMove =
   | (Omit<Extract<Move, { does: "follow" }>, "plan"> & { readonly planWords: string })
   | (Omit<Extract<Move, { does: "unmark" }>, "seed"> & { readonly words: string });
 
-/** One of the payments that a plan names: what marker it makes, whom it pays, and for whom the sponsor makes an account. */
-export interface Leaf {
+/**
+ * A payment that a plan names: words of its marker, recipients, and recipients whose token account the sponsor makes.
+ */
+export interface LeafPayment {
   readonly words: string;
   readonly indexes: readonly number[];
   readonly sponsored: readonly number[];
 }
 
-/** One payment out of a deposit address. */
+/** A payment out of a deposit address. */
 export interface StoredPlan {
   readonly feePayer: Address;
   readonly moves: readonly StoredMove[];
-  /** What landing does to the address's ledger. */
+  /** Entries that the landing adds to the ledger of the address. */
   readonly movements: readonly Movement[];
-  /** Which recipients of the order it pays. */
+  /** Indexes of the recipients that the payment pays. */
   readonly indexes: readonly number[];
-  /** What a refund holds back for its own cost, which the sweep takes along as a fee. */
+  /** The amount that a refund holds back for its own cost; the sweep takes it as a fee. */
   readonly withheld: string;
   /** The operator's word by which a refund goes to another address than the sender's. */
   readonly word?: string;
@@ -38,23 +40,23 @@ export interface StoredPlan {
   readonly costs?: readonly string[];
   /** The most that an attempt pays for rent of others' accounts, in lamports: of the same words one attempt succeeds. */
   readonly rent?: string;
-  /** The attempts that are presumed dead, by their signatures: they may land all the same, so their costs stand. */
+  /** Signatures of attempts that are presumed dead: they may still land, so their costs still count. */
   readonly presumed?: readonly string[];
-  /** Every attempt that was signed, the newest last: a node may have denied one that landed all the same. */
+  /** Signatures of all signed attempts, newest last: an attempt may have landed although a node denied it. */
   readonly signatures?: readonly string[];
-  /** The payments that it makes possible, and the recipients that none of them pays. For plans only. */
-  readonly leaves?: readonly Leaf[];
+  /** The payments that the plan makes possible, and the recipients whom the plan leaves out. For plans only. */
+  readonly leaves?: readonly LeafPayment[];
   readonly leftOut?: readonly number[];
 }
 
-/** What on the chain shows that a payment landed: the marker that it makes, or the plan that takes its place. */
+/** The proof on the chain that a payment landed: its marker, or the plan that replaced the marker. */
 export interface Proof {
   readonly words: string;
   /** Null for a payment under the marker itself. */
   readonly planWords: string | null;
 }
 
-/** The first marker of a plan; null for what makes none: sweeps and collections. */
+/** The first marker of a plan; null for sweeps and collections, which make no marker. */
 export function proofOf({ moves }: Pick<StoredPlan, "moves">): Proof | null {
   for (const move of moves) {
     if (move.does === "mark") return { words: move.words, planWords: null };
@@ -63,7 +65,7 @@ export function proofOf({ moves }: Pick<StoredPlan, "moves">): Proof | null {
   return null;
 }
 
-/** The plan that a payment depends on, null for one that depends on none. */
+/** The plan that a payment depends on; null without a plan. */
 export function followedBy({ moves }: Pick<StoredPlan, "moves">): string | null {
   return moves.find((move) => move.does === "follow")?.planWords ?? null;
 }

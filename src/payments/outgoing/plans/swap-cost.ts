@@ -1,11 +1,11 @@
-/** What carrying out one private swap can cost the sponsor at most, in lamports. */
+/** The highest cost of a private swap for the sponsor, in lamports. */
 import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { routingCost, type RoutingCost } from "./routing-cost.ts";
 import type { Swapper } from "../../swap-provider/swap-provider.ts";
 
-/** The swap itself, which one more than a payout has to sign, and everything that any order costs besides. */
+/** The cost of a swap, which one more signer signs than a payout, and the common costs of an order. */
 export async function swapCost(
   ledger: RoutingLedger,
   {

@@ -4,40 +4,40 @@
  * transaction with them was signed, and follow from the stored order alone, so that two copies of a database find the same.
  */
 import { createHash } from "node:crypto";
-import type { RecipientRecord } from "../../records.ts";
-import type { Leaf } from "./stored-plan.ts";
+import type { RecipientRecord } from "../../tables/orders.ts";
+import type { LeafPayment } from "./stored-plan.ts";
 
-/** An order paid by one transaction is paid under these; every other one is replaced by its routing plan. */
+/** Words of an order that one transaction pays; the marker of any other order is replaced by its routing plan. */
 export const ORDER_WORDS = "order";
 
 type Share = Pick<RecipientRecord, "index" | "amount">;
 
-/** A payment that a plan names: some recipients of what is replaced, and what each is paid in base units. */
+/** Words of a payment that a plan names: recipients of the replaced payment, and their amounts in base units. */
 export function leafWords(replaced: string, shares: readonly Share[]): string {
   return `${replaced}/${shares.map(({ index, amount }) => `${index}:${amount}`).join(",")}`;
 }
 
-/** Which recipients a payment stands for: null for an order's own words, which stand for all. */
+/** The recipients of a payment, by its words: null for the words of an order, which mean all recipients. */
 export function indexesIn(words: string): readonly number[] | null {
   if (words === ORDER_WORDS) return null;
   const shares = words.slice(words.lastIndexOf("/") + 1).split(",");
   return shares.map((share) => Number.parseInt(share, 10));
 }
 
-/** The replacement of a marker by payments: it names all of them, so that no two plans share a marker. */
-export function planWords(replaced: string, leaves: readonly Pick<Leaf, "words">[]): string {
+/** Words of the plan that replaces a marker by payments. All payments are named, so two plans never share a marker. */
+export function planWords(replaced: string, leaves: readonly Pick<LeafPayment, "words">[]): string {
   const all = createHash("sha256").update(leaves.map(({ words }) => words).join("\n"));
   return `${PLAN}${replaced} = ${all.digest("hex")}`;
 }
 
 const PLAN = "plan of ";
 
-/** Whether the words are those of a plan of several payments. */
+/** Whether the words belong to a plan of several payments. */
 export function isPlan(words: string): boolean {
   return words.startsWith(PLAN);
 }
 
-/** The replacement of a marker by one refund, made in the same transaction. */
+/** Words of a refund that replaces a marker, in the same transaction. */
 export function refundWords(
   replaced: string,
   refund: { readonly mint: string; readonly amount: bigint; readonly to: string },
@@ -47,9 +47,9 @@ export function refundWords(
 }
 
 /**
- * A refund when nothing is left that could be replaced. Without the amount: two refunds that were planned on different
- * balances exclude each other. The next ordinal is used only when the marker of this one
- * is final.
+ * Words of a refund when no marker is left to replace. The words leave the amount out: of two refunds that were planned
+ * on different balances, only one can land. The next ordinal is used only when the marker of the present ordinal is
+ * final.
  */
 export function excessWords(ordinal: number): string {
   return `${EXCESS}${ordinal}`;
@@ -57,7 +57,7 @@ export function excessWords(ordinal: number): string {
 
 const EXCESS = "excess ";
 
-/** Whether a refund was made under words that carry no amount. */
+/** Whether the words belong to a refund of excess, which names no amount. */
 export function isExcess(words: string): boolean {
   return words.startsWith(EXCESS);
 }

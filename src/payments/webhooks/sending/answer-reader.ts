@@ -1,21 +1,21 @@
-/** Reads one answer of a receiver as it comes: the status line decides, and of the body the beginning is kept. */
+/** Reads an answer of a receiver as it arrives: the status line decides, and the beginning of the body is kept. */
 import type { Dispatcher } from "undici";
-import { ResponseExcerpt } from "./response-excerpt.ts";
+import { ExcerptReader } from "./excerpt-reader.ts";
 
 /** Most of interim (1xx) answers before the real one: an endless row of them would keep the event loop busy. */
 const MAX_INTERIM_BYTES = 64 * 1024;
-/** What an interim answer takes besides its headers: its status line and the empty line. */
+/** The size of an interim answer without its headers: the status line and the empty line. */
 const INTERIM_LINE_BYTES = 32;
 
 /** Thrown when a receiver sends more interim answers than {@link MAX_INTERIM_BYTES}. */
-export class TooManyInterimAnswers extends Error {
-  override readonly name = "TooManyInterimAnswers";
+export class InterimAnswersError extends Error {
+  override readonly name = "InterimAnswersError";
 }
 
-/** Why the rest of an answer is not read: more has come than anyone needs. */
+/** The reason why the rest of an answer is not read: its beginning is enough. */
 const ENOUGH = new Error("enough of the answer has been read");
 
-/** What a receiver has answered. */
+/** The answer of a receiver. */
 export interface Answer {
   readonly statusCode: number;
   /** The beginning of the body as text; null when there was none. */
@@ -24,7 +24,7 @@ export interface Answer {
   readonly isWhole: boolean;
 }
 
-/** How one answer is read. */
+/** Options of reading an answer. */
 export interface Reading {
   /** Ends the request; before the status line the answer then rejects with its reason. */
   readonly signal: AbortSignal;
@@ -33,12 +33,12 @@ export interface Reading {
 }
 
 /**
- * Takes what undici tells of one request, without the stream that its own `request` makes of each answer. A body that
- * breaks off, or is cut by the signal, gives what has come.
+ * Reads one answer from undici's dispatch events, without the stream that undici's `request` makes for each answer. A
+ * body that breaks off, or is cut by the signal, gives the bytes received so far.
  */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #reading: Reading;
-  readonly #excerpt = new ResponseExcerpt();
+  readonly #excerpt = new ExcerptReader();
   readonly answer: Promise<Answer>;
   #resolve: (answer: Answer) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -74,7 +74,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     }
     this.#interimLeft -= INTERIM_LINE_BYTES + JSON.stringify(headers).length;
     if (this.#interimLeft >= 0) return;
-    controller.abort(new TooManyInterimAnswers("more interim answers than any receiver needs"));
+    controller.abort(new InterimAnswersError("more interim answers than any receiver needs"));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {

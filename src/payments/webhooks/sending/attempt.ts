@@ -1,20 +1,20 @@
-/** One attempt to deliver one notice: a single POST over a guarded connection, within one absolute deadline. */
+/** Makes one attempt to deliver a notice: a single POST over a guarded connection, within an absolute deadline. */
 import { createSecureContext } from "node:tls";
 import { webhookCalled } from "../../../diagnostics.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { AllowAddress } from "./address-guard.ts";
-import { DeadlinePassed, withDeadline } from "./deadline.ts";
+import { DeadlineError, withDeadline } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
-import { TooManyInterimAnswers } from "./answer-reader.ts";
-import type { OpeningTimes, ReceiverRequest } from "./receiver-connection.ts";
-import { ReceiverConnections } from "./receiver-connections.ts";
+import { InterimAnswersError } from "./answer-reader.ts";
+import type { ConnectionTime, ReceiverRequest } from "./receiver-connection.ts";
+import { ReceiverConnectionPool } from "./receiver-connection-pool.ts";
 import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
 import { dnsLookup, type Lookup } from "./resolve-host.ts";
 
 /** From the look-up of the name to the status line, in milliseconds. */
 export const DELIVERY_DEADLINE_MS = 10_000;
 
-/** The same for the reachability check at registration, while a caller waits. */
+/** The deadline of the reachability check at registration, while a caller waits. */
 const REACH_DEADLINE_MS = 5_000;
 
 /**
@@ -25,7 +25,7 @@ const REACH_DEADLINE_MS = 5_000;
 export type AttemptError =
   ConnectFault | "timeout" | "reset" | "headers_too_large" | "redirect" | "http_status";
 
-/** How an attempt ended. */
+/** The result of an attempt. */
 export interface AttemptResult {
   /** Whether the receiver took the notice. */
   readonly ok: boolean;
@@ -37,22 +37,24 @@ export interface AttemptResult {
   readonly durationMs: number;
   /** The beginning of the answer's body as text; null when there was none. */
   readonly excerpt: string | null;
-  /** How long each stage of opening its connection took; null where a kept one served it, and where none was opened. */
-  readonly opening: OpeningTimes | null;
+  /**
+   * How long each stage of opening its connection took; null for a kept connection, and when no connection was opened.
+   */
+  readonly opening: ConnectionTime | null;
 }
 
-/** What to deliver, and where to. */
-export interface AttemptRequest {
+/** The delivery, and its target. */
+interface AttemptRequest {
   readonly url: string;
   /** The bytes of the notice, from `noticeBody`. */
   readonly body: string;
   /** From `signatureHeaders`; content type and user agent are added. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Gives the attempt up, for instance when its lease was lost: {@link Delivery.attempt} then rejects. */
+  /** Gives the attempt up, for instance when its lease was lost: {@link DeliveryClient.attempt} then rejects. */
   readonly signal?: AbortSignal;
 }
 
-/** How deliveries are made. */
+/** Options of deliveries. */
 export interface DeliveryOptions {
   readonly clock: Clock;
   /** Takes the place of DNS. Its answers are judged like any. */
@@ -70,7 +72,7 @@ export interface DeliveryOptions {
 }
 
 /** Delivers notices. Keeps nothing between two attempts but idle connections, each for one URL. */
-export interface Delivery {
+export interface DeliveryClient {
   /**
    * Posts once and follows nothing. The outcome is decided by the status line; what of the body comes within the same
    * deadline is read for the excerpt. A receiver's fault is an outcome. Rejects only with the reason of the
@@ -84,14 +86,14 @@ export interface Delivery {
 }
 
 /** Makes the deliverer of webhooks. Every connection is guarded: see `openReceiverSocket`. */
-export function createDelivery(options: DeliveryOptions): Delivery {
+export function createDeliveryClient(options: DeliveryOptions): DeliveryClient {
   return new GuardedDelivery(options);
 }
 
-class GuardedDelivery implements Delivery {
+class GuardedDelivery implements DeliveryClient {
   readonly #clock: Clock;
   readonly #acceptAny2xx: boolean;
-  readonly #connections: ReceiverConnections;
+  readonly #connections: ReceiverConnectionPool;
 
   constructor({
     clock,
@@ -106,7 +108,14 @@ class GuardedDelivery implements Delivery {
     this.#acceptAny2xx = acceptAny2xx;
     // Without `ca` these are Node's own authorities and those of NODE_EXTRA_CA_CERTS.
     const secureContext = createSecureContext(ca === undefined ? {} : { ca: [ca].flat() });
-    this.#connections = new ReceiverConnections({ clock, lookup, allowAddress, deny, secureContext, proxy });
+    this.#connections = new ReceiverConnectionPool({
+      clock,
+      lookup,
+      allowAddress,
+      deny,
+      secureContext,
+      proxy,
+    });
   }
 
   async attempt({ url, body, headers, signal: caller }: AttemptRequest): Promise<AttemptResult> {
@@ -162,12 +171,12 @@ function judge(status: number, acceptAny2xx: boolean): AttemptError | null {
 /** Names what was thrown before a status line. Rethrows the caller's abort and what is a bug. */
 function faultOf(thrown: unknown, signal: AbortSignal): AttemptError {
   if (signal.aborted) {
-    if (signal.reason instanceof DeadlinePassed) return "timeout";
+    if (signal.reason instanceof DeadlineError) return "timeout";
     throw signal.reason;
   }
   if (thrown instanceof ReceiverConnectError) return thrown.fault;
   const { code } = thrown as { readonly code?: unknown };
-  if (thrown instanceof TooManyInterimAnswers) return "headers_too_large";
+  if (thrown instanceof InterimAnswersError) return "headers_too_large";
   if (code === "UND_ERR_HEADERS_OVERFLOW") return "headers_too_large";
   if (code === "UND_ERR_INVALID_ARG") throw thrown;
   return "reset";

@@ -2,18 +2,18 @@
 import type { Clock } from "../../../runtime.ts";
 
 /** The reason of the work's signal when its time is up, as opposed to the caller's own reason. */
-export class DeadlinePassed extends Error {
+export class DeadlineError extends Error {
   constructor(ms: number) {
     super(`not finished within ${ms} ms`);
-    this.name = "DeadlinePassed";
+    this.name = "DeadlineError";
   }
 }
 
-/** Why the timer of finished work is ended. Given, because the platform would make an error with a stack each time. */
+/** Ends the timer of finished work. Given, because the platform would make an error with a stack each time. */
 const FINISHED = "the work has finished";
 
-/** How long work may take. */
-export interface Deadline {
+/** The time limit of some work. */
+export interface DeadlineOptions {
   readonly ms: number;
   readonly clock: Clock;
   /** Gives the work up before its time. */
@@ -21,11 +21,11 @@ export interface Deadline {
 }
 
 /**
- * Runs `work` with a signal that aborts after `ms` (reason: {@link DeadlinePassed}) or with `caller` (its reason).
+ * Runs `work` with a signal that aborts after `ms` (reason: {@link DeadlineError}) or with `caller` (its reason).
  * Settles only when `work` does: the work must heed its signal. Nothing is left behind, neither timer nor listener.
  */
 export async function withDeadline<T>(
-  { ms, clock, caller }: Deadline,
+  { ms, clock, caller }: DeadlineOptions,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const running = new AbortController();
@@ -35,7 +35,7 @@ export async function withDeadline<T>(
   // Not AbortSignal.any: on Node 20 it keeps every short signal alive for as long as a long-lived caller's.
   caller?.addEventListener("abort", abandon, { once: true });
   void clock.sleep(ms, finished.signal).then(() => {
-    if (!finished.signal.aborted) running.abort(new DeadlinePassed(ms));
+    if (!finished.signal.aborted) running.abort(new DeadlineError(ms));
   });
   try {
     return await work(running.signal);

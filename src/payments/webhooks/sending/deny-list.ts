@@ -1,7 +1,7 @@
 /** The host's own list of networks and names (with all names below them) that webhooks may not reach. */
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
-import { holderOf, type Network } from "../../../networks.ts";
+import { holderOf, type NetworkAddress } from "../../../networks.ts";
 
 /** Answers for one host's list. */
 export interface DenyList {
@@ -20,7 +20,7 @@ export function readHostName(text: string): string | null {
 }
 
 /** Makes the list of what was read by `readNetwork` and `readHostName`. */
-export function denyList(networks: readonly Network[], hosts: readonly string[]): DenyList {
+export function denyList(networks: readonly NetworkAddress[], hosts: readonly string[]): DenyList {
   return {
     deniesAddress: holderOf(networks),
     deniesHost: (hostname) => hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`)),

@@ -8,10 +8,10 @@ export const NOTICE_EVENTS = [
   "transaction.failed",
 ] as const;
 
-/** One of the four. */
+/** The name of a notice's event. */
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
-/** One recipient as the notice shows it. */
+/** A recipient, as the notice shows it. */
 export interface NoticeRecipient {
   /** Wallet address, base58. */
   readonly address: string;
@@ -21,7 +21,7 @@ export interface NoticeRecipient {
   readonly status?: "paid" | "unpaid";
 }
 
-/** What a notice says. */
+/** The content of a notice. */
 export interface Notice {
   readonly event: NoticeEvent;
   readonly transactionId: string;
@@ -39,9 +39,9 @@ export interface Notice {
     /** Decimal string; null while unknown. */
     readonly fee: string | null;
     readonly recipients: readonly NoticeRecipient[];
-    /** Why a transaction failed; null otherwise. */
+    /** The reason why a transaction failed; null otherwise. */
     readonly reason: string | null;
-    /** What the transaction's owner calls it; null when it has no name. */
+    /** The owner's name for the transaction; null without a name. */
     readonly reference: string | null;
   };
 }

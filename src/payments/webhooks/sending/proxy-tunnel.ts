@@ -3,7 +3,7 @@ import { type ClientRequest, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
 import { parseUrl } from "../../../parse-url.ts";
-import { type Deadline, withDeadline } from "./deadline.ts";
+import { type DeadlineOptions, withDeadline } from "./deadline.ts";
 
 /**
  * How long the proxy may take to connect, in milliseconds. Shorter than an attempt, so that a proxy that hangs is seen as
@@ -38,7 +38,7 @@ function hasReadableCredentials(url: URL): boolean {
  * when the proxy cannot be reached, or answers anything but 2xx, or nothing in time; with the caller's reason when that
  * gives up. The caller owns the socket.
  */
-export function openTunnel(proxy: URL, target: URL, patience: Omit<Deadline, "ms">): Promise<Socket> {
+export function openTunnel(proxy: URL, target: URL, patience: Omit<DeadlineOptions, "ms">): Promise<Socket> {
   const deadline = { ms: TUNNEL_DEADLINE_MS, ...patience };
   return withDeadline(deadline, (signal) => tunnel(proxy, target, signal));
 }

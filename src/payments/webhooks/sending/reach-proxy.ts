@@ -1,9 +1,9 @@
-/** Whether the egress proxy can be connected to. Nothing is sent: neither credentials nor a request. */
+/** Checks that the egress proxy accepts connections. Nothing is sent: neither credentials nor a request. */
 import { connect } from "node:net";
 import type { Clock } from "../../../runtime.ts";
 import { withDeadline } from "./deadline.ts";
 
-/** As long as an attempt waits for the proxy. */
+/** The time that an attempt waits for the proxy. */
 const MAX_CONNECT_MS = 5_000;
 
 /** Null when it takes connections, else why not, in a few words and without the proxy's credentials. */

@@ -1,8 +1,8 @@
-/** One guarded connection to a receiver: one request at a time, kept for the next one as long as HTTP allows. */
+/** A guarded connection to a receiver: one request at a time, kept open as long as HTTP allows. */
 import type { TLSSocket } from "node:tls";
 import type { Client, Dispatcher } from "undici";
 import { type Answer, AnswerReader, type Reading } from "./answer-reader.ts";
-import { type OpenedSocket, openReceiverSocket, type SocketOptions } from "./receiver-socket.ts";
+import { type ReceiverSocket, openReceiverSocket, type SocketOptions } from "./receiver-socket.ts";
 
 /** Most a receiver may answer in the headers of one answer, in bytes; Node's own bound. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -20,8 +20,8 @@ const MAX_CONNECTION_MS = 120_000;
 const MAX_IDLE_MS = 4_000;
 
 /** Thrown when the receiver has ended a kept connection before it was used again. */
-export class KeptConnectionEnded extends Error {
-  override readonly name = "KeptConnectionEnded";
+export class KeptConnectionError extends Error {
+  override readonly name = "KeptConnectionError";
 }
 
 /** Thrown when a receiver sends more than {@link MAX_ANSWER_BYTES} and no status line. */
@@ -29,11 +29,11 @@ class AnswerTooLong extends Error {
   override readonly name = "AnswerTooLong";
 }
 
-/** What is asked of a receiver. */
+/** A request to a receiver. */
 export type ReceiverRequest = Pick<Dispatcher.RequestOptions, "method" | "headers" | "body">;
 
 /** Milliseconds that each stage of opening a connection took. */
-export type OpeningTimes = OpenedSocket["opening"];
+export type ConnectionTime = ReceiverSocket["opening"];
 
 /** A connection that was judged when it was made. Made by {@link ReceiverConnection.open}. */
 export class ReceiverConnection {
@@ -41,10 +41,10 @@ export class ReceiverConnection {
   readonly #socket: TLSSocket;
   readonly madeAt: number;
   /** Told of the request that it was opened for. */
-  readonly opening: OpeningTimes;
+  readonly opening: ConnectionTime;
   #hasEnded = false;
 
-  private constructor(client: Client, { socket, opening }: OpenedSocket, madeAt: number) {
+  private constructor(client: Client, { socket, opening }: ReceiverSocket, madeAt: number) {
     this.#client = client;
     this.#socket = socket;
     this.madeAt = madeAt;
@@ -64,7 +64,7 @@ export class ReceiverConnection {
         queueMicrotask(() => {
           const hasEnded = isTaken;
           isTaken = true;
-          if (hasEnded) connected(new KeptConnectionEnded("the receiver has ended the connection"), null);
+          if (hasEnded) connected(new KeptConnectionError("the receiver has ended the connection"), null);
           else connected(null, opened.socket);
         }),
       pipelining: 1,
@@ -78,7 +78,7 @@ export class ReceiverConnection {
     return new ReceiverConnection(client, opened, options.clock.now());
   }
 
-  /** Whether another request may be tried on it. */
+  /** Whether the connection may take another request. */
   isUsable(now: number): boolean {
     const age = now - this.madeAt;
     // A wall clock may be set back meanwhile.

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../../../runtime.ts";
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
-import type { Deadline } from "./deadline.ts";
+import type { DeadlineOptions } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
 import { openTunnel } from "./proxy-tunnel.ts";
 import type { Lookup } from "./resolve-host.ts";
@@ -11,7 +11,7 @@ import type { Lookup } from "./resolve-host.ts";
 /** The stage of opening a connection that failed. */
 export type ConnectFault = "dns" | "blocked_address" | "connect" | "tls";
 
-/** Thrown by {@link openReceiverSocket}: which stage failed, with what was underneath as `cause`. */
+/** Thrown by {@link openReceiverSocket}: the failed stage, with the underlying error as `cause`. */
 export class ReceiverConnectError extends Error {
   readonly fault: ConnectFault;
 
@@ -22,20 +22,20 @@ export class ReceiverConnectError extends Error {
   }
 }
 
-/** How to connect. */
+/** Options of a connection. */
 export interface SocketOptions {
   readonly lookup: Lookup;
   readonly allowAddress: AllowAddress | undefined;
   readonly deny: DenyList | undefined;
-  /** Whom certificates are verified against; one context serves all connections. */
+  /** The certificates to verify against; one context serves all connections. */
   readonly secureContext: SecureContext;
   readonly clock: Clock;
-  /** Where all connections go through; undefined for none. */
+  /** The proxy of all connections; undefined without a proxy. */
   readonly proxy: URL | undefined;
 }
 
 /** A connection, and how many milliseconds each stage took. */
-export interface OpenedSocket {
+export interface ReceiverSocket {
   readonly socket: TLSSocket;
   readonly opening: { readonly dns: number; readonly connect: number; readonly tls: number };
 }
@@ -52,8 +52,8 @@ const NEXT_ADDRESS_AFTER_MS = 1_500;
  * name that answers differently the next time gains nothing. Certificates are verified whatever
  * NODE_TLS_REJECT_UNAUTHORIZED says. The caller owns the socket.
  *
- * Through a proxy the addresses of the name are judged before the proxy is asked. It then resolves the name by itself, so
- * where it connects to is its own duty to guard. TLS is verified through it, from here to the receiver.
+ * Through a proxy the addresses of the name are judged before the proxy is asked. The proxy then resolves the name by
+ * itself, so guarding its connections is the proxy's duty. TLS is verified end to end, from here to the receiver.
  *
  * Rejects with {@link ReceiverConnectError}, also when `signal` aborts: look at the signal first.
  */
@@ -61,7 +61,7 @@ export async function openReceiverSocket(
   url: URL,
   options: SocketOptions,
   signal: AbortSignal,
-): Promise<OpenedSocket> {
+): Promise<ReceiverSocket> {
   const { lookup, allowAddress, deny, secureContext, clock, proxy } = options;
   const stages = [clock.now()];
   const literal = literalAddress(url.hostname);
@@ -95,12 +95,12 @@ export async function openReceiverSocket(
   return { socket, opening: { dns, connect, tls: tlsMs } };
 }
 
-/** Which addresses may be connected to. */
+/** Addresses of a name, and the rules that judge them. */
 interface JudgedAddresses extends Pick<SocketOptions, "allowAddress" | "deny"> {
   readonly addresses: readonly string[];
 }
 
-/** Connects to one of these addresses, and judges the one that answered. */
+/** Connects to an allowed address, and checks the address that answered. */
 async function connectedTo(
   url: URL,
   { addresses, allowAddress, deny }: JudgedAddresses,
@@ -123,7 +123,7 @@ async function connectedTo(
   return tcp;
 }
 
-async function tunnelledTo(url: URL, proxy: URL, patience: Omit<Deadline, "ms">): Promise<Socket> {
+async function tunnelledTo(url: URL, proxy: URL, patience: Omit<DeadlineOptions, "ms">): Promise<Socket> {
   try {
     return await openTunnel(proxy, url, patience);
   } catch (cause) {

@@ -4,7 +4,7 @@ import { type AllowAddress, literalAddress, refusedAddress } from "./address-gua
 import type { DenyList } from "./deny-list.ts";
 
 /** The reasons of INVALID_URL. */
-export type ReceiverUrlFault =
+type ReceiverUrlFault =
   "unparseable" | "not_https" | "credentials" | "private_address" | "too_long" | "bad_host" | "bad_port";
 
 /** Longest URL taken: what proxies and databases are known to carry without trouble. */
@@ -21,7 +21,9 @@ const DNS_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 /** The longest name that DNS can carry (RFC 1035), written without its final dot. */
 const MAX_NAME_LENGTH = 253;
 
-/** URL parsers drop or trim these silently; a URL that holds one was not meant as it reads. */
+/**
+ * URL parsers silently drop or trim these characters; a URL that contains such a character was not meant as it reads.
+ */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const SPACE_OR_CONTROL = /[\u0000-\u0020\u007f]/;
 

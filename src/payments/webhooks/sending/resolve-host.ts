@@ -1,7 +1,7 @@
 /** Looks up the addresses of a receiver's name. */
 import { Resolver } from "node:dns/promises";
 
-/** All addresses of a name. Rejects when there are none; should stop when `signal` aborts. */
+/** Looks up all addresses of a name. Rejects when there are none; should stop when `signal` aborts. */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** First wait for a name server's answer, in milliseconds; with the second try it leaves time to connect. */
@@ -24,7 +24,8 @@ export function dnsLookup(servers?: readonly string[]): Lookup {
     const cancel = (): void => resolver.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      // One family that fails must not lose the other. IPv4 first: not every server reaches IPv6.
+      // A failed lookup of one family must not lose the addresses of the second. IPv4 first: not every server reaches
+      // IPv6.
       const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
       const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       if (addresses.length === 0) throw new Error(`no address found for ${hostname}`);

@@ -1,17 +1,17 @@
 /** Signs a delivery: `X-Service-Signature` and the three headers of Standard Webhooks. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** What is signed. */
+/** The signed parts of a delivery. */
 export interface SignatureInput {
   /** The exact body that is sent; signed as its UTF-8 bytes. */
   readonly body: string;
   /** The secret as it was registered; null when there is none. */
   readonly secret: string | null;
-  /** The one before it, while receivers may still check with that; null or absent otherwise. */
+  /** The previous secret, while receivers may still check with it; null or absent otherwise. */
   readonly previousSecret?: string | null;
-  /** The stable id of the notice, the same on every attempt: what receivers recognise duplicates by. */
+  /** The stable id of the notice, the same on every attempt, by which receivers recognise duplicates. */
   readonly noticeId: string;
-  /** Unix time of this attempt in whole seconds: receivers refuse old ones, so it is not the notice's own time. */
+  /** Unix time of this attempt in whole seconds, not of the notice: receivers refuse old times. */
   readonly timestampSeconds: number;
 }
 

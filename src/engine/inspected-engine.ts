@@ -1,0 +1,67 @@
+/** The view of a running engine for the inspector: charts, and reads of the storage. */
+import type { EngineStorage } from "../../storage/storage.ts";
+import type { AnyWorkflow } from "./workflow.ts";
+
+/** The reads of a storage for a viewer, which never write or take a lease. */
+export type InspectedStorage = Pick<
+  EngineStorage,
+  "load" | "history" | "pending" | "list" | "tasks" | "find"
+>;
+
+/** An engine as a viewer sees it. */
+export interface InspectedEngine {
+  readonly workflows: readonly AnyWorkflow[];
+  readonly storage: InspectedStorage;
+  /** Whether the service handles real money: if so, only viewers whom the host admits may look. */
+  isProduction(): boolean;
+  /** Acts of viewers; absent when viewers only look. */
+  readonly acting?: ViewerActs;
+  /** Calls back after each commit of this process; absent where none is made here. Returns the way to stop. */
+  readonly onCommit?: (listener: () => void) => () => void;
+}
+
+/** An act that a viewer may do on an instance now. */
+export interface OfferedAct {
+  /** Names it among the acts of its instance. */
+  readonly key: string;
+  /** The label of the button. */
+  readonly label: string;
+  /** The consequence of the act, as a sentence. */
+  readonly consequence: string;
+  /** True where an event has to be given, or the types of those that may be. */
+  readonly takesEvent?: true | readonly string[];
+}
+
+/** The viewer's input for an act. */
+export interface GivenAct {
+  readonly actor: string;
+  readonly reason: string;
+  /** JSON text of an event, or its type, where the act takes one. */
+  readonly event?: string;
+}
+
+/**
+ * An act cannot be carried out. The message says why, and nothing has changed.
+ *
+ * @example
+ * ```ts
+ * import { ActRefused, createEngine } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ *
+ * const { inspected } = createEngine({ storage: memoryStorage(), workflows: [] });
+ * const by = { actor: "ada", reason: "a test" };
+ * await inspected.acting?.perform("kitchen", "stop", by).catch((error: unknown) => {
+ *   console.log(error instanceof ActRefused); // true
+ * });
+ * ```
+ */
+export class ActRefused extends Error {
+  override readonly name = "ActRefused";
+}
+
+/** Acts of viewers. Every act is recorded, with its author and reason. */
+export interface ViewerActs {
+  offers(instance: string): Promise<readonly OfferedAct[]>;
+  /** Returns a sentence about the result. @throws ActRefused */
+  perform(instance: string, key: string, given: GivenAct): Promise<string>;
+}

@@ -1,0 +1,160 @@
+/** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
+import { offBy } from "../../clock-trust.ts";
+import { elapsed } from "../../runtime.ts";
+import type { EngineStorage, Lease } from "../../../storage/storage.ts";
+import { thrownText } from "../../thrown.ts";
+import type { EngineContext } from "../engine-context.ts";
+
+/** Removes what one rule finds old enough. */
+export interface RetentionRule {
+  /** The name of the sweep, such as `finished`: for the log. */
+  readonly name: string;
+  /** Goes through what is old enough, a batch at a time; tells after each batch how much of it was removed. */
+  batches(): AsyncIterable<number>;
+}
+
+interface RetentionLoopParts extends Pick<EngineContext, "clock" | "log" | "holder"> {
+  readonly storage: Pick<EngineStorage, "lease">;
+  /** Loops with the same name take turns, also across processes. */
+  readonly name: string;
+  /** Compares the clock with a trusted clock before each pass. */
+  readonly compareClock?: () => Promise<unknown>;
+}
+
+/** The progress of the removals in this process. */
+export interface RemovalStatus {
+  /**
+   * The end of this process's last pass, in milliseconds since the Unix epoch; null before the end of the first pass.
+   */
+  readonly lastPassAt: number | null;
+  /** The number of rows that this process has removed so far. */
+  readonly removed: number;
+  /**
+   * Why the last pass could not remove an old row, such as the archive's error; null when the pass removed every old
+   * row.
+   */
+  readonly error: string | null;
+}
+
+const PASS_EVERY_MS = 600_000;
+/** Between two batches others have their turn at the database. */
+const PAUSE_MS = 20;
+/** Longer than an archive may take, so that a slow one is not called by a second process meanwhile. */
+const LEASE_MS = 180_000;
+
+/** From `run` to `stop`. */
+export class RetentionLoop {
+  readonly #sweeps: readonly RetentionRule[];
+  readonly #around: RetentionLoopParts;
+  /** A separate holder name, since other leases of this process are given up at other times. */
+  readonly #holder: string;
+  #running: AbortController | null = null;
+  #passing: Promise<void> = Promise.resolve();
+  #leasedAt = 0;
+  #lastPassAt: number | null = null;
+  #removed = 0;
+  /** Errors by sweep. Logged once, at the beginning. */
+  readonly #errors = new Map<string, string>();
+
+  constructor(sweeps: readonly RetentionRule[], around: RetentionLoopParts) {
+    this.#sweeps = sweeps;
+    this.#around = around;
+    this.#holder = `${around.holder} ${around.name}`;
+  }
+
+  /** Begins the passes; the first is made after a pause, as are all others. */
+  run(): void {
+    if (this.#running !== null || this.#sweeps.length === 0) return;
+    this.#running = new AbortController();
+    offBy(this.#around.clock);
+    void this.#keepPassing(this.#running.signal);
+  }
+
+  /** Begins no batch any more, and waits up to `timeoutMs` for the one in hand. */
+  async stop(timeoutMs: number): Promise<void> {
+    if (this.#running === null) return;
+    this.#running.abort();
+    this.#running = null;
+    const { clock } = this.#around;
+    const waiting = new AbortController();
+    await Promise.race([this.#passing, clock.sleep(timeoutMs, waiting.signal)]);
+    waiting.abort();
+    if (this.#leasedAt > 0) await this.#lease(0);
+    this.#leasedAt = 0;
+  }
+
+  standing(): RemovalStatus {
+    const [error = null] = [...this.#errors].map(([name, reason]) => `${name}: ${reason}`);
+    return { lastPassAt: this.#lastPassAt, removed: this.#removed, error };
+  }
+
+  async #keepPassing(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#around;
+    for (;;) {
+      await clock.sleep(PASS_EVERY_MS, signal);
+      if (signal.aborted) return;
+      this.#passing = this.#pass(signal).catch((err: unknown) => {
+        log.warn({ err }, "the storage could not be asked whose turn it is to remove what is old");
+      });
+      await this.#passing;
+    }
+  }
+
+  async #pass(signal: AbortSignal): Promise<void> {
+    await this.#around.compareClock?.();
+    if (!this.#isTrusted() || !(await this.#isMyTurn())) return;
+    for (const sweep of this.#sweeps) {
+      try {
+        if (!(await this.#carryOut(sweep, signal))) return;
+        if (this.#errors.delete(sweep.name)) {
+          this.#around.log.info({ sweep: sweep.name }, "what is old is removed again");
+        }
+      } catch (err) {
+        this.#failed(sweep, err);
+      }
+    }
+    this.#lastPassAt = this.#around.clock.now();
+  }
+
+  #isTrusted(): boolean {
+    const { clock, log } = this.#around;
+    const offMs = offBy(clock);
+    if (offMs === null) {
+      this.#errors.delete("clock");
+      return true;
+    }
+    const isNews = !this.#errors.has("clock");
+    this.#errors.set("clock", `it was off by ${offMs} ms: nothing is removed for an hour`);
+    if (isNews) log.error({ offMs }, "the clock was off: nothing that is old is removed for an hour");
+    return false;
+  }
+
+  /** False when it was stopped, or another process has taken over. */
+  async #carryOut(sweep: RetentionRule, signal: AbortSignal): Promise<boolean> {
+    for await (const removed of sweep.batches()) {
+      this.#removed += removed;
+      await this.#around.clock.sleep(PAUSE_MS, signal);
+      const isFresh = elapsed(this.#around.clock) - this.#leasedAt < LEASE_MS / 3;
+      if (signal.aborted || !(isFresh || (await this.#isMyTurn()))) return false;
+    }
+    return !signal.aborted;
+  }
+
+  #failed({ name }: RetentionRule, err: unknown): void {
+    const isNews = !this.#errors.has(name);
+    this.#errors.set(name, thrownText(err));
+    const { log } = this.#around;
+    if (isNews) log.error({ sweep: name, err }, "what is old could not be removed; it is tried again");
+  }
+
+  async #isMyTurn(): Promise<boolean> {
+    const isMine = (await this.#lease(LEASE_MS)).some(({ holder }) => holder === this.#holder);
+    if (isMine) this.#leasedAt = elapsed(this.#around.clock);
+    return isMine;
+  }
+
+  #lease(leaseMs: number): Promise<readonly Lease[]> {
+    const { storage, clock, name } = this.#around;
+    return storage.lease({ names: [`keep/${name}`], holder: this.#holder, now: clock.now(), leaseMs });
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * Commits planned steps with all their consequences in one commit, and tells the rest of this process about the commit.
+ */
+import type {
+  ClaimedTask,
+  Commit,
+  CommitResult,
+  EngineStorage,
+  HistoryRecord,
+  TaskRecord,
+  Write,
+} from "../../storage/storage.ts";
+import { queueOf } from "../../storage/task-queues.ts";
+import { isTurnOver, nextTurn } from "../runtime.ts";
+import type { CommitQueue } from "./commit-queue.ts";
+import { together, type StepResult, type VoicedAction } from "./step-result.ts";
+import { type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
+import type { StepCommit, StepPlan } from "./plan-step.ts";
+import type { MessageTarget } from "./messages.ts";
+import type { RanTaskWrite } from "./ran-tasks.ts";
+import type { InstanceCache } from "./instance-cache.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
+import { causeText, type CommitCause } from "./step-cause.ts";
+import type { TakenIdCache } from "./taken-id-cache.ts";
+import type { LeasingWorker } from "./worker.ts";
+import type { AnyWorkflow, StartRequest } from "./workflow.ts";
+
+/** Further parts of a step's commit, besides the step itself. */
+export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
+  readonly starts?: readonly StartRequest[];
+  readonly arms?: readonly TaskRecord[];
+  /** The instance must still be at this version: after another step the event is refused. */
+  readonly expectedVersion?: number;
+};
+
+/** `CommitAdditions` with fields for the engine's own use. */
+export type StepCommitAdditions<W> = CommitAdditions<W> & {
+  /** The result of the task that the commit ends, when the result deserves a row. */
+  readonly ran?: RanTaskWrite;
+  /** The workflow that the caller named: an instance of another workflow is refused. */
+  readonly workflow?: AnyWorkflow;
+  /** The cause of the steps of the commit; absent when a caller caused them. */
+  readonly cause?: CommitCause;
+  /** The life of the target instance; absent when any instance with this id may take the event. */
+  readonly meant?: MessageTarget;
+  /** True for a message: others may wait behind it. */
+  readonly isMessage?: true;
+};
+
+/** A commit that is durable, as listeners get it. */
+export interface CommittedStep<W> {
+  readonly commit: Commit<W>;
+  /** Log lines and emitted events of the steps, in order. Told once; lost when the process dies before. */
+  readonly voiced: readonly VoicedAction[];
+}
+
+type CommitCompanions<W> = StepCommitAdditions<W> & Pick<Commit<W>, "behind">;
+
+export interface StepCommitWriterParts<W> {
+  readonly storage: Pick<EngineStorage, "load">;
+  readonly queue: CommitQueue<W>;
+  readonly workflows: WorkflowRegistry;
+  readonly hands: LeasingWorker;
+  readonly takenIds: TakenIdCache;
+  readonly recent: InstanceCache;
+  /** Called after each durable commit, in order. */
+  readonly onCommitted: (committed: CommittedStep<W>) => void;
+}
+
+/** The most readings of an effect, which reads anew when another commit has changed the rows it had read. */
+const MAX_LOOKS = 3;
+
+export class StepCommitWriter<W> {
+  readonly #around: StepCommitWriterParts<W>;
+
+  constructor(around: StepCommitWriterParts<W>) {
+    this.#around = around;
+  }
+
+  /** Commits a step, or starts alone. The conflict `step` asks for a new decision: another came first, or ids of children are taken. */
+  async commit(
+    step: readonly StepCommit[],
+    companions: CommitCompanions<W>,
+    plan: StepPlan,
+  ): Promise<CommitResult> {
+    // A step of thousands of children took its time, and to store it takes as long again.
+    if (isTurnOver()) await nextTurn();
+    const { starts = [], writes = [] } = companions;
+    const begun = this.#begun(starts, plan);
+    const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
+    const own = { starts: parts.filter(({ start }) => start !== null).length, writes: writes.length };
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      const done = await doneWithStep(this.#around.workflows, parts, writes as readonly Write<never>[]);
+      if (done === null) break;
+      const along = this.#beginsWith(done, plan);
+      if (along === null) break;
+      const result = await this.#commitOnce([...done.parts, ...along], companions, plan);
+      if (!isRefusedBehind(result, own)) return result;
+    }
+    return this.#commitOnce(parts, companions, plan);
+  }
+
+  #begun(starts: readonly StartRequest[], plan: StepPlan): StepCommit[][] {
+    return starts.map(({ workflow: { key, hash }, id, input }) => {
+      const workflow = this.#around.workflows.of({ id, workflow: key, hash });
+      return plan.start({ workflow, id, input });
+    });
+  }
+
+  /** Null where it cannot begin: the step does not depend on it, and the task of the effect will meet the same fault. */
+  #beginsWith({ starts }: DoneParts, plan: StepPlan): StepCommit[] | null {
+    try {
+      return this.#begun(starts, plan).flat();
+    } catch {
+      return null;
+    }
+  }
+
+  async #commitOnce(
+    parts: readonly StepCommit[],
+    companions: CommitCompanions<W>,
+    { at }: StepPlan,
+  ): Promise<CommitResult> {
+    const { storage, queue, hands, takenIds, recent, onCommitted } = this.#around;
+    const { consumes, arms: companionArms = [] } = companions;
+    const follows = together(parts.map((part) => part.follows));
+    const arms = [...companionArms, ...follows.arms];
+    const due = arms.filter((task) => task.dueAt <= at && queueOf(task) !== "limited");
+    const reserved = hands.reserve(due, consumes?.task);
+    const { taken } = reserved;
+    const { holder, leaseMs } = hands;
+    const lease = { holder, until: at + leaseMs, leaseMs };
+    const armed = arms.map((task) => (taken.includes(task) ? { task, lease } : { task }));
+    const commit = commitOf(parts, { ...follows, arms: armed }, companions);
+    const result = await queue.commit(commit).catch((error: unknown) => {
+      hands.giveUp(reserved);
+      throw error;
+    });
+    if (!result.ok) {
+      hands.giveUp(reserved);
+      const isTaken = await takenIds.found(storage, parts, result);
+      return isTaken ? { ok: false, conflict: "step" } : result;
+    }
+    takenIds.forget(parts);
+    for (const { step: next, start, life, history } of parts) {
+      const made = next ?? start;
+      if (made !== null) recent.keep({ life, version: history.version, ...made });
+    }
+    const { parked = [] } = result;
+    const leased = taken.filter(({ id }) => !parked.includes(id));
+    hands.fill(reserved, leased.map(asFirstClaim));
+    for (const task of arms) if (!taken.includes(task)) hands.dueAt(task.dueAt);
+    onCommitted({ commit, voiced: follows.voiced });
+    return result;
+  }
+}
+
+function commitOf<W>(
+  parts: readonly StepCommit[],
+  follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
+  { behind = [], consumes, writes = [], ran, cause }: CommitCompanions<W>,
+): Commit<W> {
+  const { arms, disarms, ends, watches, unwatches } = follows;
+  const next = parts[0]?.step ?? null;
+  return {
+    arms,
+    starts: parts.flatMap(({ start }) => start ?? []),
+    disarms,
+    watches,
+    unwatches,
+    history: parts.flatMap(({ earlier, history }) => [...earlier, history].map((row) => caused(row, cause))),
+    // The caller's writes come first, so that a refusal's index counts in the caller's own list.
+    writes: [
+      ...writes,
+      ...(follows.writes as readonly Write<W>[]),
+      ...(ran === undefined ? [] : [ran]),
+    ] as readonly Write<W>[],
+    ...movesOf(parts),
+    ...(ends.length === 0 ? {} : { ends }),
+    ...(next === null ? {} : { step: next }),
+    ...(consumes === undefined ? {} : { consumes }),
+    ...(behind.length === 0 ? {} : { behind }),
+  };
+}
+
+/** The caller's starts come before those of children, so that a refusal's index counts in the caller's own list. */
+function firstThenChildren(
+  step: readonly StepCommit[],
+  begun: readonly (readonly StepCommit[])[],
+): readonly StepCommit[] {
+  return [
+    ...step.slice(0, 1),
+    ...begun.flatMap((parts) => parts.slice(0, 1)),
+    ...step.slice(1),
+    ...begun.flatMap((parts) => parts.slice(1)),
+  ];
+}
+
+/** The step of a child, which begins in the commit of its parent's step, has its cause already. */
+function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryRecord {
+  if (cause === undefined || row.cause !== null) return row;
+  const { instance, version, stamp, at, event, value } = row;
+  return { instance, version, stamp, at, event, value, cause: causeText(cause, instance, at) };
+}
+
+/** Only first steps and arrivals in another version move tasks. */
+function movesOf(parts: readonly StepCommit[]): Pick<Commit<never>, "adopts" | "amends"> {
+  const moves = parts.flatMap(({ moves: each }) => each ?? []);
+  if (moves.length === 0) return {};
+  const amends = moves.flatMap((each) => each.amends ?? []);
+  return {
+    adopts: moves.flatMap(({ adopts = [] }) => adopts),
+    ...(amends.length === 0 ? {} : { amends }),
+  };
+}
+
+/** A spread object is quick to make when its fields come last; adding to one takes V8 microseconds. */
+function asFirstClaim(task: TaskRecord): ClaimedTask {
+  return { token: 1, crashes: 0, failures: 0, ...task };
+}

@@ -1,0 +1,43 @@
+/** A step of an instance, with all facts that its consequences depend on. */
+import type { EventObject } from "xstate";
+import type { TaskRecord } from "../../storage/storage.ts";
+import type { ChartSnapshot, ChartStep } from "./chart.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
+import type { AnyWorkflow } from "./workflow.ts";
+
+export interface StepContext {
+  readonly workflow: AnyWorkflow;
+  readonly id: string;
+  /** The version of the instance after the step. */
+  readonly version: number;
+  /** The stamp of its first step. */
+  readonly life: string;
+  /** The stamp of this step. */
+  readonly stamp: string;
+  /** Null for the first step of an instance, like `event`. */
+  readonly before: ChartSnapshot | null;
+  readonly step: ChartStep;
+  readonly event: EventObject | null;
+  /** In milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** The workflows in which targets of `start` and `tell` are found. */
+  readonly workflows: WorkflowRegistry;
+}
+
+/**
+ * The common fields of tasks that a step arms; `place` is the place of the action that asks for the task, or a name for
+ * a task without an action.
+ */
+export function taskOfStep(
+  { id, stamp, at, workflow }: StepContext,
+  place: number | string,
+  delayMs = 0,
+): Pick<TaskRecord, "id" | "instance" | "workflow" | "dueAt" | "delayMs"> {
+  return {
+    id: `${id}:${stamp}:${place}`,
+    instance: id,
+    workflow: workflow.key,
+    dueAt: at + delayMs,
+    delayMs,
+  };
+}

@@ -1,0 +1,295 @@
+/** Load, decide, commit: the only way in which an instance changes. */
+import type { EventObject } from "xstate";
+import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
+import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
+import { BORN, type ChartSnapshot } from "./chart.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import { FailedMigrationCache } from "./failed-migration-cache.ts";
+import { withLent } from "./lent-contexts.ts";
+import { messageFromText, messageKey, type MessageTarget } from "./messages.ts";
+import { MigrationFailed } from "./migrations.ts";
+import { MAX_MOVED, planMigration, renamedEffects } from "./plan-migration.ts";
+import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
+import { InstanceCache, type KnownInstance } from "./instance-cache.ts";
+import { UnknownWorkflow } from "./workflow-registry.ts";
+import { newMoment } from "./stamps.ts";
+import type { ChartCheck } from "./stored-charts.ts";
+import { snapshotFromText } from "./snapshot-text.ts";
+import { causeText } from "./step-cause.ts";
+import {
+  StepCommitWriter,
+  type StepCommitWriterParts,
+  type StepCommitAdditions,
+} from "./step-commit-writer.ts";
+import { TakenIdCache } from "./taken-id-cache.ts";
+import { TaskMovedError } from "./held-task-list.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
+import { nameOf } from "./workflow-key.ts";
+import type { AnyWorkflow } from "./workflow.ts";
+
+/** A message that waits behind another one. */
+type WaitingMessage = WaitingEvent & { readonly task: string };
+
+/** The result of sending an event. */
+export type SendResult =
+  /** The event was taken in a commit that is durable. */
+  | { readonly kind: "stepped"; readonly snapshot: ChartSnapshot }
+  /** The chart has nothing to do with this event now; nothing was written. */
+  | { readonly kind: "unchanged"; readonly snapshot: ChartSnapshot }
+  /** The instance had already reached a final state; nothing was written. */
+  | { readonly kind: "ended"; readonly snapshot: ChartSnapshot }
+  | { readonly kind: "absent" }
+  /** A companion of the step was refused, and the step with it. */
+  | { readonly kind: "refused"; readonly result: Exclude<CommitResult, { ok: true }> };
+
+// Senders of one process take turns, so a lost race means that another process got through, and may again for as long
+// as it has more to send. This many in a row is no race but a fault.
+const MAX_LOST_RACES = 1_000;
+
+// So many messages are worked off by one commit of their target, where its snapshot has at least so many characters.
+const MAX_RUN = 256;
+const MIN_LONG = 16_384;
+
+interface StepHandlerParts<W> extends Pick<StepCommitWriterParts<W>, "workflows" | "hands" | "onCommitted"> {
+  readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Done before the first step. */
+  readonly charts: Pick<ChartCheck, "isDone" | "check">;
+  /**
+   * Whether a caller waits for a state of this instance, or `inspect` is set. Every message of a followed instance gets
+   * a commit of its own.
+   */
+  readonly isFollowed: (instance: string) => boolean;
+}
+
+export class StepHandler<W> {
+  readonly #around: StepHandlerParts<W>;
+  readonly #queue: CommitQueue<W>;
+  readonly #commits: StepCommitWriter<W>;
+  readonly #plan: () => StepPlan;
+  readonly #turns = new KeyedQueue();
+  readonly #recent = new InstanceCache();
+  readonly #failed: FailedMigrationCache;
+
+  constructor(around: StepHandlerParts<W>) {
+    const { storage, workflows, clock, random } = around;
+    this.#around = around;
+    this.#queue = new CommitQueue<W>(storage);
+    const takenIds = new TakenIdCache();
+    this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, takenIds);
+    this.#commits = new StepCommitWriter<W>({
+      ...around,
+      queue: this.#queue,
+      takenIds,
+      recent: this.#recent,
+    });
+    this.#failed = new FailedMigrationCache(clock);
+  }
+
+  /** Starts instances together with writes and the end of a task, in one commit. */
+  async commit(companions: StepCommitAdditions<W>): Promise<CommitResult> {
+    const { charts } = this.#around;
+    if (!charts.isDone) await charts.check();
+    for (;;) {
+      const result = await this.#commits.commit([], companions, this.#plan());
+      // It makes no step: ids of children were taken.
+      if (result.ok || result.conflict !== "step") return result;
+    }
+  }
+
+  /** Hands an event to an instance. Among racing senders one wins after each step; the others decide again. */
+  send(id: string, event: EventObject, companions: StepCommitAdditions<W> = {}): Promise<SendResult> {
+    return this.#turns.take(id, () => this.#sendNow(id, event, companions));
+  }
+
+  /** Throws `UnknownWorkflow` where the chart of its instance is not here, `TaskMovedError` where the instance has moved, or moves now. */
+  async checkKnown(task: ClaimedTask): Promise<void> {
+    const { instance: id } = task;
+    const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
+    // The cached instance may be of an earlier life.
+    if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
+  }
+
+  /**
+   * Throws `TaskMovedError` when the instance now has a different workflow than the task; all its tasks get that
+   * workflow.
+   */
+  async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
+    const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
+    if (workflow === before) return;
+    await this.#queue.commit({ adopts: [{ instance, workflow }] });
+    throw new TaskMovedError(`${id} belongs to ${workflow} now`);
+  }
+
+  /** Throws `TaskMovedError` when the effect of an ended instance is done under another name by the version after. */
+  async checkRenamed(task: ClaimedTask): Promise<void> {
+    const { storage, workflows } = this.#around;
+    const instance = await storage.load(task.instance);
+    const workflow = instance === null ? undefined : workflows.successorOf(instance.workflow);
+    if (instance === null || workflow === undefined) return;
+    const pending = await storage.pending(instance.id, MAX_MOVED, "message");
+    const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
+    const amends = renamedEffects({ instance, workflow, snapshot, pending }, this.#plan());
+    if (!amends.some(({ task: renamed }) => renamed === task.id)) return;
+    await this.#queue.commit({ amends });
+    throw new TaskMovedError(`${task.id} is done under another name now`);
+  }
+
+  /**
+   * The instance, migrated if need be. An ended instance is not migrated, and is also known to a process that has only
+   * the successor of its workflow.
+   */
+  async #present(id: string): Promise<KnownInstance | null> {
+    const { storage, workflows } = this.#around;
+    for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
+      const recent = this.#recent.get(id);
+      if (recent !== undefined) return recent;
+      const instance = await storage.load(id);
+      if (instance === null) return null;
+      const successor = workflows.successorOf(instance.workflow);
+      if (successor === undefined || instance.status === "done") {
+        if (successor === undefined) workflows.of(instance);
+        this.#recent.keep(instance);
+        return instance;
+      }
+      await this.#migrate(instance, successor);
+    }
+    throw tooManyRaces(id);
+  }
+
+  /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
+  async #migrate(instance: KnownInstance, workflow: AnyWorkflow): Promise<void> {
+    const { storage } = this.#around;
+    const { id, workflow: from, version } = instance;
+    const step = { instance: id, from, to: workflow.key, version };
+    this.#failed.throwRemembered(step);
+    const pending = await storage.pending(id, MAX_MOVED, "message");
+    const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
+    const plan = this.#plan();
+    let parts: readonly StepCommit[];
+    try {
+      parts = planMigration({ instance, workflow, snapshot, pending }, plan);
+    } catch (error) {
+      if (error instanceof MigrationFailed) this.#failed.remember(step, error);
+      throw error;
+    }
+    await this.#commitAlone(parts, plan);
+  }
+
+  async #sendNow(id: string, event: EventObject, companions: StepCommitAdditions<W>): Promise<SendResult> {
+    if (isTurnOver()) await nextTurn();
+    const { storage, workflows, charts } = this.#around;
+    if (!charts.isDone) await charts.check();
+    const { workflow: sentTo, meant } = companions;
+    if (sentTo !== undefined) workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
+    let isAlone = companions.isMessage !== true;
+    for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
+      const known = this.#recent.take(id);
+      const instance = known ?? (await storage.load(id));
+      if (instance === null) return { kind: "absent" };
+      const snapshot = snapshotFromText(instance.snapshot);
+      const isMixedUp = sentTo !== undefined && nameOf(instance.workflow) !== sentTo.name;
+      if (isMixedUp || !isMeant(meant, instance, snapshot)) {
+        // The cached instance may be of an earlier life.
+        if (known !== undefined) continue;
+        if (isMixedUp) throw mixedUp(instance, sentTo);
+        return { kind: "absent" };
+      }
+      if (instance.status === "done") return { kind: "ended", snapshot };
+      if (await this.#prepare(instance, snapshot)) continue;
+      // By now they have begun. A program without types may give no event at all, which the plan refuses.
+      if ((event as EventObject | undefined)?.type === BORN) return { kind: "unchanged", snapshot };
+      const { expectedVersion = instance.version } = companions;
+      if (instance.version !== expectedVersion) {
+        // The cached instance may be out of date.
+        if (known !== undefined) continue;
+        return { kind: "refused", result: { ok: false, conflict: "step" } };
+      }
+      const plan = this.#plan();
+      const workflow = workflows.of(instance);
+      // Only bodies of the chart are called with a context.
+      const isLending = workflow.bodies.size > 0;
+      const lending = isLending ? await withLent(storage, instance, snapshot) : snapshot;
+      const waiting = isAlone ? [] : await this.#waiting(instance, snapshot, plan);
+      const run = plan.run({ workflow, instance, snapshot: lending, event }, waiting);
+      if (run === null) {
+        // The cached instance may be out of date, and the event may change the stored one.
+        if (known !== undefined) continue;
+        return { kind: "unchanged", snapshot };
+      }
+      const behind = waiting.slice(0, run.taken).map(({ task }) => task);
+      const result = await this.#commits.commit(run.parts, { ...companions, behind }, plan);
+      if (result.ok) return { kind: "stepped", snapshot: (run.parts[0] as StepCommit).after };
+      // One of those behind may be gone, by an operator's command.
+      isAlone = result.conflict === "token" && behind.length > 0;
+      if (result.conflict !== "step" && !isAlone) return { kind: "refused", result };
+    }
+    throw tooManyRaces(id);
+  }
+
+  /** Migrates the instance, or begins its children: then it has to be looked at again. False where it takes the event now. */
+  async #prepare(instance: KnownInstance, snapshot: ChartSnapshot): Promise<boolean> {
+    const { workflows } = this.#around;
+    const successor = workflows.successorOf(instance.workflow);
+    if (successor !== undefined) await this.#migrate(instance, successor);
+    else if (snapshot.unborn === undefined) return false;
+    else {
+      if (isTurnOver()) await nextTurn();
+      const plan = this.#plan();
+      const workflow = workflows.of(instance);
+      const step = plan.step({ workflow, instance, snapshot, event: { type: BORN } });
+      await this.#commitAlone(step ?? [], plan);
+    }
+    return true;
+  }
+
+  /**
+   * The queued messages of an instance that can share its next commit. Only long snapshots are worth a shared commit,
+   * which writes the snapshot once.
+   */
+  async #waiting(
+    instance: KnownInstance,
+    snapshot: ChartSnapshot,
+    { at }: StepPlan,
+  ): Promise<WaitingMessage[]> {
+    const { id, snapshot: text } = instance;
+    if (text.length < MIN_LONG || this.#around.isFollowed(id)) return [];
+    const tasks = await this.#around.storage.tasks({ order: "parked", key: messageKey(id), limit: MAX_RUN });
+    const waiting = tasks.map((task) => ({ ...messageFromText(task.payload), ...task }));
+    const isInRun = ({ start, event, dueAt, ...meant }: (typeof waiting)[number]): boolean =>
+      start === undefined && event !== undefined && dueAt <= at && isMeant(meant, instance, snapshot);
+    const end = waiting.findIndex((message) => !isInRun(message));
+    return (end < 0 ? waiting : waiting.slice(0, end)).flatMap(({ event, ...task }) =>
+      event === undefined ? [] : [{ event, task: task.id, cause: causeText(task, id) }],
+    );
+  }
+
+  /** A step that nothing comes with. Where another commit came first, it is looked at again. */
+  async #commitAlone(step: readonly StepCommit[], plan: StepPlan): Promise<void> {
+    const result = await this.#commits.commit(step, {}, plan);
+    if (result.ok || result.conflict === "step") return;
+    throw new Error(
+      `the engine's own step of ${step[0]?.history.instance} was refused: ${JSON.stringify(result)}`,
+    );
+  }
+}
+
+/** Whether this instance is the one that an event targets, rather than a different life of the same id. */
+function isMeant(
+  { life, parentLife }: MessageTarget = {},
+  instance: KnownInstance,
+  { parent }: ChartSnapshot,
+): boolean {
+  const isOfParent = parentLife === undefined || parent?.life === undefined || parent.life === parentLife;
+  return isOfParent && (life === undefined || life === instance.life);
+}
+
+function mixedUp(instance: KnownInstance, { name }: AnyWorkflow): UnknownWorkflow {
+  const { id, workflow } = instance;
+  return new UnknownWorkflow(instance, `instance ${id} is one of ${workflow}, and not of ${name}`);
+}
+
+function tooManyRaces(id: string): Error {
+  return new Error(`instance ${id} was changed by others ${MAX_LOST_RACES} times in a row`);
+}

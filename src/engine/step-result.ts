@@ -1,0 +1,252 @@
+/** Consequences of a step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
+import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
+import {
+  childDone,
+  childFailed,
+  STOP,
+  type EventAddress,
+  type ChartAction,
+  type ChartSnapshot,
+  type StateMeta,
+  type StartedChild,
+  type PlannedEffect,
+} from "./chart.ts";
+import { childInstance, childWorkflow } from "./child-instances.ts";
+import { effectTask } from "./effect-task.ts";
+import { invocationName, invocationTask } from "./invocation-task.ts";
+import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
+import { shardOf } from "./shards.ts";
+import { taskOfStep, type StepContext } from "./step-context.ts";
+import type { ProjectedStep } from "./workflow.ts";
+
+/** Log lines and emitted events of a step. Both happen after the step is durable. */
+export type VoicedAction = Extract<ChartAction, { readonly kind: "log" | "emit" }> & {
+  readonly instance: string;
+};
+
+/** The consequences of a step, whether it is the first of its instance or a later one. */
+export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
+  readonly arms: readonly TaskRecord[];
+  readonly writes: readonly Write<never>[];
+  readonly children: readonly StartedChild[];
+  readonly voiced: readonly VoicedAction[];
+};
+
+/** Everything that follows from a step. Throws `UnstorableValue` when params, an input or an event cannot be stored. */
+export function consequencesOf(facts: StepContext): StepResult {
+  const collector = new Collector(facts);
+  facts.step.actions.forEach((action, index) => collector.add(action, index));
+  return collector.consequences();
+}
+
+/** The consequences of two steps of one instance, where the second step may take back consequences of the first. */
+export function inTurn(instance: string, first: StepResult, second: StepResult): StepResult {
+  const isDisarmed = (task: TaskRecord): boolean =>
+    task.instance === instance &&
+    isDisarmable(task) &&
+    (second.ends.includes(instance) || second.disarms.some(({ timer }) => timer === task.name));
+  const left = {
+    ...first,
+    arms: first.arms.filter((task) => !isDisarmed(task)),
+    watches: missingFrom(second.unwatches, first.watches),
+  };
+  return together([left, second]);
+}
+
+/**
+ * Merges the consequences of several steps whose children have begun. Nearly every commit has a single step, whose
+ * lists are returned unchanged.
+ */
+export function together(steps: readonly StepResult[]): StepResult {
+  const [first] = steps;
+  if (first !== undefined && steps.length === 1) return first;
+  return {
+    arms: steps.flatMap(({ arms }) => arms),
+    disarms: steps.flatMap(({ disarms }) => disarms),
+    ends: steps.flatMap(({ ends }) => ends),
+    children: [],
+    voiced: steps.flatMap(({ voiced }) => voiced),
+    watches: steps.flatMap(({ watches }) => watches),
+    unwatches: steps.flatMap(({ unwatches }) => unwatches),
+    writes: steps.flatMap(({ writes }) => writes),
+  };
+}
+
+type Action<Kind> = Extract<ChartAction, { readonly kind: Kind }>;
+
+class Collector {
+  readonly #facts: StepContext;
+  readonly #arms: TaskRecord[] = [];
+  readonly #disarms: { readonly instance: string; readonly timer: string }[] = [];
+  readonly #children = new Map<string, StartedChild>();
+  readonly #voiced: VoicedAction[] = [];
+  readonly #effects: PlannedEffect[] = [];
+
+  constructor(facts: StepContext) {
+    this.#facts = facts;
+  }
+
+  /** `index` is the place of the action in its step; ids of tasks are made of it. */
+  add(action: ChartAction, index: number): void {
+    const { id, workflow } = this.#facts;
+    switch (action.kind) {
+      case "arm":
+        return this.#armTimer(action, index);
+      case "disarm":
+        return this.#disarm(action.timer);
+      case "effect":
+        this.#effects.push(action.effect);
+        this.#arms.push(effectTask(this.#facts, action, index));
+        return;
+      case "startChild":
+        return this.#startChild(action, index);
+      case "stopChild":
+        return this.#stopChild(action, index);
+      case "send": {
+        const to = this.#recipient(action.to);
+        // A promise takes no events.
+        if (to !== null) this.#tell(to, { event: action.event }, index);
+        return;
+      }
+      case "log":
+      case "emit":
+        this.#voiced.push({ ...action, instance: id });
+        return;
+      default:
+        throw new TypeError(`${workflow.key}: unknown action ${String(action satisfies never)}`);
+    }
+  }
+
+  consequences(): StepResult {
+    const ends = this.#ends();
+    const { before, step } = this.#facts;
+    const watched = before === null ? [] : watchesOf(this.#facts, before, step.metaBefore);
+    // An instance that ends drops its timers, including timers of the last step.
+    const hasEnded = step.after.status !== "active";
+    // A final state needs nothing of the ledger any more, even if its meta names watches.
+    const wanted = hasEnded ? [] : watchesOf(this.#facts, step.after, step.metaAfter);
+    return {
+      arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
+      disarms: this.#disarms,
+      ends,
+      children: [...this.#children.values()],
+      voiced: this.#voiced,
+      watches: missingFrom(watched, wanted),
+      unwatches: missingFrom(wanted, watched),
+      writes: this.#writes(),
+    };
+  }
+
+  /** The domain writes of the step, from the pure function `project` of its workflow. */
+  #writes(): readonly Write<never>[] {
+    const { workflow, id, before, step, event, at } = this.#facts;
+    const { metaBefore, metaAfter, after } = step;
+    const projected: ProjectedStep<never, never> = {
+      id,
+      before: before &&
+        metaBefore && { value: before.value, context: before.context as never, meta: metaBefore },
+      after: { value: after.value, context: after.context as never, meta: metaAfter },
+      event: event as never,
+      effects: this.#effects,
+    };
+    return workflow.project(projected, at);
+  }
+
+  /** The instances whose timers and invocations are removed: this one, if it has ended. Its output is sent to its parent. */
+  #ends(): readonly string[] {
+    const { id, step, workflow } = this.#facts;
+    const { status, output, error, parent } = step.after;
+    if (status === "active") return [];
+    if (status !== "stopped" && parent !== undefined) {
+      const { id: child, run } = parent;
+      const event = status === "done" ? childDone(child, output, run) : childFailed(child, error, run);
+      this.#tell(parent, { event }, step.actions.length);
+    }
+    return status !== "done" || workflow.delaysEvents ? [id] : [];
+  }
+
+  #tell(to: Recipient, message: Message, index: number): void {
+    this.#arms.push(messageTask(taskOfStep(this.#facts, index), to, { known: true, ...message }));
+  }
+
+  #armTimer({ timer, delayMs, event, to: address }: Action<"arm">, index: number): void {
+    const to = address === "self" ? undefined : this.#recipient(address);
+    if (to === null) return;
+    const { id, instance, workflow, dueAt } = taskOfStep(this.#facts, index, delayMs);
+    const payload = delayedToText(to === undefined ? { event } : { to, event });
+    this.#arms.push({
+      id,
+      instance,
+      workflow,
+      kind: "timer",
+      name: timer ?? id,
+      payload,
+      dueAt,
+      delayMs,
+      limits: [],
+    });
+  }
+
+  #disarm(name: string): void {
+    // A state entered and left within one step armed a timer that never gets a row. One of an earlier step may have the name, too.
+    const left = this.#arms.filter((task) => task.name !== name || !isDisarmable(task));
+    this.#arms.splice(0, this.#arms.length, ...left);
+    this.#disarms.push({ instance: this.#facts.id, timer: name });
+  }
+
+  #startChild(action: Action<"startChild">, index: number): void {
+    const { id: childId, src, input, run } = action;
+    if (run === undefined) {
+      this.#arms.push(invocationTask(this.#facts, action, index));
+      return;
+    }
+    this.#children.set(`${run} ${childId}`, { id: childId, src, run, input });
+  }
+
+  #stopChild({ id: childId, src, run }: Action<"stopChild">, index: number): void {
+    if (run === undefined) return this.#disarm(invocationName(childId));
+    // A state entered and left within one step started a child that never gets a row.
+    if (this.#children.delete(`${run} ${childId}`)) return;
+    const to = this.#recipient({ child: childId, link: { src, run } });
+    if (to !== null) this.#tell(to, { event: STOP }, index);
+  }
+
+  /** Null for a promise, which takes no events. */
+  #recipient(to: EventAddress): Recipient | null {
+    const { id, workflow, life, step } = this.#facts;
+    if (to === "self") return { instance: id, workflow: workflow.key, life };
+    if (to === "parent") return step.after.parent ?? null;
+    const { link } = to;
+    if (link?.run === undefined) return null;
+    return {
+      instance: childInstance(id, to.child, link.run),
+      workflow: childWorkflow(workflow, link.src).key,
+      parentLife: life,
+    };
+  }
+}
+
+function watchesOf(
+  { workflow, id, life }: StepContext,
+  { context }: ChartSnapshot,
+  meta: StateMeta | null,
+): WatchRecord[] {
+  return (meta?.watches ?? []).flatMap((kind) => {
+    const key = workflow.watches[kind]?.(context as never);
+    return key === undefined
+      ? []
+      : [{ kind, key, instance: id, life, workflow: workflow.key, shard: shardOf(key) }];
+  });
+}
+
+/** The wanted watches without the present ones. */
+export function missingFrom(
+  present: readonly Pick<WatchRecord, "kind" | "key">[],
+  wanted: readonly WatchRecord[],
+): WatchRecord[] {
+  return wanted.filter(({ kind, key }) => !present.some((watch) => watch.kind === kind && watch.key === key));
+}
+
+function isDisarmable({ kind }: TaskRecord): boolean {
+  return kind === "timer" || kind === "invocation";
+}

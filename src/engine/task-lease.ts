@@ -1,0 +1,36 @@
+/**
+ * Tracks a task in hand: whether this process still holds its lease, and whether the chart still waits for its end.
+ */
+export class TaskLease {
+  isLost = false;
+  /** Whether the chart has left the state that the task belongs to: no chart waits for its end any more. */
+  isDisarmed = false;
+  #abort: AbortController | null = null;
+  #onDisarmed: () => void = () => {};
+
+  /** Aborts when the hold is lost. Made when it is first read: most tasks never read it, and making it is slow. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.isLost) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  /** Resolves when the hold is disarmed. At most one caller may wait. */
+  untilDisarmed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onDisarmed = resolve;
+      if (this.isDisarmed) resolve();
+    });
+  }
+
+  disarm(): void {
+    this.isDisarmed = true;
+    this.lose();
+    this.#onDisarmed();
+  }
+
+  lose(): void {
+    this.isLost = true;
+    this.#abort?.abort();
+  }
+}

@@ -1,0 +1,64 @@
+/** Changes what an operator has set for new transactions and quotes, in one commit with the row of the audit log. */
+import { commitOne } from "../../../../storage/decided.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
+import type { Act, WriteAct } from "../act.ts";
+import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../intake/rules.ts";
+
+/** The most rounds of a change: of two operators who change one gate at once, one has to try again. */
+const MAX_ROUNDS = 20;
+const PAGE = 500;
+
+/** The rules of every gate, by the gate's id. */
+type AllRules = ReadonlyMap<string, IntakeRules>;
+
+/** The storage of the rules and of the audit log. */
+interface GateRuleStorageParts {
+  readonly storage: Pick<PaymentStorage, "gates" | "gatesAfter" | "commit">;
+  readonly writeAct: WriteAct;
+}
+
+/** The stored rules of all accounts together and of each account. */
+export class GateRuleStorage {
+  readonly #storage: GateRuleStorageParts["storage"];
+  readonly #writeAct: WriteAct;
+
+  constructor({ storage, writeAct }: GateRuleStorageParts) {
+    this.#storage = storage;
+    this.#writeAct = writeAct;
+  }
+
+  /**
+   * Changes the rules of an account, or with null the rules of all accounts. `change` gets the current rules and may
+   * throw to refuse; it may be called again when another operator was faster. Change and audit row are one commit.
+   */
+  async change(
+    accountId: string | null,
+    change: (rules: IntakeRules) => IntakeRules,
+    act: Act,
+  ): Promise<void> {
+    const id = accountId === null ? SERVICE_GATE : accountGate(accountId);
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const [gate] = await this.#storage.gates([id]);
+      const rules = JSON.stringify(change(rulesOf(gate)));
+      const write: PaymentWrite =
+        gate === undefined
+          ? { table: "gates", insert: { id, version: 1, rules } }
+          : { table: "gates", id, set: { rules }, expectedVersion: gate.version };
+      const result = await commitOne(this.#storage, { writes: [write, this.#writeAct(act)] });
+      if (result.ok) return;
+    }
+    throw new Error(`the gate "${id}" was changed by others in every round`);
+  }
+
+  /** All rules that are set. */
+  async all(): Promise<AllRules> {
+    const found = new Map<string, IntakeRules>();
+    for (let after = ""; ;) {
+      const page = await this.#storage.gatesAfter(after, PAGE);
+      for (const gate of page) found.set(gate.id, rulesOf(gate));
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return found;
+      after = last.id;
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/** Sends bytes again that the chain has not seen: the same bytes, as often as they are looked at. */
+import type { AttemptRecord } from "../tables/payments.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { isWhole } from "../../ledger/wire-format.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+import { inLanes, Semaphore } from "../semaphore.ts";
+
+/**
+ * The most sends at once, of all looks together: thousands of unseen bytes must not keep the node from answering them.
+ */
+const SENDS_AT_ONCE = 32;
+/** Bytes live for a minute or two: a signature that was not looked at for so long is no longer followed here. */
+const FORGET_AFTER_MS = 10 * 60_000;
+
+/** The last look at one signature and its last send, as numbers in the order of the sends. */
+interface Sent {
+  lookedAt: number;
+  /** The number of the send, 0 before the first from here. */
+  send: number;
+}
+
+/** Dependencies of a resend. */
+interface ResendParts {
+  readonly ledger: Pick<Ledger, "broadcast">;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Resends the bytes of one watcher. */
+export class ResendQueue {
+  readonly #around: ResendParts;
+  readonly #slots = new Semaphore(SENDS_AT_ONCE);
+  readonly #sent = new Map<string, Sent>();
+  #sends = 0;
+  #forgetAt = 0;
+
+  constructor(around: ResendParts) {
+    this.#around = around;
+  }
+
+  /**
+   * Notes a look at these signatures, and returns the signatures that were looked at before. The first look may come
+   * before most nodes have seen the bytes, within one interval of the first send: bytes missing at the first look are
+   * not resent.
+   */
+  looking(signatures: readonly string[]): ReadonlySet<string> {
+    const now = this.#around.clock.now();
+    const before = new Set<string>();
+    for (const signature of signatures) {
+      const known = this.#sent.get(signature);
+      if (known === undefined) this.#sent.set(signature, { lookedAt: now, send: 0 });
+      else {
+        known.lookedAt = now;
+        before.add(signature);
+      }
+    }
+    if (now >= this.#forgetAt) this.#forget(now);
+    return before;
+  }
+
+  #forget(now: number): void {
+    this.#forgetAt = now + FORGET_AFTER_MS;
+    for (const [signature, { lookedAt }] of this.#sent) {
+      if (lookedAt < now - FORGET_AFTER_MS) this.#sent.delete(signature);
+    }
+  }
+
+  /** Sends these, those sent longest ago first, until the signal aborts. A send that fails is tried again at the next look. */
+  async send(attempts: readonly AttemptRecord[], signal: AbortSignal): Promise<void> {
+    // What the other side of a swap has not signed yet is not sent.
+    const whole = attempts.filter(({ bytes }) => isWhole(bytes));
+    const sendOf = ({ id }: AttemptRecord): number => this.#sent.get(id)?.send ?? 0;
+    const inOrder = whole.toSorted((a, b) => sendOf(a) - sendOf(b));
+    await inLanes({ lanes: SENDS_AT_ONCE, signal }, inOrder, ({ id, bytes }) =>
+      this.#slots.use(async () => {
+        const sent = this.#sent.get(id);
+        this.#sends += 1;
+        if (sent !== undefined) sent.send = this.#sends;
+        await this.#around.ledger.broadcast(bytes).catch((err: unknown) => {
+          this.#around.log.debug({ signature: id, err }, "a rebroadcast was not acknowledged");
+        });
+      }),
+    );
+  }
+}

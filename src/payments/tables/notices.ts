@@ -1,0 +1,62 @@
+/** The events that accounts are told, and the order in which they were announced. */
+import { column, defineTable, type Row } from "../../../storage/table.ts";
+import type { TransactionStatus } from "./orders.ts";
+import { type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
+
+/** Events for webhooks, with the state of the transaction at the time. */
+export const notices = defineTable("notices", {
+  columns: {
+    id: "text",
+    transactionId: "text",
+    event: "text",
+    status: column<TransactionStatus>("text"),
+    reason: "text?",
+    signature: "text?",
+    blockTime: "integer?",
+    /** Base units of the fee's asset. */
+    fee: "amount?",
+    /** The body, sent byte for byte on every attempt; null until it was serialised, once. */
+    body: "text?",
+    /** The webhooks that are told, by id: chosen with the body. Null until then, and in rows of before the field. */
+    webhooks: column<readonly string[] | null>("json?"),
+    createdAt: "integer",
+  },
+  migrations: [{ add: { webhooks: null } }],
+  // A notice was committed after the notice before; the clocks of their processes may differ.
+  indexes: { ofTransaction: ["transactionId"] },
+});
+
+export interface NoticeRecord extends Row<typeof notices> {}
+
+/**
+ * Names the notices that were announced to webhooks, in the lists of events of their accounts. `id` is the notice's. A list
+ * grows at its end only, so that who reads on from where he was misses nothing.
+ */
+export const announcements = defineTable("announcements", {
+  columns: { id: "text", accountId: "text", at: "integer" },
+  indexes: { ofAccount: ["accountId"] },
+  // Accounts read on beyond the last event that they have seen.
+  ordered: ["accountId"],
+});
+
+export const noticeReads = (read: TableReader) => ({
+  notice: (id: string) => read.get(notices, id),
+  /** Notices by their ids, in any order; absent ones are left out. */
+  noticesById: (ids: readonly string[]) => rowsOf(read, notices, ids),
+  /** All notices of a transaction, oldest first. */
+  notices: (transactionId: string) =>
+    read.find({ table: notices, index: "ofTransaction", equals: { transactionId } }),
+  /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
+  noticesInSequence: ({ order, beyond, limit }: SequencePageQuery) =>
+    read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) }),
+  /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
+  announcements: (accountId: string, { order, beyond, limit }: SequencePageQuery) =>
+    read.find({
+      table: announcements,
+      index: "ofAccount",
+      equals: { accountId },
+      order,
+      limit,
+      ...(beyond === null ? {} : { beyond }),
+    }),
+});

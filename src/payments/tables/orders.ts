@@ -1,0 +1,202 @@
+/** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
+import type { Address } from "../../address.ts";
+import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
+import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts";
+
+/** The public status of a transaction. */
+export type TransactionStatus = "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
+
+/** The reason why a transaction needs an operator. `unprovable`: no evidence tells whether its bytes landed. */
+export type TransactionAttention = "unprovable";
+
+/** Prices that were promised. */
+export const quotes = defineTable("quotes", {
+  columns: {
+    id: "text",
+    /** Guards the quote's single use and its refreshes. */
+    version: "integer",
+    accountId: "text",
+    mode: column<"wallet" | "private">("text"),
+    /** Mint addresses; SOL is its wrapped mint. */
+    inputMint: "text",
+    outputMint: "text",
+    inputAmount: "amount",
+    outputAmount: "amount",
+    minOutputAmount: "amount",
+    feeMint: "text",
+    networkFee: "amount",
+    routingFee: "amount",
+    rent: "amount",
+    /** Private mode: how many token accounts of recipients the price includes. */
+    pricedAccounts: "integer",
+    slippageBps: "integer",
+    /** The price impact in percent, as decimal text. */
+    priceImpact: "text",
+    sender: column<Address | null>("text?"),
+    /** Bound recipients, null when the quote left them open. */
+    recipients: column<readonly RecipientShare[] | null>("json?"),
+    /** A swap in wallet mode: the transaction that was last given out to be signed, as JSON text. */
+    swap: "text?",
+    createdAt: "integer",
+    expiresAt: "integer",
+    /**
+     * When a caller was first told that the quote has expired: requests that read the quote before cannot use the quote any
+     * more. A refresh opens the quote again.
+     */
+    closedAt: "integer?",
+    /** The transaction that used the quote up. */
+    usedBy: "text?",
+  },
+});
+
+export interface QuoteRecord extends Row<typeof quotes> {}
+
+/** The payment orders of the API. */
+export const transactions = defineTable("transactions", {
+  columns: {
+    id: "text",
+    accountId: "text",
+    quoteId: "text",
+    type: column<"send" | "swap" | "payroll">("text"),
+    mode: column<"wallet" | "private">("text"),
+    sender: column<Address>("text"),
+    /** Mint of what the recipients receive. */
+    mint: "text",
+    /** Mint of what the fee is paid in: SOL in wallet mode, what is deposited in private mode. */
+    feeMint: "text",
+    /** Private mode: where the caller sends the money; its row in `deposits`. */
+    depositAddress: column<Address | null>("text?"),
+    /** The owner's name for the transaction; not unique. */
+    reference: "text?",
+    /** SHA-256 of the request that created it, hex: the same request again is answered with the same transaction. */
+    requestHash: "text",
+    status: column<TransactionStatus>("text"),
+    reason: "text?",
+    signature: "text?",
+    /** Unix seconds, once final. */
+    blockTime: "integer?",
+    /** Base units of the fee's asset, once final. */
+    fee: "amount?",
+    /** True for a landing although the transaction had been cancelled, or judged to be past landing. */
+    landedAfterCancel: "boolean",
+    /** The reason why the transaction needs an operator; null without a reason. */
+    attention: column<TransactionAttention | null>("text?"),
+    /** The signature under which the message landed, when its sender signed the same message again. */
+    landedSignature: "text?",
+    /** The time of the point of no return: "broadcast started" was committed before the first byte left. */
+    broadcastAt: "integer?",
+    cancelledAt: "integer?",
+    createdAt: "integer",
+  },
+  indexes: {
+    ofAccount: ["accountId", "createdAt", "id"],
+    ofStatus: ["accountId", "status", "createdAt", "id"],
+    ofReference: ["accountId", "reference", "createdAt", "id"],
+    ofType: ["accountId", "type", "createdAt", "id"],
+    ofMode: ["accountId", "mode", "createdAt", "id"],
+  },
+  migrations: [{ beside: true }],
+});
+
+export interface TransactionRecord extends Row<typeof transactions> {}
+
+/**
+ * The recipients of transactions. `id` is `transactionId:index`. Account and time of creation are those of the
+ * transaction, so that an account's payments to one address are found in their order.
+ */
+export const recipients = defineTable("recipients", {
+  columns: {
+    id: "text",
+    transactionId: "text",
+    accountId: "text",
+    createdAt: "integer",
+    index: "integer",
+    address: column<Address>("text"),
+    amount: "amount",
+    status: column<"unpaid" | "paid">("text"),
+    signature: "text?",
+  },
+  indexes: {
+    ofTransaction: ["transactionId", "index"],
+    paidTo: ["accountId", "address", "createdAt", "transactionId"],
+  },
+});
+
+export interface RecipientRecord extends Row<typeof recipients> {}
+
+/** A transaction with everything its readers are shown. */
+export interface TransactionView {
+  readonly transaction: TransactionRecord;
+  /** Ordered by index. */
+  readonly recipients: readonly RecipientRecord[];
+  /** Payments that the service itself signed for the order, oldest first. */
+  readonly payments: readonly PaymentRecord[];
+}
+
+/** A filter for a list of transactions; each has an index of its own. */
+export type TransactionLookup =
+  | { readonly status: TransactionStatus }
+  | { readonly type: TransactionRecord["type"] }
+  | { readonly mode: TransactionRecord["mode"] }
+  | { readonly reference: string }
+  /** The address of a recipient. */
+  | { readonly recipient: Address };
+
+export const orderReads = (read: TableReader) => ({
+  quote: (id: string) => read.get(quotes, id),
+  async transaction(id: string): Promise<TransactionView | null> {
+    const ofIt = { index: "ofTransaction", equals: { transactionId: id } } as const;
+    // All three reads are asked for in one turn, and so see the same state.
+    const [transaction, paid, own] = await Promise.all([
+      read.get(transactions, id),
+      read.find({ table: recipients, ...ofIt }),
+      read.find({ table: payments, ...ofIt }),
+    ]);
+    return transaction === null ? null : { transaction, recipients: paid, payments: own };
+  },
+  /** Transactions with everything that belongs to them, in the order given. */
+  async transactionViews(rows: readonly TransactionRecord[]): Promise<readonly TransactionView[]> {
+    const ofAny = { index: "ofTransaction", anyOf: ["transactionId", rows.map(({ id }) => id)] } as const;
+    const [paid, own] = await Promise.all([
+      read.find({ table: recipients, ...ofAny }),
+      read.find({ table: payments, ...ofAny }),
+    ]);
+    const [paidBy, ownBy] = [groupedBy(paid, "transactionId"), groupedBy(own, "transactionId")];
+    return rows.map((transaction) => ({
+      transaction,
+      recipients: paidBy.get(transaction.id) ?? [],
+      payments: ownBy.get(transaction.id) ?? [],
+    }));
+  },
+  /** An account's transactions, newest first, filtered by `only`. */
+  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestPageQuery) =>
+    only !== null && "recipient" in only
+      ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)
+      : read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) }),
+  /** Every account's transactions, by id from `after` on; the empty string is before the first. */
+  transactionsAfter: (after: string, limit: number) =>
+    read.find({ table: transactions, index: "key", after: [after], limit }),
+});
+
+function indexOf(
+  accountId: string,
+  only: Exclude<TransactionLookup, { readonly recipient: Address }> | null,
+): { readonly index: string; readonly equals: Partial<TransactionRecord> } {
+  const indexes = { status: "ofStatus", reference: "ofReference", type: "ofType", mode: "ofMode" };
+  const [index = "ofAccount"] = Object.entries(indexes).flatMap(([field, name]) =>
+    only !== null && field in only ? [name] : [],
+  );
+  return { index, equals: { accountId, ...only } };
+}
+
+async function transactionsPaidTo(
+  read: TableReader,
+  equals: { readonly accountId: string; readonly address: Address },
+  page: NewestPageQuery,
+): Promise<readonly TransactionRecord[]> {
+  const paid = await read.find({ table: recipients, index: "paidTo", equals, ...newestFirst(page) });
+  const ids = paid.map(({ transactionId }) => transactionId);
+  const found = new Map((await rowsOf(read, transactions, ids)).map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id)).filter((row) => row !== undefined);
+}

@@ -1,0 +1,92 @@
+/** Remembers what was found out about the payers of addresses: a flood of transactions is read once, over many looks. */
+import type { Address } from "../../address.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { Inflow } from "../../ledger/routing.ts";
+import { ListReading } from "./list-reading.ts";
+
+// A forgotten address is read again from its newest transaction.
+const MAX_ADDRESSES = 1_000;
+// About 50 MB. A stranger pays the chain's fee for each.
+const MAX_INFLOWS = 100_000;
+
+/** The known payers of an address, as this number of witnesses reports them. */
+export class PayerReading {
+  readonly witnesses: number;
+  /** The lists of each account by endpoint; the account read longest ago first. */
+  readonly #lists = new Map<Address, Map<string, ListReading>>();
+  /** Inflows of transactions, by signature. */
+  readonly #inflows = new Map<string, Evidence<readonly Inflow[]>>();
+
+  constructor(witnesses: number) {
+    this.witnesses = witnesses;
+  }
+
+  get inflows(): Evidence<readonly Inflow[]> {
+    return [...this.#inflows.values()].flat();
+  }
+
+  /** The number of transactions that brought money. */
+  get size(): number {
+    return this.#inflows.size;
+  }
+
+  /** The accounts to look at, the one read longest ago first. */
+  get accounts(): readonly Address[] {
+    return [...this.#lists.keys()];
+  }
+
+  /** Adds accounts to look at; known ones stay where they are. */
+  add(accounts: readonly Address[]): void {
+    for (const account of accounts) if (!this.#lists.has(account)) this.#lists.set(account, new Map());
+  }
+
+  /** An endpoint's list of an account. */
+  listOf(account: Address, endpoint: string): ListReading {
+    const lists = this.#lists.get(account) ?? new Map<string, ListReading>();
+    const list = lists.get(endpoint) ?? new ListReading();
+    lists.set(endpoint, list);
+    this.#lists.set(account, lists);
+    return list;
+  }
+
+  /** Puts an account behind all others. */
+  postpone(account: Address): void {
+    const lists = this.#lists.get(account);
+    if (lists === undefined) return;
+    this.#lists.delete(account);
+    this.#lists.set(account, lists);
+  }
+
+  has(signature: string): boolean {
+    return this.#inflows.has(signature);
+  }
+
+  keep(signature: string, inflows: Evidence<readonly Inflow[]>): void {
+    if (inflows.length > 0) this.#inflows.set(signature, inflows);
+  }
+}
+
+/** The readings of a ledger. */
+export class PayerReadingCache {
+  /** Readings by owner and mints, the longest unused first. */
+  readonly #byKey = new Map<string, PayerReading>();
+
+  /** The reading to go on with. What fewer witnesses told is not believed later. */
+  of(key: string, witnesses: number): PayerReading {
+    const known = this.#byKey.get(key);
+    const reading = known !== undefined && known.witnesses >= witnesses ? known : new PayerReading(witnesses);
+    this.#byKey.delete(key);
+    this.#byKey.set(key, reading);
+    this.#forget();
+    return reading;
+  }
+
+  #forget(): void {
+    let inflows = [...this.#byKey.values()].reduce((sum, { size }) => sum + size, 0);
+    for (const [key, { size }] of this.#byKey) {
+      if (this.#byKey.size <= 1 || (this.#byKey.size <= MAX_ADDRESSES && inflows <= MAX_INFLOWS)) return;
+      this.#byKey.delete(key);
+      inflows -= size;
+    }
+  }
+}

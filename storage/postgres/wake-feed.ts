@@ -1,0 +1,147 @@
+/**
+ * Hints from process to process that a task became due, by LISTEN and NOTIFY. Delivery is not guaranteed: a lost hint,
+ * or a pooler that swallows all hints, only delays work until the next poll.
+ */
+import pRetry from "p-retry";
+import type { Database } from "./database.ts";
+import type { ListeningClient } from "./driver.ts";
+import { literal } from "./text.ts";
+
+/** Connections and channel of the hints. */
+interface WakeFeedParts {
+  readonly database: Database;
+  /** Makes a separate connection, which has not connected yet. */
+  readonly client: () => Promise<ListeningClient>;
+  /** The channel that all processes of one schema listen to. */
+  readonly channel: string;
+  /** Waits, without keeping the process alive. */
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** Hints within this time are sent as one. */
+const SPACING_MS = 20;
+
+/** How long the self-test waits for a connection and its own hint, in milliseconds. */
+const PATIENCE_MS = 2_000;
+
+const RECONNECT = { retries: Infinity, factor: 2, minTimeout: 250, maxTimeout: 30_000, randomize: true };
+
+export class WakeFeed {
+  readonly #parts: WakeFeedParts;
+  readonly #listeners = new Set<() => void>();
+  readonly #awaited = new Map<string, () => void>();
+  readonly #stopped = new AbortController();
+  #client: ListeningClient | null = null;
+  #connecting: Promise<void> | null = null;
+  #sending: Promise<void> | null = null;
+  #isWanted = false;
+  #tests = 0;
+  /** Marks the hints of this process. */
+  #self: string | null = null;
+
+  constructor(parts: WakeFeedParts) {
+    this.#parts = parts;
+  }
+
+  /** Calls back for every hint of another process. */
+  listen(listener: () => void): () => void {
+    // The same function may be given twice.
+    const each = (): void => listener();
+    this.#listeners.add(each);
+    void this.#connect().catch(() => {});
+    return () => void this.#listeners.delete(each);
+  }
+
+  /** Sends a hint to other processes, soon but not too often. Never rejects. */
+  tell(): void {
+    this.#isWanted = true;
+    this.#sending ??= this.#send().finally(() => (this.#sending = null));
+  }
+
+  async #send(): Promise<void> {
+    while (this.#isWanted && !this.#stopped.signal.aborted) {
+      this.#isWanted = false;
+      await this.#notify(await this.#name()).catch(() => {});
+      await this.#parts.pause(SPACING_MS);
+    }
+  }
+
+  /** Sends a notification; its transaction waits for no disk. */
+  async #notify(payload: string): Promise<void> {
+    const { database, channel } = this.#parts;
+    await database.write(
+      "set local synchronous_commit to off",
+      `select pg_notify(${literal(channel)}, ${literal(payload)})`,
+    );
+  }
+
+  async #name(): Promise<string> {
+    if (this.#self !== null) return this.#self;
+    const [rows = []] = await this.#parts.database.write("select gen_random_uuid()::text as name");
+    return (this.#self ??= (rows[0] as { readonly name: string }).name);
+  }
+
+  /** Whether hints arrive: sends a hint to itself and waits for it. */
+  async arrives(): Promise<boolean> {
+    const patience = this.#parts.pause(PATIENCE_MS).then(() => false);
+    const isListening = this.#connect().then(() => true);
+    // Where nothing can listen, connecting is tried on and on.
+    if (!(await Promise.race([isListening, patience]))) return false;
+    this.#tests += 1;
+    const payload = `${await this.#name()} ${this.#tests}`;
+    const heard = new Promise<boolean>((resolve) => this.#awaited.set(payload, () => resolve(true)));
+    try {
+      await this.#notify(payload);
+      return await Promise.race([heard, patience]);
+    } finally {
+      this.#awaited.delete(payload);
+    }
+  }
+
+  #connect(): Promise<void> {
+    this.#connecting ??= pRetry(() => this.#open(), { ...RECONNECT, signal: this.#stopped.signal });
+    return this.#connecting;
+  }
+
+  async #open(): Promise<void> {
+    const { channel } = this.#parts;
+    const name = await this.#name();
+    const client = await this.#parts.client();
+    const isOver = (): void => {
+      if (this.#client !== client) return;
+      this.#client = null;
+      this.#connecting = null;
+      if (!this.#stopped.signal.aborted) void this.#connect().catch(() => {});
+    };
+    client.on("error", isOver);
+    client.on("end", isOver);
+    client.on("notification", ({ payload = "" }) => {
+      this.#awaited.get(payload)?.();
+      if (!payload.startsWith(name)) for (const listener of this.#listeners) listener();
+    });
+    try {
+      await client.connect();
+      await client.query(`listen "${channel}"`);
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+    this.#client = client;
+    if (this.#stopped.signal.aborted) await this.#hangUp();
+    // What was told while nobody listened is asked for by a look.
+    else for (const listener of this.#listeners) listener();
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    this.#listeners.clear();
+    await this.#sending;
+    await this.#hangUp();
+  }
+
+  async #hangUp(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {});
+  }
+}

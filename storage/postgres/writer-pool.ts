@@ -1,0 +1,81 @@
+/**
+ * Finds out whether a group of commits was applied when its answer was lost. A group changes its writer's row in the
+ * same transaction: afterwards the row tells whether the group was applied, and a later change of the row keeps a late
+ * group from being applied at all.
+ */
+import type { Database } from "./database.ts";
+import { isLost, UnsentError } from "./explain.ts";
+import { literal } from "./text.ts";
+
+/** A row of `paystateWriters`, which numbers the groups sent one after the other. */
+export interface Writer {
+  readonly id: string;
+  /** The number of the last group. */
+  number: number;
+}
+
+const NOW = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+/** Rows of processes that ended without a word are removed after a day. */
+const FORGOTTEN_MS = 86_400_000;
+
+export class WriterPool {
+  readonly #database: Database;
+  readonly #free: Writer[] = [];
+  readonly #all = new Set<string>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** A writer for one user until it is given back. */
+  async take(): Promise<Writer> {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const made = this.#database.write(
+      `delete from "paystateWriters" where "usedAt" < ${NOW} - ${FORGOTTEN_MS}`,
+      `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${NOW}) returning id`,
+    );
+    const [, [row] = []] = await made.catch((error: unknown) => {
+      // Of the group nothing was sent yet.
+      throw isLost(error) ? new UnsentError(error) : error;
+    });
+    const { id } = row as { readonly id: string };
+    this.#all.add(id);
+    return { id, number: 0 };
+  }
+
+  /** Forgets all free writers: if the database has lost one writer's row, it may have lost all rows. */
+  leaveFree(): void {
+    this.#free.length = 0;
+  }
+
+  giveBack(writer: Writer): void {
+    this.#free.push(writer);
+  }
+
+  /**
+   * The answer to the writer's last group; null when the group was not applied and from now on cannot be.
+   * @throws WriterGoneError when nothing tells any more.
+   */
+  async outcome({ id, number }: Writer): Promise<string | null> {
+    const [, [row] = []] = await this.#database.decide(
+      `update "paystateWriters" set number = ${number}, results = null where id = ${literal(id)} and number < ${number}`,
+      `select results from "paystateWriters" where id = ${literal(id)} and number = ${number}`,
+    );
+    if (row === undefined) throw new WriterGoneError("the row of the group's writer is gone");
+    return (row as { readonly results: string | null }).results;
+  }
+
+  /** Removes the rows; what is left undone is done by another process after a day. */
+  async forget(): Promise<void> {
+    if (this.#all.size === 0) return;
+    const ids = [...this.#all].map(literal).join(", ");
+    await this.#database.write(`delete from "paystateWriters" where id in (${ids})`).catch(() => {});
+  }
+}
+
+/** The row of a writer is missing: a promoted server may lack it, and a writer idle for a day has lost it. */
+export class WriterGoneError extends Error {
+  override readonly name = "WriterGoneError";
+}

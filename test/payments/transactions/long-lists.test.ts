@@ -1,0 +1,137 @@
+/** Lists of transactions of an account that has many: what a filter leaves out costs a page no more than its bound. */
+import { afterEach, describe, expect, test } from "vitest";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import { listTransactions } from "../../../src/payments/transactions/list-transactions.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { TransactionsQuery } from "../../../src/payments/requests.ts";
+import { nullRows } from "../../contracts/storage/rows.ts";
+import { adapters, type PaymentDatabase } from "../../kit/adapters.ts";
+import { sampled } from "../../kit/thorough.ts";
+
+const assets = assetsWith(MAINNET_STABLECOINS);
+const { USDC } = MAINNET_STABLECOINS;
+const ada = { accountId: "ada", tier: "free", scopes: [] } as const;
+const PAYEE = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+
+const idOf = (n: number): string => `tx_${String(n).padStart(6, "0")}`;
+
+/** So many wallet sends to one payee, of which only the oldest one was a payroll and failed. */
+async function fill(storage: PaymentStorage, count: number): Promise<void> {
+  const writes = Array.from({ length: count }, (_, n) => {
+    const own = { accountId: "ada", createdAt: 1_000 + n };
+    const kind = n === 0 ? ({ type: "payroll", status: "failed" } as const) : ({ type: "send" } as const);
+    const asset = { mint: USDC, feeMint: USDC };
+    const transaction = { ...nullRows.transactions, ...asset, ...own, ...kind, id: idOf(n) };
+    const recipient = {
+      ...nullRows.recipients,
+      ...own,
+      id: `${idOf(n)}:0`,
+      transactionId: idOf(n),
+      index: 0,
+    };
+    return [
+      { table: "transactions" as const, insert: transaction },
+      { table: "recipients" as const, insert: { ...recipient, address: PAYEE as typeof recipient.address } },
+    ];
+  });
+  const results = await storage.commit(writes.map((each) => ({ writes: each })));
+  expect(results.every(({ ok }) => ok)).toBe(true);
+}
+
+/** The storage, and what was asked of it. */
+function counted(storage: PaymentStorage): { readonly storage: PaymentStorage; readonly asked: string[] } {
+  const asked: string[] = [];
+  const watched = new Proxy(storage, {
+    get(target, name: keyof PaymentStorage) {
+      const act = target[name] as (...args: unknown[]) => unknown;
+      return (...args: unknown[]) => {
+        asked.push(name);
+        return act.apply(target, args);
+      };
+    },
+  });
+  return { storage: watched, asked };
+}
+
+describe.each(sampled(adapters, "long lists"))("on $name", (adapter) => {
+  let opened: readonly PaymentStorage[] = [];
+  let database: PaymentDatabase | null = null;
+  async function filled(count: number): Promise<PaymentStorage> {
+    database = await adapter.make();
+    const storage = await database.open();
+    opened = [storage];
+    await fill(storage, count);
+    return storage;
+  }
+  afterEach(async () => {
+    for (const each of opened) await each.close();
+    await database?.destroy();
+  });
+
+  test("L1: a page whose filters leave nothing ends after a thousand rows, and the next one begins there", async () => {
+    const { storage, asked } = counted(await filled(1_300));
+    const list = (query: TransactionsQuery) => listTransactions({ storage, assets }, ada, query);
+    const fitting = { recipient: PAYEE, type: "payroll" } as const;
+    const first = await list(fitting);
+    expect([first.data, first.hasMore]).toEqual([[], true]);
+    expect(asked.filter((name) => name === "transactionsOf")).toHaveLength(10);
+    const { nextAfter = "" } = first;
+    const next = await list({ ...fitting, startingAfter: nextAfter });
+    expect(next.data.map(({ transactionId }) => transactionId)).toEqual([idOf(0)]);
+    expect(next).not.toHaveProperty("nextAfter");
+    const pages = await Promise.all([
+      list({ type: "send", status: "failed" }),
+      list({ type: "swap", mode: "wallet" }),
+      list({ mode: "private", status: "completed", reference: "none" }),
+    ]);
+    expect(pages.map(({ data, hasMore }) => [data.length, hasMore])).toEqual([
+      [0, false],
+      [0, false],
+      [0, false],
+    ]);
+  });
+
+  test("L1: where a page ended, the next one begins although the row is gone, within the time that was asked for", async () => {
+    const storage = await filled(1_300);
+    const fitting = { recipient: PAYEE, status: "failed" } as const;
+    const { nextAfter = "" } = await listTransactions({ storage, assets }, ada, fitting);
+    const last = idOf(1_300 - 1_010);
+    const [gone] = await storage.commit([{ writes: [{ table: "transactions", remove: last }] }]);
+    expect(gone?.ok).toBe(true);
+    const rest = { ...fitting, startingAfter: nextAfter };
+    const { data } = await listTransactions({ storage, assets }, ada, rest);
+    expect(data).toHaveLength(1);
+    const stranger = { ...ada, accountId: "bob" };
+    expect(await listTransactions({ storage, assets }, stranger, rest)).toEqual({ data: [], hasMore: false });
+    const before = { ...fitting, startingAfter: nextAfter, createdBefore: new Date(1_000).toISOString() };
+    expect(await listTransactions({ storage, assets }, ada, before)).toEqual({ data: [], hasMore: false });
+    for (const startingAfter of ["after_", "after_1_", `after_x_${last}`, `after_1_${last}'`]) {
+      await expect(
+        listTransactions({ storage, assets }, ada, { ...fitting, startingAfter }),
+      ).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    }
+  });
+
+  test("L1: nothing more is read for a caller who has gone", async () => {
+    const { storage, asked } = counted(await filled(300));
+    const reason = new Error("gone");
+    const listed = listTransactions({ storage, assets }, ada, {
+      recipient: PAYEE,
+      mode: "private",
+      signal: AbortSignal.abort(reason),
+    });
+    await expect(listed).rejects.toBe(reason);
+    expect(asked).toEqual(["transactionsOf"]);
+  });
+
+  test("L1, L6: a page asks for its rows together, however many they are", async () => {
+    const { storage, asked } = counted(await filled(250));
+    for (const query of [{ limit: 100 }, { limit: 100, recipient: PAYEE, mode: "wallet" } as const]) {
+      asked.length = 0;
+      const { data } = await listTransactions({ storage, assets }, ada, query);
+      expect(data).toHaveLength(100);
+      expect(data.map(({ recipients }) => recipients.length)).toEqual(Array(100).fill(1));
+      expect(asked).toEqual(["transactionsOf", "transactionViews", "deposits"]);
+    }
+  });
+});
