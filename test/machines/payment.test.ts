@@ -270,11 +270,14 @@ describe("payment", () => {
     expect(held).toEqual([5, 10]);
   });
 
-  test("M17: what nodes only call dead is signed again at once, and held for an operator after each twenty attempts", () => {
+  test.each([
+    ["held for an operator after each twenty attempts", {}, [20, 40]],
+    ["never held where one node alone says so", { isPresumed: true }, []],
+  ])("M17: what nodes only call dead is signed again at once, and %s", (_, presumed, expected) => {
     let [at] = initialTransition(payment, input);
     const held: number[] = [];
     for (let attempt = 1; attempt <= 41; attempt++) {
-      for (const event of [events.SIGNED, events.EXPIRED, events.DEAD]) {
+      for (const event of [events.SIGNED, events.EXPIRED, { ...events.DEAD, ...presumed }]) {
         const [next, actions] = transition(payment, at, event);
         if (effectsOf(actions).includes('hold {"paymentId":"pay_1"}')) held.push(attempt);
         at = next;
@@ -282,7 +285,7 @@ describe("payment", () => {
       if (at.value === "pausing") [at] = transition(payment, at, events.PAUSE_OVER);
       expect(at.value).toBe("planned");
     }
-    expect(held).toEqual([20, 40]);
+    expect(held).toEqual(expected);
   });
 
   const paths = shortestPaths(payment, input, Object.values(events), ({ value, context }) =>

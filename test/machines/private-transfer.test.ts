@@ -163,12 +163,28 @@ describe("private-transfer", () => {
     expect(transition(privateTransfer, at, events.SETTLED)[0].context.charged).toBe("30");
   });
 
-  test("what was confirmed and then failed on a fork fails without going back", () => {
-    let at = reach("settling");
-    for (const event of [events.PAYOUT_FAILED_AFTER, events.ROUTED_TO_NOBODY]) {
-      at = transition(privateTransfer, at, event)[0];
+  test("what was confirmed and then failed on a fork fails without going back, and its address is settled", () => {
+    const [before] = transition(privateTransfer, reach("settling"), events.PAYOUT_FAILED_AFTER);
+    const [{ value, context }, actions] = transition(privateTransfer, before, events.ROUTED_TO_NOBODY);
+    expect([value, context.reason, context.charged]).toEqual(["failed", "PAYOUT_FAILED", "0"]);
+    expect(effectsOf(actions)).toEqual([over("0"), announce("failed")]);
+  });
+
+  test.each<[string, Event, Event[], unknown]>([
+    ["is overtaken is counted once", { ...events.PAYOUT_OVERTAKEN, wasConfirmed: true }, [], [1, 1]],
+    [
+      "stands beside one that pays nobody is no confirmed order",
+      events.PAYOUT_FAILED,
+      [events.ROUTED_TO_NOBODY],
+      [0, 1],
+    ],
+  ])("a payout that was confirmed and %s", (_, then, more, counts) => {
+    const two = { type: "ROUTED", payouts: 2, unpaid: 0 } as const;
+    let [at] = initialTransition(privateTransfer, input);
+    for (const event of [events.FUNDED, two, events.PAYOUT_CONFIRMED, then, ...more]) {
+      [at] = transition(privateTransfer, at, event);
     }
-    expect([at.value, at.context.reason, at.context.charged]).toEqual(["failed", "PAYOUT_FAILED", "0"]);
+    expect([at.value, [at.context.toConfirm, at.context.toFinalize]]).toEqual(["routing", counts]);
   });
 
   test("a confirmation that comes after its finality counts once", () => {

@@ -15,7 +15,8 @@ const NAMED = new Set(
   readdirSync(`${ROOT}test`, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.startsWith("readme"))
     .flatMap(
-      (path) => readFileSync(`${ROOT}test/${path}`, "utf8").match(/\b[EWPHMDR][1-9]\d?\b(?=[:,;.) ])/g) ?? [],
+      (path) =>
+        readFileSync(`${ROOT}test/${path}`, "utf8").match(/\b[EWPHMDRL][1-9]\d?\b(?=[:,;.) ])/g) ?? [],
     ),
 );
 

@@ -317,4 +317,32 @@ export const RULE_BREAKS: readonly Break[] = [
     replacement: "",
     tests: ["payments/private/screening.test.ts"],
   },
+  {
+    property: "a payout that was confirmed and is overtaken is counted as confirmed once",
+    file: "machines/private-transfer.ts",
+    text: "(isPayout && !wasConfirmed ? 1 : 0)",
+    replacement: "(isPayout ? 1 : 0)",
+    tests: ["machines/private-transfer.test.ts"],
+  },
+  {
+    property: "an order whose confirmed payouts fail on a fork settles its address",
+    file: "machines/private-transfer.ts",
+    text: "            }),\n            settleAddress,\n          ],\n        },\n      ],\n    },\n    refunding",
+    replacement: "            }),\n          ],\n        },\n      ],\n    },\n    refunding",
+    tests: ["machines/private-transfer.test.ts"],
+  },
+  {
+    property: "an order is confirmed only where everybody is paid",
+    file: "machines/private-transfer.ts",
+    text: "context.planning === 0 && context.toConfirm === 0 && context.unpaid === 0",
+    replacement: "context.planning === 0 && context.toConfirm === 0",
+    tests: ["machines/private-transfer.test.ts"],
+  },
+  {
+    property: "what one node alone calls dead is never held for an operator",
+    file: "machines/payment.ts",
+    text: "isDead && !isPresumed && context.attempts > 0",
+    replacement: "isDead && context.attempts > 0",
+    tests: ["machines/payment.test.ts"],
+  },
 ];

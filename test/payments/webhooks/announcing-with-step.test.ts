@@ -62,7 +62,7 @@ const test = serviceTest.extend("scene", async ({ world }) => {
         tasks: step?.arms?.filter(({ task }) => task.name === "announce").length,
       };
     },
-    bodies: async () => (await world.storage.notices(transactionId)).map(({ body }) => body),
+    bodies: async () => (await world.storage.notices(transactionId)).map((notice) => notice.body),
     told: async () =>
       (await world.storage.deliveries(transactionId)).map(({ webhookId }) => webhookId).toSorted(),
   };
