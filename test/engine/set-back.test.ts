@@ -111,4 +111,41 @@ describe.each(sampled(adapters, "set back"))("a clock that is set back, on $name
       await live(clock, 3_000);
       expect(await storage.load("egg")).toMatchObject({ status: "done" });
     }));
+
+  test("D35: a timer that a migration has given a moment goes off at that moment, however far the clock is set back", () =>
+    inWorld(adapter, async ({ engine, clock, storage }) => {
+      const first = await engine({ workflows: [egg] });
+      first.run();
+      await first.start(egg, { id: "egg", input: undefined });
+      await live(clock, 2_000);
+      await first.stop();
+      const moment = clock.now() + 10 * MINUTE;
+      const chart = setup({ types: { events: {} as { readonly type: "LOOK" } } }).createMachine({
+        id: "egg",
+        initial: "boiling",
+        states: {
+          boiling: { after: { [3 * MINUTE]: "boiled" }, on: { LOOK: {} } },
+          boiled: { type: "final" },
+        },
+      });
+      const next = workflow(chart)({
+        version: 2,
+        migrate: {
+          1: ({ timers }) => ({
+            timers: Object.fromEntries(Object.keys(timers).map((name) => [name, moment])),
+          }),
+        },
+      });
+      const second = await engine({ workflows: [next] });
+      second.run();
+      await second.send(next, "egg", { type: "LOOK" });
+      clock.put(-20 * MINUTE);
+      await live(clock, 29 * MINUTE);
+      expect(await storage.load("egg"), "not after its delay").toMatchObject({ status: "active" });
+      await live(clock, 2 * MINUTE);
+      expect(await storage.load("egg")).toMatchObject({ status: "done" });
+      const [fired] = (await second.history("egg")).toReversed();
+      expect(fired?.at).toBeGreaterThanOrEqual(moment);
+      expect(fired?.cause).not.toHaveProperty("isMoved");
+    }));
 });

@@ -175,6 +175,14 @@ export const ENGINE_BREAKS: readonly Break[] = [
     tests: ["engine/stamps.test.ts"],
   },
   {
+    property: "a timer that a migration has given a moment is not counted from now on",
+    file: "src/engine/plan-migration.ts",
+    text: "return dueAt === before ? [] : [{ task, name, payload, dueAt }];",
+    replacement:
+      "return dueAt === before ? [] : [{ task, name, payload, dueAt, delayMs: Math.max(0, dueAt - this.#at) }];",
+    tests: ["engine/set-back.test.ts"],
+  },
+  {
     property: "two processes that poll a kind divide its shards",
     file: "src/engine/watch-shares.ts",
     text: "const given = held.slice(count)",
