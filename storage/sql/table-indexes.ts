@@ -44,15 +44,20 @@ const described = (table: string, { unique, indexes }: Indexed): ReadonlyMap<str
   ]);
 
 /** Unique ones first. */
-export function indexesOf(table: AnyTable, { nullsFirst }: SchemaDialect): readonly WantedIndex[] {
-  const { name, unique } = table;
+export function indexesOf(
+  table: AnyTable,
+  { nullsFirst, insertionOrder }: SchemaDialect,
+): readonly WantedIndex[] {
+  const { name, unique, key } = table;
   return [...described(name, table)].map(([base, index], at) => {
     // In the order of reads, where null stands before all values.
     const columns = index.on.map(
       (field) => `${quoted(field)}${mayBeNull(fieldNamed(table, field), index) ? nullsFirst : ""}`,
     );
-    const over = `(${columns.join(", ")})${where(indexConditions(table, index))}`;
     const isUnique = at < unique.length;
+    // Otherwise PostgreSQL sorts all rows that are equal, or walks the whole table in the order of insertion.
+    const ends = isUnique || index.on.includes(key) ? [] : insertionOrder;
+    const over = `(${[...columns, ...ends].join(", ")})${where(indexConditions(table, index))}`;
     return { base, name: `${base}_${digest(`${isUnique} ${over}`)}`, isUnique, table: name, over };
   });
 }

@@ -215,7 +215,8 @@ test("rollbacks, rent changes and failed transactions replay", async () => {
 
 /** What may happen to a chain, by a number that each takes. */
 const ACTS: readonly ((chain: LocalChain, recipient: PublicKey, n: number) => unknown)[] = [
-  (chain, recipient, n) => pay(chain, recipient, BigInt(n) * 10_000_000n),
+  // Refused where it was sent in this slot already.
+  (chain, recipient, n) => pay(chain, recipient, BigInt(n) * 10_000_000n).catch(String),
   (chain, _, n) => pay(chain, somebody(), BigInt(n)).catch(String),
   (chain, recipient, n) => chain.fund(recipient.toBase58(), { lamports: SOL, usdt: BigInt(n) }),
   (chain, _, n) => chain.advance(n),

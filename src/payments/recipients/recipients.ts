@@ -2,6 +2,7 @@
 import { parseAddress, type Address } from "../../address.ts";
 import { parseAmount, type AmountFault } from "../../amount.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";
+import { isTurnOver, nextTurn } from "../../runtime.ts";
 import type { AccountKind, Ledger, Transfer } from "../../ledger/ledger.ts";
 
 /** A recipient as the request has it. */
@@ -58,12 +59,14 @@ const UNPAYABLE: Readonly<Partial<Record<AccountKind, ErrorDetails["INVALID_RECI
 /** Throws `INVALID_RECIPIENT` for the first recipient that the chain knows to be something else than a wallet. */
 export async function checkRecipientsOnChain(ledger: Ledger, recipients: readonly Address[]): Promise<void> {
   const kinds = await ledger.accountKinds(recipients);
-  recipients.forEach((address, index) => {
+  for (const [index, address] of recipients.entries()) {
     const kind: AccountKind = kinds[index] ?? "absent";
     const reason = UNPAYABLE[kind];
     if (reason !== undefined) throw invalidRecipient(index, address, reason);
     if (!ledger.isOnCurve(address)) throw invalidRecipient(index, address, "off_curve");
-  });
+    // Half a millisecond each.
+    if (isTurnOver()) await nextTurn();
+  }
 }
 
 /** The refusal of one recipient. */

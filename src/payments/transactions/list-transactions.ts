@@ -44,7 +44,7 @@ export async function listTransactions(
       data.push(body);
     }
   }
-  if (stoppedAt !== null) return { data, hasMore: true, nextAfter: textOf(stoppedAt) };
+  if (stoppedAt !== null) return { data, hasMore: true, nextAfter: nextAfterOf(stoppedAt) };
   return { data, hasMore: rows.length > filter.limit };
 }
 
@@ -127,7 +127,7 @@ async function startOf(
 }
 
 /** A place in the list as `nextAfter` tells it: its row may be gone when it is asked for. It says nothing about whose it is. */
-const textOf = ({ createdAt, id }: ListKey): string => `after_${createdAt}_${id}`;
+const nextAfterOf = ({ createdAt, id }: ListKey): string => `after_${createdAt}_${id}`;
 
 function placeOf(text: string): ListKey | undefined {
   const [, createdAt, id = ""] = /^after_(\d{1,15})_(tx_\w+)$/.exec(text) ?? [];

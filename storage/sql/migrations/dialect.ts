@@ -36,6 +36,8 @@ export interface SchemaDialect {
   readonly types: { readonly [K in ColumnKind]: string };
   /** The index clause for a column in which null comes before all values. */
   readonly nullsFirst: string;
+  /** Ends an index whose fields leave rows in the order of their insertion; SQLite ends each index so by itself. */
+  readonly insertionOrder: readonly string[];
   /** Creates a table. */
   readonly table: (name: string, parts: TableParts) => string;
   /** Creates one with a column `seq` that grows with every row, and a unique key. */
@@ -97,6 +99,7 @@ const sqliteTypes: SchemaDialect["types"] = {
 export const sqliteSchema: SchemaDialect = {
   types: sqliteTypes,
   nullsFirst: "",
+  insertionOrder: [],
   table: (name, { columns, key }) =>
     `create table ${quoted(name)} (${columnsIn(columns, sqliteTypes)}, ${constraint(`${name}_key`, "primary key", key)})
       strict${key.length > 1 ? ", without rowid" : ""}`,
@@ -139,6 +142,7 @@ const KEPT_SMALL = "with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02
 export const postgresSchema: SchemaDialect = {
   types: postgresTypes,
   nullsFirst: " nulls first",
+  insertionOrder: [`"seq"`],
   table: (name, { columns, key }) =>
     `create table ${quoted(name)} (${columnsIn(columns, postgresTypes)}, ${constraint(`${name}_key`, "primary key", key)})
       ${KEPT_SMALL}`,

@@ -349,4 +349,32 @@ export const STORAGE_BREAKS: readonly Break[] = [
     replacement: "if (transaction.requestHash === requestHash && signedTransaction === undefined) {",
     tests: IN_HTTP,
   },
+  {
+    property: "L2: an index of PostgreSQL ends in the order of insertion, where its fields leave one",
+    file: "storage/sql/table-indexes.ts",
+    text: "index.on.includes(key) ? [] : insertionOrder",
+    replacement: "index.on.length > 0 ? [] : insertionOrder",
+    tests: ["storage/postgres-orders.test.ts"],
+  },
+  {
+    property: "L1: a page of transactions looks through a thousand rows and no more",
+    file: "src/payments/transactions/list-transactions.ts",
+    text: "looked < MAX_ROWS_OF_A_PAGE",
+    replacement: "looked < Infinity",
+    tests: ["payments/transactions/long-lists.test.ts"],
+  },
+  {
+    property: "L1: a page that ended early tells where the next one begins",
+    file: "src/payments/transactions/list-transactions.ts",
+    text: "if (stoppedAt !== null) return { data, hasMore: true, nextAfter: nextAfterOf(stoppedAt) };",
+    replacement: "",
+    tests: ["payments/transactions/long-lists.test.ts"],
+  },
+  {
+    property: "L3: a payroll's recipients are checked in turns",
+    file: "src/payments/recipients/recipients.ts",
+    text: "if (isTurnOver()) await nextTurn();",
+    replacement: "void [isTurnOver, nextTurn];",
+    tests: ["payments/many-recipients.test.ts"],
+  },
 ];
