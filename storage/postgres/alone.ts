@@ -10,16 +10,20 @@ export async function carryOutAlone(
   off: AbortSignal,
 ): Promise<void> {
   off.throwIfAborted();
-  const calledOff = new Promise<never>((_, reject) =>
-    off.addEventListener("abort", () => reject(new Error("called off")), { once: true }),
-  );
   const client = await connected(connections);
   try {
-    await Promise.race([client.query(text), calledOff]);
+    off.throwIfAborted();
+    await Promise.race([client.query(text), rejectedBy(off)]);
   } finally {
     await client.end().catch(() => {});
   }
 }
+
+/** Made only for a race: a rejection that nobody hears would end the process. */
+const rejectedBy = (off: AbortSignal): Promise<never> =>
+  new Promise((_, reject) =>
+    off.addEventListener("abort", () => reject(new Error("called off")), { once: true }),
+  );
 
 /** No setting may be left in a session of a pooler, which refuses those of a connection: there the limits of the role hold. */
 async function connected({ listener, unhurried }: Pick<Connections, "listener" | "unhurried">) {
