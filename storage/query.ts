@@ -80,9 +80,11 @@ function anyOfOf(table: AnyTable, { anyOf }: AnyQuery): SelectionQuery["anyOf"] 
   if (anyOf === undefined) return null;
   const [field, values] = anyOf;
   const firsts = [table.key, ...table.unique, ...Object.values(table.indexes).map(({ on }) => on[0])];
-  if (fieldNamed(table, field).kind !== "text" || !firsts.includes(field)) {
+  const described = fieldNamed(table, field);
+  if (described.kind !== "text" || !firsts.includes(field)) {
     throw new TypeError(`${table.name}: anyOf takes a text field, the key or the first of an index`);
   }
+  for (const value of values) checked({ ...described, nullable: false }, value);
   return { field, values };
 }
 

@@ -13,7 +13,7 @@ import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
 import type { AnyTable } from "../table.ts";
 import type { SqlCall, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
-import { bound, literal } from "./text.ts";
+import { bound, jsonText, literal } from "./text.ts";
 
 const ANY_OF = valueOf(valueName.anyOf);
 
@@ -21,7 +21,11 @@ export const databaseDialect = (database: Database, build?: DatabaseDialect["bui
   read: (statement, values) => database.read(statement, values),
   ...(build === undefined ? {} : { build }),
   schema: postgresSchema,
-  dialect: { now: DATABASE_NOW, isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))` },
+  dialect: {
+    now: DATABASE_NOW,
+    isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))`,
+    json: jsonText,
+  },
   bring: (tables) =>
     database.again(() =>
       database.transaction(async (ask) => {

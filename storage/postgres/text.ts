@@ -38,14 +38,22 @@ const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /**
+ * A value as JSON that PostgreSQL reads.
+ * @throws TypeError when PostgreSQL cannot keep it.
+ */
+export function jsonText(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (json.includes("\\u0000") && NUL_IN_JSON.test(json)) assertText(NUL);
+  // As in every other encoding of such a text.
+  return json.includes("\\ud") ? json.replace(HALF, "$1\\ufffd") : json;
+}
+
+/**
  * A value as JSON, an argument of a function: between dollar signs and a tag that the text has not.
  * @throws TypeError when PostgreSQL cannot keep it.
  */
 export function jsonLiteral(value: unknown): string {
-  let json = JSON.stringify(value);
-  if (json.includes("\\u0000") && NUL_IN_JSON.test(json)) assertText(NUL);
-  // As in every other encoding of such a text.
-  if (json.includes("\\ud")) json = json.replace(HALF, "$1\\ufffd");
+  const json = jsonText(value);
   let tag = "$json$";
   for (let number = 0; json.includes(tag); number += 1) tag = `$json${number}$`;
   return `${tag}${json}${tag}`;

@@ -70,6 +70,8 @@ export interface TableDialect {
   readonly now: string;
   /** Begins a condition that a field has one of the values of `valueName.anyOf`. */
   readonly isAnyOf: string;
+  /** A list as JSON text that the database can read. */
+  readonly json: (list: readonly string[]) => string;
 }
 
 export class GivenTable {
@@ -108,7 +110,7 @@ export class GivenTable {
     const rows = `${quoted(table.name)}${where([...among, ...after])}`;
     const text = `select * from ${rows} order by ${ordered.join(", ")}${bounds}`;
     const extent = { [valueName.limit]: limit ?? null, [valueName.beyond]: beyond ?? null };
-    return { statement: { text }, values: { ...valuesOf(selection), ...extent } };
+    return { statement: { text }, values: { ...this.#valuesOf(selection), ...extent } };
   }
 
   /** How many rows there are. */
@@ -125,7 +127,7 @@ export class GivenTable {
     const selection = selectionOf(this.table, query);
     const conditions = [...this.#conditionsOf(selection), ...isAfter(selection, "asc")];
     const text = `select ${what} from ${quoted(this.table.name)}${where(conditions)}`;
-    return { statement: { text }, values: valuesOf(selection) };
+    return { statement: { text }, values: this.#valuesOf(selection) };
   }
 
   #conditionsOf({ index, equals, anyOf }: SelectionQuery): readonly string[] {
@@ -134,6 +136,13 @@ export class GivenTable {
       ...equals.map(([{ name }, value]) => isEqual(name, value, valueOf(valueName.equal(name)))),
       ...(anyOf === null ? [] : [`${quoted(anyOf.field)} ${this.#dialect.isAnyOf}`]),
     ];
+  }
+
+  #valuesOf({ equals, anyOf, after }: SelectionQuery): AnyRow {
+    const values: AnyRow = anyOf === null ? {} : { [valueName.anyOf]: this.#dialect.json(anyOf.values) };
+    for (const [field, value] of equals) values[valueName.equal(field.name)] = encodeValue(field, value);
+    for (const [field, value] of after) values[valueName.after(field.name)] = encodeValue(field, value);
+    return values;
   }
 
   /** @throws TypeError when the write is wrong for the table. */
@@ -265,13 +274,6 @@ function placeFields(table: AnyTable, selection: SelectionQuery): readonly Place
 /** Whether rows of an index may have null in this field. */
 export const mayBeNull = ({ name, nullable }: Field, { where: fixed, present }: Index): boolean =>
   nullable && !present.includes(name) && (fixed[name] ?? null) === null;
-
-function valuesOf({ equals, anyOf, after }: SelectionQuery): AnyRow {
-  const values: AnyRow = anyOf === null ? {} : { [valueName.anyOf]: JSON.stringify(anyOf.values) };
-  for (const [field, value] of equals) values[valueName.equal(field.name)] = encodeValue(field, value);
-  for (const [field, value] of after) values[valueName.after(field.name)] = encodeValue(field, value);
-  return values;
-}
 
 const beyondSign = (order: "asc" | "desc"): string => (order === "asc" ? ">" : "<");
 

@@ -15,6 +15,7 @@ export const databaseDialect = (connection: Connection, read: StatementReader): 
   dialect: {
     now: valueOf(valueName.now),
     isAnyOf: `in (select value from json_each(${valueOf(valueName.anyOf)}))`,
+    json: JSON.stringify,
   },
   bring: (tables) =>
     connection.write(() => {

@@ -41,7 +41,7 @@ const listTest = test.extend<{ explain: (sql: string, how?: string) => Promise<P
 
 /** A read of a table by each of its indexes, with no field fixed, with the first, and so on. */
 function* listsOf(table: AnyTable): Generator<{ readonly read: string; readonly sql: string }> {
-  const given = new GivenTable(table, { now: "0", isAnyOf: "= any(array[''])" });
+  const given = new GivenTable(table, { now: "0", isAnyOf: "= any(array[''])", json: JSON.stringify });
   const values = { text: "x", integer: 1, boolean: true } as const;
   const valueOf = (field: string): unknown =>
     values[(table.columns[field] ?? "text").replace("?", "") as keyof typeof values];
@@ -83,7 +83,11 @@ listTest.runIf(HAS_POSTGRES)(
         select 'evt_' || n, case when n <= 2000 then 'old' else 'new ' || n % 3 end, n from generate_series(1, 150000) n`,
     );
     await pool.query("analyze announcements");
-    const given = new GivenTable(paymentTables.announcements, { now: "0", isAnyOf: "" });
+    const given = new GivenTable(paymentTables.announcements, {
+      now: "0",
+      isAnyOf: "",
+      json: JSON.stringify,
+    });
     for (const order of ["asc", "desc"] as const) {
       const query = { table: paymentTables.announcements, index: "ofAccount", order, limit: 21 } as const;
       const { statement, values } = given.find({ ...query, equals: { accountId: "old" } });

@@ -183,9 +183,13 @@ const reads: readonly StorageContractCase[] = [
     assert.deepEqual(await read({ anyOf: ["number", []] }), []);
     const many = range(3_000).map((n) => `none ${n}`);
     assert.deepEqual(await read({ anyOf: ["number", [...many, "1"]] }), ["1"]);
+    assert.deepEqual(await read({ anyOf: ["number", ["\ud800", "\\ud800", "{limit}", "$anyOf", "1"]] }), [
+      "1",
+    ]);
     for (const field of ["lines", "receipt", "total", "lost"]) {
       await assert.rejects(read({ anyOf: [field, ["1"]] }), TypeError);
     }
+    await assert.rejects(read({ anyOf: ["shop", [null]] }), TypeError);
   }),
   given(
     "rows that are equal in an index stand as they were inserted, also when they changed",
