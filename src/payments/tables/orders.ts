@@ -155,19 +155,24 @@ export const orderReads = (read: TableReader) => ({
     ]);
     return transaction === null ? null : { transaction, recipients: paid, payments: own };
   },
-  /** Transactions with everything that belongs to them, in the order given. */
-  async transactionViews(rows: readonly TransactionRecord[]): Promise<readonly TransactionView[]> {
-    const ofAny = { index: "ofTransaction", anyOf: ["transactionId", rows.map(({ id }) => id)] } as const;
-    const [paid, own] = await Promise.all([
+  /** Transactions with everything that belongs to them, in the order given; those that are gone are left out. */
+  async transactionViews(ids: readonly string[]): Promise<readonly TransactionView[]> {
+    const ofAny = { index: "ofTransaction", anyOf: ["transactionId", ids] } as const;
+    // All reads are asked for in one turn, and so see the same state.
+    const [rows, paid, own] = await Promise.all([
+      rowsOf(read, transactions, ids),
       read.find({ table: recipients, ...ofAny }),
       read.find({ table: payments, ...ofAny }),
     ]);
-    const [paidBy, ownBy] = [groupedBy(paid, "transactionId"), groupedBy(own, "transactionId")];
-    return rows.map((transaction) => ({
-      transaction,
-      recipients: paidBy.get(transaction.id) ?? [],
-      payments: ownBy.get(transaction.id) ?? [],
-    }));
+    const [byId, paidBy] = [groupedBy(rows, "id"), groupedBy(paid, "transactionId")];
+    const ownBy = groupedBy(own, "transactionId");
+    return ids.flatMap((id) =>
+      (byId.get(id) ?? []).map((transaction) => ({
+        transaction,
+        recipients: paidBy.get(id) ?? [],
+        payments: ownBy.get(id) ?? [],
+      })),
+    );
   },
   /** An account's transactions, newest first, filtered by `only`. */
   transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestPageQuery) =>

@@ -44,8 +44,12 @@ export async function listTransactions(
       data.push(body);
     }
   }
-  if (stoppedAt !== null) return { data, hasMore: true, nextAfter: nextAfterOf(stoppedAt) };
-  return { data, hasMore: rows.length > filter.limit };
+  const hasMore = stoppedAt !== null || rows.length > filter.limit;
+  // All rows of a page may be gone meanwhile: no id is left to go on from.
+  const place = stoppedAt ?? (data.length === 0 ? wanted.at(-1) : undefined);
+  return hasMore && place !== undefined
+    ? { data, hasMore, nextAfter: nextAfterOf(place) }
+    : { data, hasMore };
 }
 
 /** What is looked for, and from where on. */

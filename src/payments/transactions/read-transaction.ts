@@ -74,14 +74,14 @@ export async function ownTransaction(
   return view;
 }
 
-/** Transactions as they are shown in lists, in the order given: read together, however many they are. */
+/** Transactions as they are shown in lists, in the order given: read together, however many they are; gone ones are left out. */
 export async function transactionBodies(
   { storage, assets }: TransactionParts,
   transactions: readonly TransactionRecord[],
 ): Promise<readonly TransactionBody[]> {
   const addresses = transactions.flatMap(({ depositAddress }) => depositAddress ?? []);
   const [views, deposits, entries] = await Promise.all([
-    storage.transactionViews(transactions),
+    storage.transactionViews(transactions.map(({ id }) => id)),
     storage.deposits(addresses),
     addresses.length === 0 ? [] : storage.entriesOf(addresses),
   ]);

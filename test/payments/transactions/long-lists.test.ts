@@ -112,6 +112,26 @@ describe.each(sampled(adapters, "long lists"))("on $name", (adapter) => {
     }
   });
 
+  test("L1: a row that goes while its page is read is not shown in part, and an empty page tells where the next begins", async () => {
+    const storage = await filled(3);
+    const newest = idOf(2);
+    const removing: PaymentStorage = {
+      ...storage,
+      async transactionViews(ids) {
+        const removals = [
+          { table: "transactions" as const, remove: newest },
+          { table: "recipients" as const, remove: `${newest}:0` },
+        ];
+        await storage.commit([{ writes: removals }]);
+        return storage.transactionViews(ids);
+      },
+    };
+    const page = await listTransactions({ storage: removing, assets }, ada, { limit: 1 });
+    expect(page).toEqual({ data: [], hasMore: true, nextAfter: `after_1002_${newest}` });
+    const rest = await listTransactions({ storage, assets }, ada, { startingAfter: page.nextAfter });
+    expect(rest.data.map(({ transactionId }) => transactionId)).toEqual([idOf(1), idOf(0)]);
+  });
+
   test("L1: nothing more is read for a caller who has gone", async () => {
     const { storage, asked } = counted(await filled(300));
     const reason = new Error("gone");
