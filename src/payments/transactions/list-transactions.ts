@@ -74,7 +74,8 @@ async function matching({ storage }: TransactionParts, accountId: string, look: 
     }
     below = rows.at(-1) ?? null;
     await new Promise(setImmediate);
-    signal?.throwIfAborted();
+    // The page of a caller who has gone ends early: an error would be the service's, in its log and in its metrics.
+    if (signal?.aborted === true) break;
   }
   return { rows: found, stoppedAt: below };
 }
