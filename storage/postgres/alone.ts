@@ -11,19 +11,22 @@ export async function carryOutAlone(
 ): Promise<void> {
   off.throwIfAborted();
   const client = await connected(connections);
+  const over = new AbortController();
   try {
     off.throwIfAborted();
-    await Promise.race([client.query(text), rejectedBy(off)]);
+    await Promise.race([client.query(text), rejectedBy(off, over.signal)]);
   } finally {
+    over.abort();
     await client.end().catch(() => {});
   }
 }
 
 /** Made only for a race: a rejection that nobody hears would end the process. */
-const rejectedBy = (off: AbortSignal): Promise<never> =>
-  new Promise((_, reject) =>
-    off.addEventListener("abort", () => reject(new Error("called off")), { once: true }),
-  );
+const rejectedBy = (off: AbortSignal, over: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const told = { once: true, signal: over };
+    off.addEventListener("abort", () => reject(new Error("called off")), told);
+  });
 
 /** No setting may be left in a session of a pooler, which refuses those of a connection: there the limits of the role hold. */
 async function connected({ listener, unhurried }: Pick<Connections, "listener" | "unhurried">) {

@@ -1,5 +1,5 @@
 /** The connection of an index build, which is closed at any moment, also while it is made. */
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { expect, test } from "vitest";
 import { carryOutAlone } from "../../storage/postgres/alone.ts";
 import type { ListeningClient } from "../../storage/postgres/driver.ts";
@@ -56,4 +56,12 @@ test("D41: a close while the connection of a build is made ends no process, and 
     expect(await ended).toBeInstanceOf(DOMException);
   });
   expect([left, slow.asked, slow.ended()]).toEqual([[], [], 1]);
+});
+
+test("D41: builds one after the other leave nothing behind that waits for a close", async () => {
+  const off = new AbortController();
+  const there = connections(async () => {});
+  for (const text of ["select 1", "select 2"]) await carryOutAlone(text, there, off.signal);
+  expect([there.asked, there.ended()]).toEqual([["select 1", "select 2"], 2]);
+  expect(getEventListeners(off.signal, "abort")).toEqual([]);
 });
