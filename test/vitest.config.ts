@@ -30,7 +30,7 @@ const EXPLORATIONS = [
   "test/protocol/{model,on-chain}.test.ts",
   "test/engine/{chart-oracle,crowded-migrations,migrating-lives,random-charts}.test.ts",
   "test/http/mutated-requests.test.ts",
-  "test/local/{garbage,snapshots}.test.ts",
+  "test/local/garbage.test.ts",
   "test/payments/moving.test.ts",
   "test/payments/operator/resolve-crashes.test.ts",
   "test/payments/races/{cancelling,quotes}.test.ts",

@@ -98,10 +98,14 @@ function optionsFrom(url: string): object {
 /** The longest timeouts there are: zeros, which mean none, are not sent by pg. */
 const NO_LIMITS = { statement_timeout: 2_147_483_647, lock_timeout: 2_147_483_647 };
 
+/** A build says nothing for hours: a connection that a network has dropped meanwhile has to show. */
+const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 60_000 };
+
 /** What a URL says goes before all other options, and the last of two that it says. */
 function withoutLimits(options: { readonly connectionString?: string }): object {
   // A pool hides its password from what lists its options.
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(options));
+  Object.assign(copy, KEPT_ALIVE);
   const { connectionString: url } = options;
   if (url === undefined) return Object.assign(copy, NO_LIMITS);
   const more = Object.entries(NO_LIMITS).map((limit) => limit.join("="));

@@ -1,8 +1,10 @@
 /** The connection of an index build, which is closed at any moment, also while it is made. */
 import { getEventListeners, once } from "node:events";
-import { expect, test } from "vitest";
+import { createServer, Socket } from "node:net";
+import { expect, test, vi } from "vitest";
 import { carryOutAlone } from "../../storage/postgres/alone.ts";
 import type { ListeningClient } from "../../storage/postgres/driver.ts";
+import { openConnections } from "../../storage/postgres/open.ts";
 
 /** Connections that are made so, and how many of them were ended. */
 function connections(connect: () => Promise<void>) {
@@ -64,4 +66,19 @@ test("D41: builds one after the other leave nothing behind that waits for a clos
   for (const text of ["select 1", "select 2"]) await carryOutAlone(text, there, off.signal);
   expect([there.asked, there.ended()]).toEqual([["select 1", "select 2"], 2]);
   expect(getEventListeners(off.signal, "abort")).toEqual([]);
+});
+
+test("D41: a connection that is silent for hours is asked each minute whether it is still there", async () => {
+  const server = createServer((socket) => socket.once("data", () => socket.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { readonly port: number };
+  const { unhurried, close } = await openConnections(`postgres://u@127.0.0.1:${port}/db`, {});
+  const keptAlive = vi.spyOn(Socket.prototype, "setKeepAlive");
+  await expect(
+    carryOutAlone("select 1", { unhurried, listener: unhurried }, new AbortController().signal),
+  ).rejects.toThrow("Connection terminated");
+  expect(keptAlive).toHaveBeenCalledWith(true, 60_000);
+  keptAlive.mockRestore();
+  await close();
+  await new Promise((resolve) => server.close(resolve));
 });
