@@ -133,8 +133,8 @@ const ofAnother = {
 /**
  * `planned` → `inFlight` is where bytes come to exist: the bytes are committed before the first byte leaves. What nodes
  * report of a signature only leads to `reading`, and the marker on the chain decides: this payment made the marker, a
- * rival payment did, or nobody did. Bytes of the same words exclude each other on the chain, so signing them again is
- * safe, no matter what was read. A payment that has `failed` paid nothing: who planned it decides what comes next.
+ * rival payment did, or nobody did. The chain takes one set of bytes for a marker, so a second signature is safe,
+ * whatever nodes have reported. A payment that has `failed` paid nothing: who planned it decides what comes next.
  */
 export const payment = setup({
   types: {

@@ -159,7 +159,7 @@ async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
   if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
 }
 
-/** Keys for this command, which authenticates nobody, so that no environment is needed. */
+/** API keys for commands. No command authenticates a caller, so the keys need no environment. */
 function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
   return new StoredApiKeys({
     storage,

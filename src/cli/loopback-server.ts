@@ -10,7 +10,7 @@ export const DEV_HOST = "127.0.0.1";
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
-/** Whether an address belongs to this machine alone, so that no other machine can reach it. */
+/** Whether an IP address is a loopback address: no other machine can reach the server there. */
 export function isLoopback(ip: string): boolean {
   return LOOPBACK.test(ip);
 }

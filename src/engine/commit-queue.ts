@@ -39,7 +39,7 @@ export class CommitQueue<W> {
   /** Durable or refused when it resolves. Throws `CommitUnknown`, or why nothing has happened. It is never carried out twice. */
   async commit(item: Commit<W>): Promise<CommitResult> {
     const characters = charactersOf(item);
-    // A long commit is sent when the queue is empty: if the queue refused the commit, its task would come back for ever.
+    // An empty queue takes a commit of any length: after a refusal the task of the commit would run again for ever.
     const isTooMuch = this.#pending > 0 && this.#characters + characters > MAX_CHARACTERS;
     if (isTooMuch || this.#pending >= MAX_WAITING) throw tooMany();
     this.#pending += 1;

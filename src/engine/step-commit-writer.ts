@@ -67,7 +67,7 @@ export interface StepCommitWriterParts<W> {
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
 
-/** The most readings of an effect, which reads anew when another commit has changed the rows it had read. */
+/** The most times that an effect reads its rows: a commit of another process may change the rows after each reading. */
 const MAX_LOOKS = 3;
 
 export class StepCommitWriter<W> {

@@ -32,7 +32,7 @@ export class TakenIdCache {
     if (result.ok || result.conflict !== "exists") return false;
     const started = parts.filter(({ start }) => start !== null);
     if (started[result.index]?.after.parent === undefined) return false;
-    // All reads in one go: when a parent begins thousands of children anew, every child may meet a taken id.
+    // One round of reads: a parent may begin thousands of children anew, and each child may meet a taken id.
     const there = await Promise.all(started.map(({ start }) => storage.load(start?.id ?? "")));
     started.forEach(({ after: { parent } }, index) => {
       if (parent === undefined || (index !== result.index && there[index] === null)) return;

@@ -1,6 +1,6 @@
 /**
- * Continues an instance in a new version of its chart: starts the work that its states ask for, and stops all other
- * work.
+ * Continues an instance in a new version of its chart: starts the work of its present states, and stops the work of its
+ * former states.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import { ArrivalError, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
