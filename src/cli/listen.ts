@@ -95,7 +95,7 @@ async function register(
 }
 
 /** An account of a running `paystate dev`. */
-export interface DevAccount {
+interface DevAccount {
   readonly tier: string;
   readonly client: PaymentClient;
 }
@@ -110,7 +110,7 @@ interface RunningDev {
 const MAX_CALL_MS = 10_000;
 
 /** Throws a sentence where none runs on the folder: its port does not answer, or does not know the folder's keys. */
-export async function runningDev(folder: string): Promise<RunningDev> {
+async function runningDev(folder: string): Promise<RunningDev> {
   const { port, apiKeys, receiver } = setupIn(folder) ?? {};
   if (port === undefined || apiKeys === undefined || receiver === undefined) throw noDev(folder);
   const baseUrl = `http://${DEV_HOST}:${port}`;

@@ -5,7 +5,7 @@ import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
-import type { VerifiedPayment } from "../../ledger/ledger.ts";
+import type { VerifiedPayment, SignatureFault } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { readSwap, type QuotedSwap } from "../quotes/stored-swap.ts";
@@ -15,11 +15,13 @@ import { storageTime } from "../storage-time.ts";
 import { offerOf, unasked } from "../swap-provider/offer-of.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
-import type { Swapper, OfferedSwap, SenderSignedSwap } from "../swap-provider/swap-provider.ts";
+import type { Swapper, OfferedSwap, SenderSignedSwap, BuiltSwap } from "../swap-provider/swap-provider.ts";
 import type { CreatedTransferBody, SignedTransactionAcceptance } from "../wallet/accept-signed.ts";
 import { plannedReference } from "../wallet/own-reference.ts";
 import { swapRefusal } from "./swap-refusal.ts";
-import { readSignedSwap } from "./read-signed-swap.ts";
+import type { Address } from "../../address.ts";
+import { isSignedBy } from "../../ed25519.ts";
+import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
 
 /** Dependencies of taking swaps, besides the context. */
 interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
@@ -131,4 +133,31 @@ function readSigned({ signedTransaction, declared }: CheckedRequest, swap: Quote
 /** The quote is not closed by it: a price that comes back while the quote lives is taken. */
 function priceMoved({ id: quoteId }: QuoteRecord): PaymentError {
   return new PaymentError("INVALID_QUOTE", { quoteId, reason: "price_moved" });
+}
+
+/**
+ * The message must equal the quoted message byte for byte, so that no part has to be understood; the sender's signature
+ * is verified over it. Signatures of other signers are not kept: they have yet to be made.
+ */
+function readSignedSwap(
+  putativeTransaction: string,
+  built: BuiltSwap,
+  sender: Address,
+): { readonly signed: SenderSignedSwap } | { readonly refused: SignatureFault } {
+  const read = readTransactionText(putativeTransaction);
+  if ("refused" in read) return read;
+  const transaction = splitTransaction(read.bytes);
+  if (transaction === null) return { refused: "undecodable" };
+  const { message, signers } = built.unsigned;
+  const isQuoted =
+    transaction.signatures.length === signers.length && Buffer.from(transaction.message).equals(message);
+  if (!isQuoted) return { refused: "content_mismatch" };
+  // The sender pays the fee, so its signature is the first, and the transaction's identity.
+  const [signature] = transaction.signatures;
+  if (signature === undefined || isBlank(signature)) return { refused: "missing_signature" };
+  if (!isSignedBy(bs58.decode(sender), message, signature)) return { refused: "bad_signature" };
+  const missing = signers.slice(1).map(() => null);
+  return {
+    signed: { ...built, sender, signature, bytes: joinTransaction(message, [signature, ...missing]) },
+  };
 }

@@ -1,6 +1,6 @@
 /** Taking a send or a payroll that its sender has signed: the bytes are what was declared, and the chain would carry them out. */
 import { PaymentError } from "../../errors.ts";
-import type { DeclaredPayment } from "../../ledger/ledger.ts";
+import type { DeclaredPayment, SimulationFault } from "../../ledger/ledger.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 import type { AcceptHandler, CheckedRequest } from "../quotes/checked-request.ts";
 import { referenceOf } from "../quotes/price-transfer.ts";
@@ -12,7 +12,9 @@ import type {
   SignedTransactionAcceptance,
 } from "./accept-signed.ts";
 import { carriedReference } from "./own-reference.ts";
-import { simulationError } from "./simulation-error.ts";
+import { SOL_MINT } from "../../address.ts";
+import { formatAmount } from "../../amount.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 
 /** Takes sends and payrolls of wallet mode. */
 export function acceptTransfer(
@@ -51,4 +53,35 @@ function paymentOf(
 ): DeclaredPayment {
   const asset = assets.named(quotedMint);
   return { sender, mint: ledgerMint(asset), decimals: asset.decimals, transfers };
+}
+
+/** The error that a simulation's finding becomes. */
+export function simulationError(fault: Evidence<SimulationFault>, assets: Assets): PaymentError {
+  switch (fault.kind) {
+    case "insufficient_balance": {
+      const mint = fault.mint ?? SOL_MINT;
+      const { symbol, decimals } = assets.named(mint);
+      const { required, available, component } = fault;
+      const missing = required > available ? required - available : 0n;
+      return new PaymentError("INSUFFICIENT_BALANCE", {
+        asset: symbol,
+        mint,
+        required: formatAmount(required, decimals),
+        available: formatAmount(available, decimals),
+        shortfall: formatAmount(missing, decimals),
+        component,
+      });
+    }
+    case "recipient_below_rent":
+      return new PaymentError("AMOUNT_TOO_SMALL", {
+        minimum: formatAmount(fault.minimum, assets.named(SOL_MINT).decimals),
+        ...(fault.transfer === null ? {} : { index: fault.transfer }),
+      });
+    case "would_fail":
+      return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: fault.reason, logs: fault.logs });
+    case "already_processed":
+      return new PaymentError("DUPLICATE_TRANSACTION", {});
+    case "blockhash_expired":
+      return new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
+  }
 }

@@ -39,7 +39,7 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "the same swap bytes under another quote are refused",
-    file: "src/payments/swap/read-signed-swap.ts",
+    file: "src/payments/swap/accept-swap.ts",
     text: "transaction.signatures.length === signers.length && Buffer.from(transaction.message).equals(message)",
     replacement: "transaction.signatures.length === signers.length",
     tests: ["payments/swap/swap-promises.test.ts"],

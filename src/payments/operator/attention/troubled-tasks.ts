@@ -2,7 +2,7 @@
 import * as troubledOnes from "../../../engine/troubled-tasks.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
-import { ownerOf } from "./task-owner.ts";
+import type { TaskRecord } from "../../../../storage/storage.ts";
 
 type TroubledTaskReads = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "tasks">;
 
@@ -45,4 +45,22 @@ export function failingTasks(storage: TroubledTaskReads): AttentionSource {
 
 function nameOf({ id, name, workflow }: troubledOnes.TroubledTask): string {
   return `task ${id} (${name} of ${workflow})`;
+}
+
+type TaskOwnerReads = Pick<PaymentStorage, "transaction" | "deposits" | "payment">;
+
+/** Empty where the task's instance is of no transaction, such as a delivery. */
+async function ownerOf(
+  storage: TaskOwnerReads,
+  { instance }: Pick<TaskRecord, "instance">,
+): Promise<{ readonly transactionId?: string; readonly accountId?: string }> {
+  const transactionId = await transactionOf(storage, instance);
+  const view = await storage.transaction(transactionId);
+  return view === null ? {} : { transactionId, accountId: view.transaction.accountId };
+}
+
+/** An instance has the id of its transaction, of its deposit address, or of its payment. */
+async function transactionOf(storage: TaskOwnerReads, instance: string): Promise<string> {
+  const [deposit] = await storage.deposits([instance]);
+  return deposit?.transactionId ?? (await storage.payment(instance))?.transactionId ?? instance;
 }
