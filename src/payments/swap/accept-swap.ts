@@ -16,7 +16,12 @@ import { offerOf, unasked } from "../swap-provider/offer-of.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
 import type { Swapper, OfferedSwap, SenderSignedSwap, BuiltSwap } from "../swap-provider/swap-provider.ts";
-import type { CreatedTransferBody, SignedTransactionAcceptance } from "../wallet/accept-signed.ts";
+import {
+  acceptSigned,
+  refuseKnown,
+  type CreatedTransferBody,
+  type SignedTransactionParts,
+} from "../wallet/accept-signed.ts";
 import { plannedReference } from "../wallet/own-reference.ts";
 import { swapRefusal } from "./swap-refusal.ts";
 import type { Address } from "../../address.ts";
@@ -24,10 +29,9 @@ import { isSignedBy } from "../../ed25519.ts";
 import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
 
 /** Dependencies of taking swaps, besides the context. */
-interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger" | "assets"> {
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly signed: SignedTransactionAcceptance;
 }
 
 /** A swap that its sender has signed. */
@@ -41,68 +45,69 @@ interface KeptReservations {
   readonly writes: readonly PaymentWrite[];
 }
 
-/** Takes swaps of wallet mode. */
-export class SwapAcceptance {
-  readonly #with: SwapAcceptanceParts;
+/** Throws what the quote, the chain or the provider has against it, in the order that the API promises. */
+export async function acceptSwap(
+  parts: SwapAcceptanceParts,
+  request: CheckedRequest,
+): Promise<Decision<CreatedTransferBody>> {
+  const { storage, ledger, assets } = parts;
+  const { quote, declared } = request;
+  const quoted = quotedSwap(quote);
+  const swap = readSigned(request, quoted);
+  await refuseKnown(storage, swap.verified, declared.accountId);
+  await checkRecipientsOnChain(ledger, [declared.sender]);
+  await request.checkAmounts();
+  await refuseMovedPrice(parts, quote);
+  const give = assets.named(quote.inputMint);
+  const refusal = await swapRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
+  if (refusal !== null) throw refusal;
+  const window = await ledger.landingWindow(swap.verified.blockhash);
+  if (window === null) throw new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
+  const kept = await keep(parts, quote, quoted);
+  const reference = plannedReference(swap.plan);
+  return acceptSigned(parts, request, { verified: { ...swap.verified, ...window }, reference, ...kept });
+}
 
-  constructor(parts: SwapAcceptanceParts) {
-    this.#with = parts;
-  }
+/** A quote's price has moved too far against the provider: it would not sign any more. */
+async function refuseMovedPrice(parts: SwapAcceptanceParts, quote: QuoteRecord): Promise<void> {
+  const { swapper } = parts;
+  if (swapper === null) return;
+  if (!(await isStillGood(swapper, offeredSwap(parts, quote)).catch(unasked))) throw priceMoved(quote);
+}
 
-  /** Throws what the quote, the chain or the provider has against it, in the order that the API promises. */
-  async accept(request: CheckedRequest): Promise<Decision<CreatedTransferBody>> {
-    const { ledger, assets, signed } = this.#with;
-    const { quote, declared } = request;
-    const quoted = quotedSwap(quote);
-    const swap = readSigned(request, quoted);
-    await signed.refuseKnown(swap.verified, declared.accountId);
-    await checkRecipientsOnChain(ledger, [declared.sender]);
-    await request.checkAmounts();
-    await this.#refuseMovedPrice(quote);
-    const give = assets.named(quote.inputMint);
-    const refusal = await swapRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
-    if (refusal !== null) throw refusal;
-    const window = await ledger.landingWindow(swap.verified.blockhash);
-    if (window === null) throw new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
-    const kept = await this.#keep(quote, quoted);
-    const reference = plannedReference(swap.plan);
-    return signed.decide(request, { verified: { ...swap.verified, ...window }, reference, ...kept });
-  }
+/**
+ * Keeps the quote's reservations. A quote without reservations promised nothing: the price must still be available.
+ */
+async function keep(
+  parts: SwapAcceptanceParts,
+  quote: QuoteRecord,
+  { reservations }: QuotedSwap,
+): Promise<KeptReservations> {
+  const { storage, clock, swapper } = parts;
+  const previous = reservations.map(({ id }) => id);
+  const kept = await keepReserved(storage, reservations);
+  if (kept !== null) return { reservations: previous, writes: kept };
+  if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+  const now = await storageTime(parts);
+  const promises = promisesAt(storage, agingTime(clock, now), previous);
+  const { give, get, inputAmount: amount, outputAmount } = offeredSwap(parts, quote);
+  const wanted = { give, get, amount, accountId: quote.accountId };
+  const offer = await offerOf(swapper, wanted, promises.promised);
+  if (offer.outputAmount < outputAmount) throw priceMoved(quote);
+  const owner = `${quote.id}:${quote.version}:used`;
+  const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
+  return {
+    reservations: names.map(({ id }) => id),
+    writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...writes],
+  };
+}
 
-  /** A quote's price has moved too far against the provider: it would not sign any more. */
-  async #refuseMovedPrice(quote: QuoteRecord): Promise<void> {
-    const { swapper } = this.#with;
-    if (swapper === null) return;
-    if (!(await isStillGood(swapper, this.#offered(quote)).catch(unasked))) throw priceMoved(quote);
-  }
-
-  /**
-   * Keeps the quote's reservations. A quote without reservations promised nothing: the price must still be available.
-   */
-  async #keep(quote: QuoteRecord, { reservations }: QuotedSwap): Promise<KeptReservations> {
-    const { storage, clock, swapper } = this.#with;
-    const previous = reservations.map(({ id }) => id);
-    const kept = await keepReserved(storage, reservations);
-    if (kept !== null) return { reservations: previous, writes: kept };
-    if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
-    const now = await storageTime(this.#with);
-    const promises = promisesAt(storage, agingTime(clock, now), previous);
-    const { give, get, inputAmount: amount, outputAmount } = this.#offered(quote);
-    const wanted = { give, get, amount, accountId: quote.accountId };
-    const offer = await offerOf(swapper, wanted, promises.promised);
-    if (offer.outputAmount < outputAmount) throw priceMoved(quote);
-    const owner = `${quote.id}:${quote.version}:used`;
-    const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
-    return {
-      reservations: names.map(({ id }) => id),
-      writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...writes],
-    };
-  }
-
-  #offered({ inputMint, outputMint, inputAmount, outputAmount }: QuoteRecord): OfferedSwap {
-    const { assets } = this.#with;
-    return { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
-  }
+function offeredSwap(
+  parts: SwapAcceptanceParts,
+  { inputMint, outputMint, inputAmount, outputAmount }: QuoteRecord,
+): OfferedSwap {
+  const { assets } = parts;
+  return { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
 }
 
 function quotedSwap(quote: QuoteRecord): QuotedSwap {
