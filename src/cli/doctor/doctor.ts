@@ -14,14 +14,8 @@ import {
   checkWitnesses,
   checkWork,
 } from "./check-service.ts";
-import {
-  checkDatabase,
-  checkDisk,
-  readDiskSpace,
-  checkDriver,
-  checkNode,
-  neededNode,
-} from "./check-machine.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkDisk, readDiskSpace, checkDriver, checkNode, neededNode } from "./check-machine.ts";
 import { wrong, type Finding } from "./finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */
