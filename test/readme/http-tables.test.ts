@@ -1,9 +1,9 @@
 /** What the page about the HTTP API lists is what there is: resources, limits, statuses, events. */
 import { expect, test } from "vitest";
 import { PER_CLIENT, WINDOWS } from "../../src/http/contract/limits.ts";
-import { eventName } from "../../src/http/endpoints/events/event-schemas.ts";
+import { eventName } from "../../src/http/endpoints/events.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { transaction } from "../../src/http/endpoints/transactions/transaction-schema.ts";
+import { transaction } from "../../src/http/endpoints/transaction-schema.ts";
 import { DURABLE_LIMITS } from "../../src/payments/accounts/count-hit.ts";
 import { MAX_WEBHOOKS } from "../../src/payments/accounts/max-webhooks.ts";
 import type { Tier } from "../../src/payments/tables/identity.ts";
