@@ -70,3 +70,15 @@ export function duration(option: string, text: string, { unit, most }: Durations
 export function oneOf(option: string, text: string, expected: readonly string[]): void {
   if (!expected.includes(text)) throw new UsageError(`${option} ${text}: expected ${expected.join(" or ")}`);
 }
+
+/** The one argument that a command takes; `what` names it. */
+export function onlyArgument(command: string, what: string, [first, second]: readonly string[]): string {
+  if (first === undefined) throw new UsageError(`${command} expects ${what}`);
+  if (second !== undefined) throw new UsageError(`${command} takes ${what}, and no "${second}"`);
+  return first;
+}
+
+/** Throws `UsageError` when there is any. */
+export function noArgument(command: string, [first]: readonly string[]): void {
+  if (first !== undefined) throw new UsageError(`${command} takes no argument "${first}"`);
+}

@@ -45,18 +45,6 @@ export function actedBy({
   return { actor, reason };
 }
 
-/** The one argument that a command takes; `what` names it. */
-export function onlyArgument(command: string, what: string, [first, second]: readonly string[]): string {
-  if (first === undefined) throw new UsageError(`${command} expects ${what}`);
-  if (second !== undefined) throw new UsageError(`${command} takes ${what}, and no "${second}"`);
-  return first;
-}
-
-/** Throws `UsageError` when there is any. */
-export function noArgument(command: string, [first]: readonly string[]): void {
-  if (first !== undefined) throw new UsageError(`${command} takes no argument "${first}"`);
-}
-
 /** Formats an answer: one line of JSON, or the page for people. */
 export function shown(json: boolean, value: unknown, page: string): string {
   return json ? JSON.stringify(value) : page;
