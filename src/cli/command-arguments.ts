@@ -1,9 +1,7 @@
 /** The commands that run alone: each reads its arguments, then loads what it does. */
-import type { Command } from "./print.ts";
+import { type Command, UsageError, end } from "./command.ts";
 import { noArgument, PORTS, readArguments, wholeNumber, oneOf, WHOSE } from "./read-arguments.ts";
-import { UsageError } from "./usage-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
-import { end } from "./end.ts";
 import { isPostgres, isUrl } from "./url-or-path.ts";
 
 /** The service takes no longer delay: the blockhash of a payment would be too old when it is sent. */

@@ -3,10 +3,8 @@
  * other problem.
  */
 import { backup, dev, inspect, listen, machines, migrate, reconcile, trigger } from "./command-arguments.ts";
-import { end } from "./end.ts";
-import type { Command, Print } from "./print.ts";
+import { end, type Command, type Print, UsageError } from "./command.ts";
 import { USAGE } from "./usage.ts";
-import { UsageError } from "./usage-error.ts";
 
 type Load = () => Promise<Command>;
 

@@ -1,6 +1,6 @@
 /** Reads the arguments of a command strictly: an unknown argument is refused by name, with the right form. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 type Parsed<O extends Options> = ReturnType<

@@ -6,9 +6,8 @@ import { systemClock } from "../../runtime.ts";
 import type { EngineStorage } from "../../../storage/storage.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
-import type { Command, Print } from "../print.ts";
+import { type Command, type Print, UsageError } from "../command.ts";
 import { noArgument, oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
-import { UsageError } from "../usage-error.ts";
 import { historyPage, instancePage, instancesPage, overdueOf, troublesOf } from "./pages.ts";
 import { plainJson } from "./plain-json.ts";
 import {

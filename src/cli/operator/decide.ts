@@ -1,8 +1,7 @@
 /** The operator's decisions on matters, deposit addresses and transactions, and where recovered money goes. */
 import type { ResolveCommand } from "../../payments/operator/resolve/command.ts";
-import type { Command } from "../print.ts";
+import { type Command, UsageError } from "../command.ts";
 import { noArgument, oneOf, onlyArgument, readArguments } from "../read-arguments.ts";
-import { UsageError } from "../usage-error.ts";
 import {
   attentionPage,
   resolutionPage,

@@ -5,7 +5,7 @@
 import type { ActContext } from "../../payments/act-context.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { openService, type ServiceOptions } from "../open-service.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command.ts";
 
 /** The options of every one of them. */
 export const SERVICE_OPTIONS = {
