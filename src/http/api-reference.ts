@@ -1,8 +1,7 @@
 /** The description of an API as it is served: made once, when it is first asked for. */
 import type { Endpoint, Page, Reference } from "./contract/endpoint.ts";
 import { docsPage } from "./docs/docs-page.ts";
-import { describeEndpoints } from "./openapi/document.ts";
-import { withServer } from "./openapi/open-api-document.ts";
+import { describeEndpoints, withServer } from "./openapi/open-api-document.ts";
 import type { Json } from "./openapi/schemas.ts";
 
 /**

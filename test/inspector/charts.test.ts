@@ -10,7 +10,7 @@ import {
   webhookDelivery,
 } from "../../machines/index.ts";
 import { chartSvg, standaloneSvg } from "../../src/inspector/chart/draw-svg.ts";
-import { indentedList } from "../../src/inspector/chart/indented-list.ts";
+import { indentedList } from "../../src/cli/instances/tell-instance.ts";
 import { layOutChart, type Box, type ChartLayout } from "../../src/inspector/chart/lay-out-chart.ts";
 import { activeStates, readChart, statesOf, type ReadChart } from "../../src/inspector/chart/read-chart.ts";
 import { takenWay } from "../../src/inspector/chart/taken-way.ts";

@@ -10,7 +10,6 @@ import type { InstanceView } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
 import { causeFromText, isOfStep } from "../../engine/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
-import { indentedList } from "../../inspector/chart/indented-list.ts";
 import { ChartRegistry, type KnownChart } from "../../inspector/chart-registry.ts";
 import { explainWaiting, type AwaitedInstance } from "../../inspector/explain-waiting.ts";
 import { findRelated, relationsOf, waitedFor } from "../../inspector/find-related.ts";
@@ -27,6 +26,7 @@ import { redactionOf } from "../../redacting-log.ts";
 import { silentLogger } from "../../runtime.ts";
 import { workflowsIn } from "../charts-file.ts";
 import { paymentCharts } from "../payment-charts.ts";
+import type { ChartState, ReadChart } from "../../inspector/chart/read-chart.ts";
 
 const MAX_STEPS = 20;
 
@@ -126,4 +126,22 @@ function causeOf(
 ): string {
   if (type === MIGRATED || type === BORN) return "";
   return ` (${causeSentence(causeFromText(cause, instance), instance, history)})`;
+}
+
+/** A line for each state and transition; those of active states are marked with `*`. */
+export function indentedList({ root, transitions }: ReadChart, active: readonly string[] = []): string {
+  const lines = (state: ChartState, depth: number): string[] => {
+    const indent = "  ".repeat(depth);
+    const mark = active.includes(state.id) ? "* " : "- ";
+    const kind = state.kind === "atomic" || state.kind === "compound" ? "" : ` (${state.kind})`;
+    return [
+      `${indent}${mark}${state.name}${kind}`,
+      ...state.notes.map((note) => `${indent}    ${note}`),
+      ...transitions
+        .filter(({ from }) => from === state.id)
+        .map(({ to, label }) => `${indent}    ${label} → ${to.slice(root.id.length + 1)}`),
+      ...state.states.flatMap((child) => lines(child, depth + 1)),
+    ];
+  };
+  return lines(root, 0).join("\n");
 }

@@ -7,7 +7,20 @@ import type { Answer, RequestOptions } from "../../payments/accounts/answer-once
 import type { Caller, Scope } from "../../payments/accounts/caller.ts";
 import type { DurableScope, LimitStatus } from "../../payments/accounts/count-hit.ts";
 import type { WindowName } from "./limits.ts";
-import type { TagName } from "./tags.ts";
+
+/** Tags by name, in the order of the document. */
+export const TAGS = {
+  Assets: "What can be paid, and what an address holds.",
+  Quotes: "A price that holds for a short while. Every transaction uses one up.",
+  Transactions: "Sends, payrolls and swaps, in wallet mode and in private mode.",
+  Events: "What webhooks were told, for owners who lost deliveries.",
+  Webhooks: "Receivers of notices, and their deliveries.",
+  Account: "What a key may do.",
+  Reference: "This description. It needs no key.",
+} as const;
+
+/** The name of a tag. */
+type TagName = keyof typeof TAGS;
 
 /** The description of a JSON body: schema, and named examples. */
 export interface DescribedBody<Schema extends z.ZodType = z.ZodType> {
@@ -111,7 +124,7 @@ export type Endpoint = KeyedEndpoint | OpenEndpoint;
 type NoBody = z.ZodUndefined;
 
 /** A declared endpoint with its exact types, from which the types of the client follow. */
-export interface DeclaredEndpoint<
+interface DeclaredEndpoint<
   Name extends string,
   Method extends KeyedEndpoint["method"],
   Path extends string,
@@ -124,7 +137,7 @@ export interface DeclaredEndpoint<
 }
 
 /** An endpoint without a key as it was declared. */
-export interface DeclaredOpenEndpoint<
+interface DeclaredOpenEndpoint<
   Name extends string,
   Path extends string,
   Said extends z.ZodType,

@@ -3,9 +3,7 @@ import { createHash } from "node:crypto";
 import { Html, html } from "../../inspector/html.ts";
 import type { Page } from "../contract/endpoint.ts";
 import type { Json } from "../openapi/schemas.ts";
-import { inline, paragraphs } from "./prose.ts";
-import { showOperation } from "./show-operation.ts";
-import { describedSchema } from "./show-schema.ts";
+import { inline, paragraphs, showOperation, describedSchema } from "./show-operation.ts";
 import type { ShownDocument, ShownOperation } from "./shown-document.ts";
 
 const STYLE = `

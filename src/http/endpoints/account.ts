@@ -2,8 +2,7 @@
 import { z } from "zod";
 import type { AccountBody } from "../../payments/accounts/read-account.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
-import { named } from "../contract/named-schema.ts";
-import { text } from "../contract/small-schemas.ts";
+import { named, text } from "../contract/schemas.ts";
 
 const limit = named(
   "Limit",

@@ -9,8 +9,7 @@ import {
   TRANSACTION_ID,
   WEBHOOK_ID,
 } from "../contract/examples.ts";
-import { named } from "../contract/named-schema.ts";
-import { text, time, pageOf } from "../contract/small-schemas.ts";
+import { named, text, time, pageOf } from "../contract/schemas.ts";
 import type { Page } from "../../payments/page.ts";
 import { pageQuery, recovery } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";

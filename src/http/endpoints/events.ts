@@ -4,8 +4,7 @@ import type { EventBody } from "../../payments/webhooks/list-events.ts";
 import type { Page } from "../../payments/page.ts";
 import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
 import { EVENT_ID, SETTLED_AT, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
-import { named } from "../contract/named-schema.ts";
-import { amount, pageOf, text, time } from "../contract/small-schemas.ts";
+import { named, amount, pageOf, text, time } from "../contract/schemas.ts";
 import { eventsQuery } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 

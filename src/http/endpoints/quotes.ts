@@ -9,8 +9,7 @@ import {
   RECIPIENT,
   SENDER,
 } from "../contract/examples.ts";
-import { named } from "../contract/named-schema.ts";
-import { amount, text, time } from "../contract/small-schemas.ts";
+import { named, amount, text, time } from "../contract/schemas.ts";
 import { quoteRequest } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 

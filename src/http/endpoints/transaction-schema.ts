@@ -1,6 +1,6 @@
 /** A transaction as its owner sees it, and what is to be deposited for one in private mode. */
 import { z } from "zod";
-import { text, amount, time } from "../contract/small-schemas.ts";
+import { text, amount, time, named } from "../contract/schemas.ts";
 import {
   DEPOSIT_ADDRESS,
   DEPOSIT_EXPIRES_AT,
@@ -12,7 +12,6 @@ import {
   TRANSACTION_ID,
 } from "../contract/examples.ts";
 import type { TransactionBody } from "../../payments/transactions/read-transaction.ts";
-import { named } from "../contract/named-schema.ts";
 
 /** The fields of a deposit, to be spread into an object. */
 export const deposit = {

@@ -11,8 +11,7 @@ import {
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import * as example from "../contract/examples.ts";
 import { SETTLED_AT, TRANSACTION_ID } from "../contract/examples.ts";
-import { named } from "../contract/named-schema.ts";
-import { text, time, pageOf } from "../contract/small-schemas.ts";
+import { named, text, time, pageOf } from "../contract/schemas.ts";
 import { deposit, EXAMPLE_DEPOSIT, EXAMPLE_TRANSACTION, transaction } from "./transaction-schema.ts";
 import type { Page } from "../../payments/page.ts";
 import type { TransactionBody } from "../../payments/transactions/read-transaction.ts";

@@ -2,8 +2,7 @@
 import { z } from "zod";
 import type { WebhookBody, WholeWebhookBody } from "../../payments/webhooks/webhook-body.ts";
 import { CREATED_AT, WEBHOOK_ID, DELIVERY_ID } from "../contract/examples.ts";
-import { named } from "../contract/named-schema.ts";
-import { text, time } from "../contract/small-schemas.ts";
+import { named, text, time } from "../contract/schemas.ts";
 import { webhookRequest, webhookUpdate, webhookTest } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import type { TestedWebhookBody } from "../../payments/webhooks/test-webhook.ts";

@@ -1,6 +1,16 @@
-/** The OpenAPI document of this version, for hosts that publish it, test against it, or generate clients. */
+/** The OpenAPI 3.1 document, made of what the endpoints, the errors and the notices say about themselves. */
+import type { z } from "zod";
 import { ENDPOINTS } from "../endpoints/every-endpoint.ts";
-import { describeEndpoints } from "./document.ts";
+import { ERRORS } from "../../error-table.ts";
+import type { ErrorCode } from "../../errors.ts";
+import { errorsOf } from "../contract/endpoint-errors.ts";
+import { type Endpoint, type KeyedEndpoint, TAGS } from "../contract/endpoint.ts";
+import { HEADERS, IDEMPOTENCY_KEY } from "./headers.ts";
+import { loneErrors, responseComponents, jsonContent, responsesOf } from "./responses.ts";
+import { schemaComponents, type Json, reference, schemaOf } from "./schemas.ts";
+import { webhookOperations } from "./webhooks.ts";
+import { scopeOf } from "../contract/limits.ts";
+import { parameterNames, pathParameter } from "../contract/path-parameters.ts";
 
 /** An OpenAPI 3.1 document as plain JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
@@ -32,4 +42,100 @@ export function openApiDocument({ server = "/" }: OpenApiOptions = {}): OpenApiD
 export function withServer(described: OpenApiDocument, url: string): OpenApiDocument {
   const { openapi, info, ...more } = described;
   return { openapi, info, servers: [{ url }], ...more };
+}
+
+const INFO = {
+  title: "paystate payments",
+  version: "1",
+  summary: "Sends, payrolls and swaps on Solana.",
+  description: `Amounts are decimal strings in whole units of their asset. Times are ISO 8601 in UTC.
+
+Errors are \`{ error: { code, message, details } }\`: the code decides the HTTP status and the details, which always hold \`requestId\`; \`details.reason\` tells apart what one code has several of.
+
+Any POST takes an \`Idempotency-Key\`. Everything belongs to the account of the key, and so do limits. A path that does not exist is NOT_FOUND, and a method that a path does not take METHOD_NOT_ALLOWED with an \`Allow\` header.`,
+  license: { name: "MIT", identifier: "MIT" },
+};
+
+const KEY = {
+  type: "http",
+  scheme: "bearer",
+  description:
+    "An API key. `x-scope` of an operation is what the key must be allowed to do; `any` key will do for `any`.",
+};
+
+/** The document, but for its servers: where the endpoints stand is not known here. */
+export function describeEndpoints(endpoints: readonly Endpoint[]): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const endpoint of endpoints) {
+    const { path, method } = endpoint;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(endpoint) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: INFO,
+    security: [{ key: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    webhooks: webhookOperations(),
+    components: {
+      securitySchemes: { key: KEY },
+      parameters: { "Idempotency-Key": IDEMPOTENCY_KEY },
+      headers: HEADERS,
+      responses: responseComponents(inOrder(endpoints.flatMap(loneErrors))),
+      schemas: schemaComponents(inOrder(endpoints.flatMap(errorsOf))),
+    },
+  };
+}
+
+/** The codes without duplicates, in the order of the table. */
+function inOrder(codes: readonly ErrorCode[]): readonly ErrorCode[] {
+  const all = new Set(codes);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => all.has(code));
+}
+
+/** Throws for a path with a part that is not described. */
+function operationOf(endpoint: Endpoint): Json {
+  const { operationId, tag, summary, description, scope } = endpoint;
+  const parameters = parametersOf(endpoint);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    "x-scope": scope,
+    "x-limit": scopeOf(endpoint.limit),
+    ...(scope === "none" ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...bodyOf(endpoint),
+    responses: responsesOf(endpoint),
+  };
+}
+
+function parametersOf(endpoint: Endpoint): readonly Json[] {
+  const path = parameterNames(endpoint.path).map(pathParameterOf);
+  if (endpoint.scope === "none") return path;
+  return [...path, ...queryParameters(endpoint), ...headerParameters(endpoint)];
+}
+
+function pathParameterOf(name: string): Json {
+  const { description, example, characters } = pathParameter(name);
+  const schema = { type: "string", ...(characters === undefined ? {} : { pattern: `^${characters}$` }) };
+  return { name, in: "path", required: true, description, schema, example };
+}
+
+/** Fields of the schema become optional parameters. */
+function queryParameters({ query }: KeyedEndpoint): readonly Json[] {
+  return Object.entries(query?.shape ?? {}).map(([name, field]) => {
+    const { description, ...schema } = schemaOf(field as z.ZodType);
+    return { name, in: "query", required: false, ...(description !== undefined && { description }), schema };
+  });
+}
+
+function headerParameters({ method }: KeyedEndpoint): readonly Json[] {
+  return method === "POST" ? [reference("parameters", "Idempotency-Key")] : [];
+}
+
+function bodyOf(endpoint: Endpoint): Json {
+  if (endpoint.scope === "none" || endpoint.body === undefined) return {};
+  return { requestBody: { required: true, content: jsonContent(endpoint.body) } };
 }

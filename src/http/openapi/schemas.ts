@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { namedSchemas, nameOf } from "../contract/named-schema.ts";
+import { namedSchemas, nameOf } from "../contract/schemas.ts";
 
 /** JSON of a part of the document. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -4,10 +4,9 @@ import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
 import { eventName, noticeData } from "../endpoints/events.ts";
 import type { DescribedBody } from "../contract/endpoint.ts";
 import { EVENT_ID, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
-import { named } from "../contract/named-schema.ts";
+import { named, text, time } from "../contract/schemas.ts";
 import { jsonContent } from "./responses.ts";
 import type { Json } from "./schemas.ts";
-import { text, time } from "../contract/small-schemas.ts";
 
 type EventName = z.output<typeof eventName>;
 

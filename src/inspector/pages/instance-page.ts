@@ -1,13 +1,12 @@
 /** The page of an instance: state, history, reasons for waiting, money, and pending work. */
 import { explainWaiting } from "../explain-waiting.ts";
-import { waitedFor } from "../find-related.ts";
+import { waitedFor, type RelatedInstance } from "../find-related.ts";
 import { html, type Html } from "../html.ts";
-import { moment, shownJson, stateWords } from "../show-values.ts";
+import { moment, shownJson, stateWords, rowKey } from "../show-values.ts";
 import { actsSection } from "./act-pages.ts";
 import { chartSection } from "./instance/chart-section.ts";
 import { moneySection } from "./instance/money-section.ts";
 import { pendingSection } from "./instance/pending-section.ts";
-import { relatedSection } from "./instance/related-section.ts";
 import {
   eventType,
   shownEvent,
@@ -18,6 +17,7 @@ import {
 import { timelineSection } from "./instance/timeline-section.ts";
 import { travelSection } from "./instance/travel-section.ts";
 import type { Links, PageParts } from "./page.ts";
+import { table } from "./table.ts";
 
 export function instancePage(links: Links, shown: ShownInstance): PageParts {
   const { instance, pending, step, related, money, acts, redact } = shown;
@@ -80,4 +80,23 @@ function then(links: Links, { instance, history }: ShownInstance, step: number):
       This is the past: <a href="${links.instance(instance.id)}">see it as it stands now</a>.
     </p>
   </section>`;
+}
+
+/** The section of related instances, each with a link. */
+function relatedSection(links: Links, related: readonly RelatedInstance[]): Html {
+  return table({
+    label: "Belongs together",
+    headings: ["What it is", "Instance", "Chart", "State"],
+    rows: related.map(
+      ({ id, is, workflow, value, status }) =>
+        html`<tr data-key="${rowKey("related", id)}">
+          <td>${is}</td>
+          <td>
+            <a href="${links.instance(id)}"><code>${id}</code></a>
+          </td>
+          <td>${workflow}</td>
+          <td><span class="pill ${status}">${stateWords(value)}</span></td>
+        </tr>`,
+    ),
+  });
 }

@@ -1,5 +1,23 @@
-/** The small schemas that answers are made of. */
+/** The schemas that answers are made of, and the names that they have in the OpenAPI document. */
 import { z } from "zod";
+
+const NAMES = new Map<z.ZodType, string>();
+
+/** Gives a schema its name. */
+export function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+  NAMES.set(schema, name);
+  return schema;
+}
+
+/** The name of a schema, undefined when it has none. */
+export function nameOf(schema: z.ZodType): string | undefined {
+  return NAMES.get(schema);
+}
+
+/** Every schema that has a name. */
+export function namedSchemas(): ReadonlyMap<z.ZodType, string> {
+  return NAMES;
+}
 
 /** A text, with what it says. */
 export function text(description: string): z.ZodString {
