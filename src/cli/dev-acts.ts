@@ -6,7 +6,10 @@ import { parseAmount } from "../amount.ts";
 import { isPaymentError } from "../errors.ts";
 import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
 import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
-import type { DevContext } from "./dev-context.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { LocalChain, LocalWallet } from "../local/index.ts";
+import type { Tier } from "../payments/tables/identity.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 
 /** Carries out one request. `body` is the request's JSON. Throws `ZodError` for an unexpected body. */
 type DevAct = (world: DevContext, body: unknown) => object | Promise<object>;
@@ -126,4 +129,16 @@ function unitsOf(service: DevContext["service"], asset: string, amount: string):
   const parsed = parseAmount(amount, decimals);
   if ("amount" in parsed) return parsed.amount;
   throw new ActRefused(`amount: expected a decimal text above 0 with at most ${decimals} decimals`);
+}
+
+/** A development at work. */
+export interface DevContext {
+  readonly chain: LocalChain;
+  /** Duration of a slot in milliseconds. */
+  readonly slotMs: number;
+  readonly ledger: Pick<Ledger, "buildTransaction" | "broadcast">;
+  readonly service: Pick<PaymentService, "authenticate" | "transaction" | "tokens">;
+  readonly apiKeys: Readonly<Record<Tier, string>>;
+  /** Pays deposits. */
+  readonly payer: LocalWallet;
 }

@@ -10,8 +10,7 @@ import {
   type ViewerRequest,
 } from "../inspector/admit-viewer.ts";
 import { isPaymentError } from "../errors.ts";
-import { ActRefused, DEV_ACTS } from "./dev-acts.ts";
-import type { DevContext } from "./dev-context.ts";
+import { ActRefused, DEV_ACTS, type DevContext } from "./dev-acts.ts";
 
 /** The path of the helpers, below the base URL. */
 export const DEV_HELPERS_PATH = "/_dev";

@@ -16,7 +16,7 @@ import type { Links } from "./pages/page.ts";
 import { whatIfPage } from "./pages/what-if-page.ts";
 import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
-import { readDeliveries } from "./payments/read-deliveries.ts";
+import { readDeliveries } from "./payments/read-webhooks.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReader } from "./read-instances.ts";
 import { isDamaged } from "./readable-storage.ts";

@@ -1,16 +1,15 @@
-/** Routes paths to pages: a page is a function from stored data to HTML. */
+/** Routes paths to pages, and searches to instances: a page is a function from stored data to HTML. */
 import type { Clock } from "../runtime.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
-import { searchPage } from "./pages/search-page.ts";
+import { searchPage, listPage } from "./pages/list-page.ts";
 import { timersPage } from "./pages/timers-page.ts";
 import { webhookPage, webhooksPage } from "./pages/webhooks-page.ts";
 import { InstancePageHandler, type InspectedParts } from "./find-instance-page.ts";
 import { chartPage, chartsPage } from "./pages/chart-pages.ts";
 import { healthPage } from "./pages/health-page.ts";
-import { listPage } from "./pages/list-page.ts";
 import type { Links, PageParts } from "./pages/page.ts";
 import { InstanceReader, type ListQuery } from "./read-instances.ts";
 import type { SecretFilter } from "./show-values.ts";

@@ -1,4 +1,4 @@
-/** The account of the cluster's clock: the time in the block of an answer. */
+/** The local clock: the length of an epoch, and the account that tells the time in the block of an answer. */
 import { CLOCK_BYTES } from "../solana/layouts.ts";
 import { SYSVAR_OWNER } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";

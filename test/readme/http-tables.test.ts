@@ -5,7 +5,7 @@ import { eventName } from "../../src/http/endpoints/events.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { transaction } from "../../src/http/endpoints/transaction-schema.ts";
 import { DURABLE_LIMITS } from "../../src/payments/accounts/count-hit.ts";
-import { MAX_WEBHOOKS } from "../../src/payments/accounts/max-webhooks.ts";
+import { MAX_WEBHOOKS } from "../../src/payments/accounts/read-account.ts";
 import type { Tier } from "../../src/payments/tables/identity.ts";
 import { codeIn, tableOf, textOf } from "./page.ts";
 

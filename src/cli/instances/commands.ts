@@ -8,8 +8,7 @@ import { withTables } from "../../../storage/with-tables.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
 import { type Command, type Print, UsageError } from "../command.ts";
 import { noArgument, oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
-import { historyPage, instancePage, instancesPage, overdueOf, troublesOf } from "./pages.ts";
-import { plainJson } from "./plain-json.ts";
+import { historyPage, instancePage, instancesPage, overdueOf, troublesOf, plainJson } from "./pages.ts";
 import {
   dropTasks,
   noInstance,

@@ -11,7 +11,6 @@ import { BORN, MIGRATED } from "../../engine/chart.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { isoDate } from "../../inspector/show-values.ts";
 import { table } from "../table.ts";
-import { plainJson } from "./plain-json.ts";
 
 const MAX_CELL = 100;
 
@@ -156,4 +155,17 @@ export function historyPage(instance: string, steps: readonly HistoryEntry[], li
   return last === undefined || steps.length < limit
     ? page
     : `${page}\n\nGoes on with --after ${last.version}`;
+}
+
+/** Amounts become decimal text, sets lists, maps lists of pairs, bytes hexadecimal, errors their name and message. */
+export function plainJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => plain(each)) ?? "null";
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Map || value instanceof Set) return [...value];
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  return value;
 }

@@ -1,9 +1,10 @@
-/** The page that lists instances: first instances that need a person, then the newest. */
+/** Pages that list instances: those that need a person, then the newest; and what a search has found. */
 import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type SecretFilter, rowKey } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
+import type { RelatedId } from "../find-related.ts";
 
 /** The data of the list. */
 interface ListPage {
@@ -109,4 +110,25 @@ function instanceTable(label: string, instances: readonly ListedInstance[], { li
         </tr>`,
     ),
   });
+}
+
+/** The page of search results, unless exactly one instance was found. */
+export function searchPage(links: Links, text: string, hits: readonly RelatedId[]): PageParts {
+  const main = html`<h1>Found for “${text}”</h1>
+    ${
+      hits.length === 0
+        ? html`<p class="empty">
+            Nothing: no instance has this id, signature, address, quote or reference.
+            <a href="${links.list()}">All instances</a>
+          </p>`
+        : html`<ul class="related">
+            ${hits.map(
+              ([id, is]) =>
+                html`<li data-key="${rowKey("hit", id)}">
+                  <a href="${links.instance(id)}"><code>${id}</code></a> <small>${is}</small>
+                </li>`,
+            )}
+          </ul>`
+    }`;
+  return { title: "Search", main, standsStill: true };
 }

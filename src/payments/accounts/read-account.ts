@@ -4,7 +4,6 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
 import { DURABLE_SCOPES, limitStatus, type LimitStatus } from "./count-hit.ts";
-import { MAX_WEBHOOKS } from "./max-webhooks.ts";
 
 /** The account behind a key. */
 export interface AccountBody {
@@ -30,3 +29,6 @@ export async function readAccount(deps: AccountParts, caller: Caller): Promise<A
   const current = (await deps.storage.webhooks(accountId)).length;
   return { accountId, tier, scopes, limits, webhooks: { limit: MAX_WEBHOOKS[tier], current } };
 }
+
+/** Webhooks an account may have at a time, by tier. */
+export const MAX_WEBHOOKS: Readonly<Record<Tier, number>> = { free: 3, pro: 10, enterprise: 50 };

@@ -21,8 +21,8 @@ import {
   refuseKnown,
   type CreatedTransferBody,
   type SignedTransactionParts,
+  plannedReference,
 } from "../wallet/accept-signed.ts";
-import { plannedReference } from "../wallet/own-reference.ts";
 import { swapRefusal } from "./swap-refusal.ts";
 import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";

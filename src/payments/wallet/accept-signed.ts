@@ -1,5 +1,5 @@
 /** Taking a transaction that its sender has signed: the bytes are kept before the first of them leaves. */
-import type { Address } from "../../address.ts";
+import { type Address, addressOf } from "../../address.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
@@ -13,6 +13,8 @@ import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
+import type { TransactionPlan } from "../../ledger/routing.ts";
+import { splitTransaction } from "../../ledger/wire-format.ts";
 
 /** The answer to POST /v1/transactions in wallet mode. */
 export interface CreatedTransferBody {
@@ -101,4 +103,16 @@ function attemptOf(
   const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot } = verified;
   const sent = { bytes, blockhash, lastValidBlockHeight, firstSlot };
   return { id: signature, messageHash, transactionId, ...sent, reference, createdAt };
+}
+
+/** The key in base58 when these signed bytes carry it; null when the caller built a transaction without it. */
+export function carriedReference(bytes: Uint8Array, reference: Uint8Array): Address | null {
+  const message = splitTransaction(bytes)?.message ?? new Uint8Array();
+  return Buffer.from(message).includes(Buffer.from(reference)) ? addressOf(reference) : null;
+}
+
+/** The key of a plan's first transfer that has one; null for a plan without, or that only its provider knows. */
+export function plannedReference(plan: TransactionPlan | null): Address | null {
+  const references = plan?.moves.map((move) => (move.does === "transfer" ? move.reference : undefined)) ?? [];
+  return references.find((reference) => reference !== undefined) ?? null;
 }

@@ -13,8 +13,8 @@ import {
   type CreatedTransferBody,
   type ExaminedTransaction,
   type SignedTransactionParts,
+  carriedReference,
 } from "./accept-signed.ts";
-import { carriedReference } from "./own-reference.ts";
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Evidence } from "../../ledger/belief.ts";

@@ -1,7 +1,7 @@
 /** Registers, shows and deletes webhooks. */
 import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { MAX_WEBHOOKS } from "../accounts/max-webhooks.ts";
+import { MAX_WEBHOOKS } from "../accounts/read-account.ts";
 import { PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";

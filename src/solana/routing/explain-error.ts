@@ -4,7 +4,6 @@
  */
 import type { TransactionFault, TransactionPlan, MoveOf } from "../../ledger/routing.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
-import type { UnclearFault, MoveFault } from "./verdict.ts";
 import { planInstructions } from "./plan-instructions.ts";
 import type { Address } from "../../address.ts";
 import type { PlannedInstruction } from "./planned-instruction.ts";
@@ -189,3 +188,15 @@ type Transfer = MoveOf<"transfer">;
 function paysFromTheSame(one: Transfer, other: Transfer): boolean {
   return one.mint === other.mint && one.from === other.from && one.fromAccount === other.fromAccount;
 }
+
+/** The reason why a transaction failed, and the failed move. */
+export type MoveFault = Omit<TransactionFault, "error">;
+
+/**
+ * An open question about an error. `which_end`: the transfer's source account or destination account failed.
+ * `which_payee`: an owner paid for token accounts until its own lamports were too few; the accounts of `moves` may be
+ * among them.
+ */
+export type UnclearFault =
+  | { readonly doubt: "which_end"; readonly move: number }
+  | { readonly doubt: "which_payee"; readonly moves: readonly number[] };

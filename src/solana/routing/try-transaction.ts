@@ -5,14 +5,13 @@ import { joinTransaction } from "../../ledger/wire-format.ts";
 import { follows, agree } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
 import { simulate } from "../simulation.ts";
-import { explain } from "./explain-error.ts";
+import { explain, type UnclearFault, type MoveFault } from "./explain-error.ts";
 import type { Account as AccountTold } from "../rpc/account.ts";
 import type { Address } from "../../address.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { isTokenProgram } from "../programs.ts";
 import { readTokenAccount } from "../token-accounts.ts";
-import type { UnclearFault, MoveFault } from "./verdict.ts";
 
 /** See `RoutingLedger.tryTransaction`. */
 export async function tryTransaction(

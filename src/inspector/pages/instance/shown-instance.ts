@@ -6,7 +6,7 @@ import type { KnownChart } from "../../chart-registry.ts";
 import type { RelatedInstance } from "../../find-related.ts";
 import type { OfferedAct } from "../../../engine/inspected-engine.ts";
 import type { MoneyReport } from "../../payments/read-money.ts";
-import type { EndedAttempt } from "../../payments/read-deliveries.ts";
+import type { EndedAttempt } from "../../payments/read-webhooks.ts";
 import type { FoundInstance } from "../../read-instances.ts";
 import type { ReplayedHistory } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";

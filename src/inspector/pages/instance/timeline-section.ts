@@ -7,7 +7,7 @@ import { childInstance } from "../../../engine/child-instances.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
-import type { EndedAttempt } from "../../payments/read-deliveries.ts";
+import type { EndedAttempt } from "../../payments/read-webhooks.ts";
 import { wentWords } from "../../went-words.ts";
 import { moment, shownJson, stateWords, rowKey, type SecretFilter } from "../../show-values.ts";
 import type { ReplayedStep } from "../../recount/replay-history.ts";
