@@ -136,9 +136,9 @@ describe("M12: the mints", () => {
     expect(said).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining("only SOL can be moved") as string }),
     );
-    expect(
-      await refusalOf(world, { stablecoins: undefined, ledger: onMainnet(world.ledger) }),
-    ).toContain("stablecoins.USDC: there is no account");
+    expect(await refusalOf(world, { stablecoins: undefined, ledger: onMainnet(world.ledger) })).toContain(
+      "stablecoins.USDC: there is no account",
+    );
   });
 
   test("two stablecoins of one mint, or SOL as one, are refused before anything runs", ({ world }) => {
