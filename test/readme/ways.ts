@@ -100,8 +100,8 @@ async function filesRunBy(
   const { result } = await session.post("Profiler.takePreciseCoverage");
   session.disconnect();
   const ran = result.filter(({ functions }) =>
-    // The first function is the file itself.
-    functions.slice(1).some(({ ranges }) => (ranges[0]?.count ?? 0) > 0),
+    // The function that begins at 0 is the file itself.
+    functions.some(({ ranges: [whole] }) => whole !== undefined && whole.startOffset > 0 && whole.count > 0),
   );
   const paths = ran.map(({ url }) => url.replace(`file://${ROOT}`, "").replace(/\?.*$/, ""));
   return [...new Set(paths)].filter((path) => COUNTED.test(path)).toSorted();
