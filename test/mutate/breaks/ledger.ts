@@ -215,7 +215,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "a priority fee is bounded against what nodes answer",
-    file: "src/solana/routing/build-transaction.ts",
+    file: "src/solana/routing/unit-price.ts",
     text: "price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE",
     replacement: "price",
     tests: ["solana/routing/unit-price.test.ts"],
@@ -257,7 +257,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "one endpoint that tells a high price makes no payment dearer",
-    file: "src/solana/routing/build-transaction.ts",
+    file: "src/solana/routing/unit-price.ts",
     text: "Math.min(...told.map(quartileOf))",
     replacement: "Math.max(...told.map(quartileOf))",
     tests: ["solana/routing/unit-price.test.ts"],
