@@ -377,6 +377,11 @@ export interface RowQuery<R extends object> {
 export interface Tally<R extends object> extends Pick<RowQuery<R>, "table" | "index" | "equals" | "after"> {
   /** A field of the kind `amount`, to be summed. */
   readonly sum?: keyof R & string;
+  /**
+   * True has a storage that keeps the totals of groups count this group's rows one by one, and keep that total from then on. For
+   * totals that something else has changed than the storage itself.
+   */
+  readonly recount?: boolean;
 }
 
 /** The result of a tally. `total` is 0 without a summed field. */

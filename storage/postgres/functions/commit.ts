@@ -19,10 +19,12 @@ declare
 begin
   if room is not null then
     given := array(select jsonb_array_elements_text(room->'values'));
-    if room ? 'forget' then execute statements->>(room->>'forget')::int using given; end if;
+    if room ? 'forget' then
+      execute statements->>(room->>'forget')::int using array(select jsonb_array_elements_text(room->'forgotten'));
+    end if;
     if room ? 'most' then
       execute statements->>(room->>'measure')::int into size using given;
-      if size + (room->>'plus')::numeric > (room->>'most')::numeric then return false; end if;
+      if size < 0 or size + (room->>'plus')::numeric > (room->>'most')::numeric then return false; end if;
     end if;
   end if;
   given := array(select jsonb_array_elements_text(write->'values'));
