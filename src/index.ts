@@ -109,6 +109,7 @@ export type { AddressTally } from "./payments/reconcile/tally.ts";
 export type { AssetTally, AddressReconciliation } from "./payments/reconcile/addresses.ts";
 export type { PurseReconciliation } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
+export type { MendedTotal } from "./payments/reconcile/totals.ts";
 export type { WalletReconciliation, WalletFinding } from "./payments/reconcile/wallet.ts";
 export type { AddressReport, Finding } from "./payments/reconcile/findings.ts";
 export type {

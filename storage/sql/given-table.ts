@@ -204,7 +204,7 @@ export class GivenTable {
     if (group === null) throw new TypeError(`atMost: ${name} has no group`);
     const isSum = "total" in atMost;
     if (isSum && group.sum === undefined) throw new TypeError(`atMost: the group of ${name} has no sum`);
-    const isOfGroup = membersOf(this.table, group, valueOf);
+    const isMember = membersOf(this.table, group, valueOf);
     const values = {
       ...row,
       [valueName.since]: Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER),
@@ -214,7 +214,7 @@ export class GivenTable {
     const windows = (sign: string): string =>
       "open" in group
         ? ""
-        : `from ${quoted(name)} where ${isOfGroup} and ${quoted(group.since)} ${sign} cast(${since} as bigint)`;
+        : `from ${quoted(name)} where ${isMember} and ${quoted(group.since)} ${sign} cast(${since} as bigint)`;
     return {
       forget: "open" in group ? null : bound(`delete ${windows("<=")}`),
       counted: bound(

@@ -84,7 +84,7 @@ async function everyRead(storage: PaymentStorage): Promise<void> {
     ...[storage.reservations("x"), storage.attempts(["x"]), storage.attemptLike("x", "y")],
     ...[storage.idempotency("x"), storage.notice("x"), storage.notices("x"), storage.webhook("x")],
     ...[storage.webhooks("x"), storage.deliveries("x"), storage.delivery("x"), storage.deliveryAttempts("x")],
-    ...[storage.limitWindow("x", "y", 1), storage.spendings("x", 1), storage.volume("x", 1)],
+    ...[storage.limitWindow("x", "y", 1), storage.spent("x", 1), storage.volume("x", 1)],
     ...[storage.gates(["x"]), storage.gatesAfter("", 1), storage.matters(["x"]), storage.openMatters(1)],
     ...[storage.decision("x"), storage.heldDeposits(1), storage.abandonedDeliveries(1)],
     ...[storage.audit(null, 1), storage.audit("audit", 1)],
