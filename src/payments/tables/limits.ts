@@ -114,7 +114,8 @@ export const limitReads = (read: TableReader) => ({
    * is given.
    */
   lapsing(resource: string, limit: number, last?: Pick<ReservationRecord, "lapsesAt" | "id">) {
-    const after = last?.lapsesAt == null ? {} : { after: [last.lapsesAt, last.id] };
+    const { lapsesAt = null, id = "" } = last ?? {};
+    const after = lapsesAt === null ? {} : { after: [lapsesAt, id] };
     return read.find({ table: reservations, index: "lapsing", equals: { resource }, ...after, limit });
   },
   /** What a purse has spent after `since`, in base units. */

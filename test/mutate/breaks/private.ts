@@ -633,8 +633,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "a refund waits while its account binds its whole share",
     file: "src/payments/private/bound-settlement.ts",
-    text: "if (!isReleased && sum > total) return null;",
-    replacement: "if (isReleased && sum > total) return null;",
+    text: "if (!isReleased && others + amount > total) return null;",
+    replacement: "if (isReleased && others + amount > total) return null;",
     tests: ["payments/private/bound-shares.test.ts"],
   },
   {
