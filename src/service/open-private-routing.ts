@@ -1,8 +1,8 @@
 /** Builds private mode from its options: the machines, their effects and their watchers. */
+import type { z } from "zod";
 import { countedDeposit } from "../payments/deposit-context.ts";
-import type { Address } from "../address.ts";
 import type { AnnounceEffect } from "../payments/notice-writes.ts";
-import type { PrivateRoutingOptions } from "./payment-service-options.ts";
+import type { paymentServiceOptions } from "./payment-service-options.ts";
 import { askedSigner, type AskPart } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -13,7 +13,7 @@ import { checkPurses } from "../payments/purses/check-purses.ts";
 import { depositAddressWorkflow } from "../payments/private/deposit-address-workflow.ts";
 import type { DepositKeys } from "../payments/secrets/deposit-keys.ts";
 import { askedPrices } from "../payments/prices/asked-prices.ts";
-import { GuardedPriceSource, type CheckedPriceBounds } from "../payments/prices/guarded-prices.ts";
+import { GuardedPriceSource } from "../payments/prices/guarded-prices.ts";
 import { PaymentEffects } from "../payments/outgoing/payment-effects.ts";
 import { paymentWorkflow } from "../payments/outgoing/payment-workflow.ts";
 import { paymentStarter, type PaymentWorkflow } from "../payments/outgoing/planned-payment.ts";
@@ -39,21 +39,7 @@ import { DepositWatch } from "../payments/private/watch-deposits.ts";
 import { StrayWatch } from "../payments/private/watch-strays.ts";
 
 /** The options with their defaults. */
-type CheckedOptions = Readonly<
-  Required<
-    Omit<
-      PrivateRoutingOptions,
-      "screen" | "treasury" | "priceBounds" | "maxSponsorSpendPerDay" | "lowBalance"
-    >
-  >
-> & {
-  readonly treasury: Address;
-  readonly screen?: ScreenAddress | undefined;
-  /** A limit in lamports. */
-  readonly maxSponsorSpendPerDay?: bigint | undefined;
-  readonly lowBalance?: bigint | undefined;
-  readonly priceBounds: CheckedPriceBounds;
-};
+type CheckedOptions = NonNullable<z.output<typeof paymentServiceOptions>["privateRouting"]>;
 
 /** Private mode as the options have it, or null when it is off. */
 export function openPrivateRouting(

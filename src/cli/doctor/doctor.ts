@@ -4,18 +4,24 @@ import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import type { Print } from "../print.ts";
 import { table } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
-import { checkChain } from "./check-chain.ts";
-import { checkClock } from "./check-clock.ts";
-import { checkDatabase } from "./check-database.ts";
-import { checkDisk, readDiskSpace } from "./check-disk.ts";
-import { checkDriver } from "./check-driver.ts";
-import { checkEgress } from "./check-egress.ts";
-import { checkEndpoints } from "./check-endpoints.ts";
-import { checkMasterSecrets } from "./check-master-secrets.ts";
-import { checkNode, neededNode } from "./check-node.ts";
-import { checkPurses } from "./check-purses.ts";
-import { checkWitnesses } from "./check-witnesses.ts";
-import { checkWork } from "./check-work.ts";
+import {
+  checkChain,
+  checkClock,
+  checkEgress,
+  checkEndpoints,
+  checkMasterSecrets,
+  checkPurses,
+  checkWitnesses,
+  checkWork,
+} from "./check-service.ts";
+import {
+  checkDatabase,
+  checkDisk,
+  readDiskSpace,
+  checkDriver,
+  checkNode,
+  neededNode,
+} from "./check-machine.ts";
 import { wrong, type Finding } from "./finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */

@@ -158,7 +158,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "lamports alone make no marker",
-    file: "src/solana/routing/marker-state.ts",
+    file: "src/solana/routing/markers.ts",
     text: 'if (program === SYSTEM_PROGRAM && data.length === 0) return "unmade";',
     replacement:
       "if (program === SYSTEM_PROGRAM && data.length === 0) return { delegate: null, lamports: BigInt(lamports) };",
