@@ -48,9 +48,11 @@ export async function standings(
   tables: readonly AnyTable[],
   { indexes }: SchemaDialect,
 ): Promise<readonly (readonly [AnyTable, TableStatus])[]> {
-  const all = read(indexes, {});
-  const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
-  const found = await all;
+  // Together, so that none is rejected while another is waited for: the process would end with it.
+  const [found, stored] = await Promise.all([
+    read(indexes, {}),
+    Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name }))),
+  ]);
   return tables.map(
     (table, at) => [table, { stored: stored[at]?.[0], found: foundOf(table, found) }] as const,
   );
