@@ -157,7 +157,9 @@ export class WatchKindLoop {
   }
 
   #warn(err: unknown, watches: number): void {
-    const { clock, log } = this.#around;
+    const { clock, log, signal } = this.#around;
+    // A look that was cut off by the stop has found nothing out about the world.
+    if (signal.aborted) return;
     const isNews = err instanceof LookTimeoutError || elapsed(clock) >= this.#warnAt;
     if (isNews) this.#warnAt = elapsed(clock) + WARN_AGAIN_MS;
     const fields = { kind: this.#kind, watches, err };

@@ -167,7 +167,7 @@ export class Worker {
         ms = outageMs > 0 ? outageMs : await this.#restMs();
       } catch (err) {
         this.#outage.missed(elapsed(clock));
-        log.error({ err }, "the storage could not be asked for work");
+        if (!signal.aborted) log.error({ err }, "the storage could not be asked for work");
       }
       if (!this.#pause.isEnded && this.#inHand.isEmpty && !this.#places.hasReserved) this.#tellQuiet();
       await this.#pause.take(ms, signal);

@@ -50,9 +50,12 @@ export async function standings(
   tables: readonly AnyTable[],
   { indexes, foundTriggers }: SchemaDialect,
 ): Promise<readonly (readonly [AnyTable, TableStatus])[]> {
-  const all = Promise.all([read(indexes, {}), read(foundTriggers, {})]);
-  const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
-  const [found, triggers] = await all;
+  // Together, so that none is rejected while another is waited for: the process would end with it.
+  const [found, triggers, stored] = await Promise.all([
+    read(indexes, {}),
+    read(foundTriggers, {}),
+    Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name }))),
+  ]);
   return tables.map(
     (table, at) => [table, { stored: stored[at]?.[0], found: foundOf(table, found), triggers }] as const,
   );
