@@ -129,12 +129,14 @@ export class TaskQueue {
    * done.
    */
   arm(task: TaskRecord, lease: ArmLease | undefined): boolean {
-    const leased = storedTask(task, lease);
-    const { firstKey } = leased;
-    const mayLease = firstKey === null || (task.kind === "message" && !this.#rows.hasAny(firstKey));
-    const row = mayLease ? leased : storedTask(task, undefined);
-    this.#rows.insert(row);
-    this.#touch(row);
+    const parked = storedTask(task, undefined);
+    const { firstKey } = parked;
+    // A key without tasks has room.
+    const isAlone = firstKey === null || !this.#rows.hasAny(firstKey);
+    const mayLease = isAlone && (firstKey === null || task.kind === "message");
+    const row = mayLease ? storedTask(task, lease) : parked;
+    this.#rows.insert(isAlone ? admitted(row) : row);
+    if (!isAlone) this.#touch(row);
     return mayLease;
   }
 

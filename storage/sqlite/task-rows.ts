@@ -65,25 +65,21 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     const next = (key: string) => connection.get(taskStatements.firstKeyAfter, { after: key });
     for (let row = next(after); row !== undefined; row = next(row.firstKey)) yield row.firstKey;
   },
-  /** Heads behind the key that a task has left, then heads before that key. */
-  *heads(firstKey, left) {
-    yield* headsBetween(connection, { firstKey, from: left, to: null });
-    if (left !== "") yield* headsBetween(connection, { firstKey, from: "", to: left });
-  },
+  heads: (firstKey, left) => heads(connection, firstKey, left),
   parked: (key, limit) => connection.all(taskStatements.parked, { key, limit }),
   dead: (limit) => connection.all(taskStatements.dead, { limit }),
   failing: (least, limit) => connection.all(taskStatements.failing, { least, limit }),
 });
 
-function* headsBetween(
-  connection: Connection,
-  { firstKey, from, to }: { readonly firstKey: string; readonly from: string; readonly to: string | null },
-): Generator<TaskRow> {
-  let after: string | null = from;
-  while (after !== null) {
-    const head: TaskRow | undefined = connection.get(taskStatements.headAfter, { firstKey, after });
-    after = head?.lastKey ?? null;
-    if (head === undefined || (to !== null && compareTexts(head.lastKey ?? "", to) > 0)) return;
-    yield head;
-  }
+/** Heads behind the key that a task has left, then heads before that key. */
+function* heads(connection: Connection, firstKey: string, left: string): Generator<TaskRow> {
+  const behind = (after: string | null): TaskRow | undefined =>
+    connection.get(taskStatements.headAfter, { firstKey, after: after ?? "" });
+  const first = behind("");
+  // Mostly nothing is parked, which one seek tells.
+  if (first === undefined) return;
+  const isBefore = ({ lastKey }: TaskRow): boolean => compareTexts(lastKey ?? "", left) <= 0;
+  let head: TaskRow | undefined = isBefore(first) ? behind(left) : first;
+  for (; head !== undefined; head = behind(head.lastKey)) yield head;
+  for (head = first; head !== undefined && isBefore(head); head = behind(head.lastKey)) yield head;
 }
