@@ -2,7 +2,9 @@
 import { compareTexts } from "../compare-texts.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { encodeRow } from "../sql/codecs.ts";
-import { taskStatements, updateTask } from "../sql/task-statements.ts";
+import { statement } from "../sql/statement.ts";
+import { IN_QUEUE, taskStatements, updateTask } from "../sql/task-statements.ts";
+import type { QueueName } from "../storage.ts";
 import type { TaskRow, TaskRows } from "../task-rows.ts";
 import type { Connection } from "./connection.ts";
 
@@ -17,6 +19,27 @@ const CHANGING = [
   ...(["holder", "visibleAt", "delayMs", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
   ...(["dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
 ];
+
+/** Tasks of a queue, of each workflow the earliest. */
+interface Due {
+  /** JSON text of a list. */
+  workflows: string;
+  until: number;
+  limit: number;
+}
+
+/** One seek for each workflow. */
+const inLine = (queue: QueueName, more = ""): string =>
+  `select tasks.* from json_each({workflows}) cross join tasks on tasks.seq in (
+    select seq from tasks where ${IN_QUEUE[queue]} and workflow = json_each.value${more} and "visibleAt" <= {until}
+    order by "visibleAt", seq limit {limit})`;
+
+/** Statements of claims. */
+export const dueStatements = {
+  steps: statement<Due, TaskRow>(inLine("steps")),
+  free: statement<Due, TaskRow>(inLine("free")),
+  limited: statement<Due & { admission: string }, TaskRow>(inLine("limited", " and admission = {admission}")),
+};
 
 export const sqliteTaskRows = (connection: Connection): TaskRows => ({
   get: (id) => connection.get(taskStatements.one, { id }),
@@ -38,10 +61,13 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
   adopt: (instance, workflow) => void connection.run(taskStatements.adopt, { instance, workflow }),
   ofInstance: (instance, limit, except) =>
     connection.all(taskStatements.ofInstance, { instance, limit, except: except ?? "" }),
-  due: ({ line, workflow, until, limit }) =>
-    line === "steps" || line === "free"
-      ? connection.all(taskStatements.due[line], { workflow, until, limit })
-      : connection.all(taskStatements.due.limited, { workflow, admission: line, until, limit }),
+  due({ line, workflows, until, limit }) {
+    if (workflows.length === 0) return [];
+    const wanted = { workflows: JSON.stringify([...new Set(workflows)]), until, limit };
+    return line === "steps" || line === "free"
+      ? connection.all(dueStatements[line], wanted)
+      : connection.all(dueStatements.limited, { ...wanted, admission: line });
+  },
   *workflows(queue) {
     const next = (after: string) => connection.get(taskStatements.workflowAfter[queue], { after });
     for (let row = next(""); row !== undefined; row = next(row.workflow)) yield row.workflow;
