@@ -16,6 +16,7 @@ import {
 } from "../../storage/sql/instance-statements.ts";
 import { withPlaces } from "../../storage/sql/statement.ts";
 import { taskStatements } from "../../storage/sql/task-statements.ts";
+import { dueStatements } from "../../storage/sqlite/task-rows.ts";
 import { engineTables } from "../../storage/engine-tables.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import {
@@ -335,10 +336,10 @@ describe("the database", () => {
     prepared.length = 0;
     await everyRead(storage);
     // The engine's own statements are all looked at, whether this test has run them or not.
-    const { due, workflowAfter, ...tasks } = taskStatements;
+    const { workflowAfter, ...tasks } = taskStatements;
     const instances = [instanceStatements, listStatements, watchStatements, leaseStatements];
     const own: readonly Readonly<Record<string, { readonly text: string }>>[] = [
-      due,
+      dueStatements,
       workflowAfter,
       tasks,
       ...instances,
