@@ -302,7 +302,7 @@ describe("the database", () => {
     const opened = await sqliteStorage(path);
     await opened.close();
     await opened.close();
-    await expect(opened.load("i")).rejects.toThrow("not open");
+    await expect(opened.load("i")).rejects.toThrow("was closed");
   });
 
   test("its tables have the columns that the descriptions of the tables have", async () => {

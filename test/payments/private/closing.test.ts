@@ -36,7 +36,6 @@ beforeAll(async () => {
 async function settled(nodes: Partial<Ledger>, closeAbove: number | null): Promise<unknown> {
   const service = world.another({ ledger: { ...world.ledger, ...nodes } });
   await service.start();
-  await service.stop();
   const plan = service.workflows
     .find(({ name }) => name === "deposit-address")
     ?.effects.get("planSettlement");
@@ -46,7 +45,9 @@ async function settled(nodes: Partial<Ledger>, closeAbove: number | null): Promi
   const fee = String(units((await world.shown(order)).fee ?? "", 6));
   const known = { fee, mayRefund: true };
   const params: SettlementParams = { ...known, closeAbove };
-  return plan(params, run);
+  const planned = plan(params, run);
+  // What has stopped asks the storage nothing any more.
+  return Promise.resolve(planned).finally(() => service.stop());
 }
 
 /** Two versions more of the payout, the newest first, which live to these heights and are so old. */
@@ -200,12 +201,12 @@ async function signedSweep(
   const sign = service.workflows.find(({ name }) => name === "payment")?.effects.get("sign");
   if (typeof sign !== "function") throw new Error("payments are signed");
   await service.start();
-  await service.stop();
   const { signal } = new AbortController();
   const run = { key: "", instance: row.id, signal, dueAt: 0, crashes: 0, failures: 0 };
   try {
     return await sign({ paymentId: row.id, attempt: 1 }, run);
   } finally {
+    await service.stop();
     await world.storage.commit([
       { writes: [{ table: "payments", id: row.id, set: { plan: writePlan(NOTHING), status: "failed" } }] },
     ]);
