@@ -7,9 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { depositAddress } from "../../machines/index.ts";
 import { sqliteStorage } from "../kit/storages.ts";
+import { assetsWith } from "../../src/payments/assets/assets.ts";
+import { depositAccounts } from "../../src/payments/private/look-at-account.ts";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import type { DepositRecord } from "../../src/payments/tables/deposits.ts";
-import { addressOf, SOL_MINT } from "../../src/address.ts";
+import { addressOf, knownAddress, SOL_MINT } from "../../src/address.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import { createEngine, startOf, type Workflow } from "../../src/engine/index.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
@@ -35,7 +37,11 @@ const ADDRESS_BYTES = 32;
 const DAY_MS = 86_400_000;
 
 /** Orders that wait for their deposit, as far as their addresses go: instances as the service itself starts them. */
-async function fill(file: string, chain: ChainProcessReady, count: number): Promise<void> {
+export async function fillAddresses(
+  file: string,
+  chain: ChainProcessReady,
+  count: number,
+): Promise<readonly string[]> {
   const storage = await sqliteStorage(file);
   const ledger = solanaLedger({ endpoints: [chain.url] });
   const { workflows } = createPaymentService({
@@ -54,8 +60,14 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
   const addresses = workflows.find(({ name }) => name === depositAddress.id);
   if (addresses === undefined) throw new Error("private mode has no chart of deposit addresses");
   const now = Date.now();
+  const assets = assetsWith({
+    USDC: knownAddress(chain.mints.USDC),
+    USDT: knownAddress(chain.mints.USDT),
+  });
+  const filled: string[] = [];
   await inParallel(count, AT_ONCE, async (index) => {
     const address = addressOf(randomBytes(ADDRESS_BYTES));
+    filled.push(address);
     const deposit: DepositRecord = {
       id: address,
       transactionId: `tx_${index}`,
@@ -67,6 +79,7 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
       waitEndedAt: null,
       heldReason: null,
       checkedTo: null,
+      accounts: depositAccounts(ledger, assets, address),
       version: 1,
       createdAt: now,
     };
@@ -90,6 +103,7 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
   });
   await ledger.close();
   await storage.close();
+  return filled;
 }
 
 /** What a process says of itself that follows everything in the file. */
@@ -108,11 +122,11 @@ export async function benchWatch(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const chain = await startChain({ slotMs: 400 });
   try {
-    await fill(join(folder, "none.db"), chain, 0);
+    await fillAddresses(join(folder, "none.db"), chain, 0);
     const none = await measure({ chain, file: join(folder, "none.db"), addresses: 0, rounds: 0 });
     for (const { size, rounds } of SIZES) {
       const file = join(folder, `${size}.db`);
-      await fill(file, chain, size);
+      await fillAddresses(file, chain, size);
       const { looks, heap, resident, heapAtMost, lost } = await measure({
         chain,
         file,

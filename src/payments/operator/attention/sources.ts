@@ -14,6 +14,7 @@ import { orphans } from "./orphans.ts";
 import type { SightingList } from "./sighting-list.ts";
 import { silentParts } from "./silent-parts.ts";
 import { stuckWatches } from "./stuck-watches.ts";
+import { crowdedWatch } from "./crowded-watch.ts";
 import { loweredNumber, suspendedEndpoints } from "./lowered-witnesses.ts";
 import { deadLetters, failingTasks } from "./troubled-tasks.ts";
 import { unprovableTransactions } from "./unprovable.ts";
@@ -30,6 +31,8 @@ export interface AttentionSourceParts {
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
+  /** Deposit addresses that the endpoints permit to be looked at in time; null without a limit. */
+  readonly permittedDeposits: () => number | null;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly sightings: SightingList;
@@ -62,6 +65,10 @@ export function attentionSources({
 }
 
 /** Sources of facts that only this process can know: listed, but not reported to the host. */
-export function sourcesOfThisProcess({ watching, clock }: AttentionSourceParts): readonly AttentionSource[] {
-  return [stuckWatches(watching, clock)];
+export function sourcesOfThisProcess({
+  watching,
+  clock,
+  permittedDeposits,
+}: AttentionSourceParts): readonly AttentionSource[] {
+  return [stuckWatches(watching, clock), crowdedWatch(watching, permittedDeposits)];
 }
