@@ -35,10 +35,10 @@ export class LookPacer {
 
   /** So many looks reach every watch, and are to do so within `roundMs`; undefined where nothing is said of it. */
   spread(looks: number, roundMs: number | undefined): void {
-    this.isSpread = roundMs !== undefined && roundMs > this.#intervalMs && looks > 1;
-    this.#gapMs = this.isSpread ? (roundMs ?? 0) / looks : 0;
-    const gapMs = Math.max(roundMs ?? 0, this.#intervalMs) / Math.max(1, looks);
-    const needed = roundMs === undefined ? 0 : Math.ceil(SLOW_LOOK_MS / Math.max(gapMs, 1));
+    const isLong = roundMs !== undefined && roundMs > this.#intervalMs;
+    this.isSpread = isLong || (roundMs !== undefined && looks > LOOKS_AT_ONCE);
+    this.#gapMs = Math.max(roundMs ?? 0, this.#intervalMs) / Math.max(1, looks);
+    const needed = roundMs === undefined ? 0 : Math.ceil(SLOW_LOOK_MS / Math.max(this.#gapMs, 1));
     this.#atOnce = Math.min(MAX_LOOKS_AT_ONCE, Math.max(LOOKS_AT_ONCE, needed));
   }
 

@@ -38,7 +38,7 @@ export interface Watcher {
   readonly batchSize?: number;
   /**
    * The time in which each of so many watches is to have its turn, in milliseconds; asked at each listing. Where it is
-   * longer than `intervalMs`, looks are spread over it evenly, with as many at once, up to 64, as that takes. Left out,
+   * longer than `intervalMs`, or takes more than four looks, they are spread over it evenly, with as many at once, up to 64, as that takes. Left out,
    * all that is due is looked at as soon as four looks at once allow.
    */
   readonly roundMs?: (watches: number) => number;

@@ -13,7 +13,7 @@ import type { WaitingFigures, WaitingSettings } from "./waiting-process.ts";
 const ADDRESSES = 50_000;
 const LATENCY_MS = 50;
 /** Null: the endpoint names no limit. At 60 a second, 500 reads take 8.3 s. */
-const RATES = [null];
+const RATES = [null, 60];
 
 /** The node, at a URL of its own. */
 async function startNode(settings: WaitingNodeSettings): Promise<{ url: string; child: ChildProcess }> {

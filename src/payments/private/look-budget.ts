@@ -49,9 +49,10 @@ export class LookBudget {
   /** The time in which each watch of a kind is to have its turn, beside the other kinds, in milliseconds. */
   roundMs({ kind, watched, batchSize, intervalMs }: NeedingKind): number {
     const { accounts } = this.#limit();
-    const lastLook = watched % batchSize;
+    const atOnce = Math.min(batchSize, accounts);
     const reads =
-      Math.floor(watched / batchSize) * Math.ceil(batchSize / accounts) + Math.ceil(lastLook / accounts);
+      Math.floor(watched / batchSize) * Math.ceil(batchSize / atOnce) +
+      Math.ceil((watched % batchSize) / atOnce);
     this.#needs.set(kind, { reads, intervalMs });
     const { fast, slow } = this.#rates();
     const isFast = intervalMs < LOOKED_AT_WITHIN_MS;
