@@ -55,6 +55,8 @@ export class WatchKindLoop {
   readonly #share: WatchShare;
   #listAt = 0;
   #isWatched = false;
+  /** Whether it is known about how many there are: the first listing may meet any number. */
+  #isListed = false;
   #isClosed = false;
   #warnAt = 0;
   /** Whether all looks are asked for at once. */
@@ -151,7 +153,7 @@ export class WatchKindLoop {
     const { storage, clock } = this.#around;
     const { isUrgent, roundMs, batchSize = DEFAULT_BATCH_SIZE } = this.#watcher;
     const urgent = isUrgent === undefined ? undefined : isUrgent.bind(this.#watcher);
-    const parts = Math.max(1, Math.ceil(this.#turns.size / LISTED_AT_ONCE));
+    const parts = this.#isListed ? Math.max(1, Math.ceil(this.#turns.size / LISTED_AT_ONCE)) : shards.length;
     const atOnce = Math.max(1, Math.ceil(shards.length / parts));
     let tookMs = 0;
     this.#turns.beginListing();
@@ -164,6 +166,7 @@ export class WatchKindLoop {
       tookMs += elapsed(clock) - began;
     }
     this.#turns.endListing();
+    this.#isListed = true;
     const { size } = this.#turns;
     this.#pacer.spread(Math.ceil(size / batchSize), roundMs?.call(this.#watcher, size));
     return tookMs;

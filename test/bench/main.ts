@@ -23,7 +23,6 @@ import { benchRetention } from "./retention.ts";
 import { benchSend } from "./send.ts";
 import { benchTarpit } from "./tarpit.ts";
 import { benchTimers } from "./timers.ts";
-import { benchWaiting } from "./waiting.ts";
 import { benchWatch } from "./watch.ts";
 
 const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
@@ -37,7 +36,6 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   payroll: benchPayroll,
   "private-costs": benchPrivateCosts,
   watch: benchWatch,
-  waiting: benchWaiting,
   landings: benchLandings,
   followed: benchFollowed,
   deliver: benchDeliver,

@@ -6,7 +6,7 @@ import bs58 from "bs58";
 import { quietNode, tokenAccount } from "./quiet-node.ts";
 
 /** What it is told, as JSON in the first argument. */
-export interface WaitingNodeSettings {
+export interface WatchedNodeSettings {
   /** The chain that answers what is asked of no watched address. */
   readonly chain: string;
   readonly latencyMs: number;
@@ -20,7 +20,7 @@ export interface PaidDemand {
   readonly units: string;
 }
 
-const { chain, latencyMs } = JSON.parse(process.argv[2] ?? "") as WaitingNodeSettings;
+const { chain, latencyMs } = JSON.parse(process.argv[2] ?? "") as WatchedNodeSettings;
 const paid = new Map<string, object>();
 const answer = quietNode(chain, paid);
 const server = createServer((request, response) => {
