@@ -108,6 +108,7 @@ function lifeOf(
     countMatters,
     countDisputes: async () => (await disputed()).length,
     silentParts: () => parts.parts.silent(),
+    permittedDeposits: parts.routing === null ? undefined : () => parts.routing?.permittedDeposits() ?? null,
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     chain: () => life.chain,
     watching: () => engine.watching(),

@@ -302,7 +302,7 @@ describe("the database", () => {
     const opened = await sqliteStorage(path);
     await opened.close();
     await opened.close();
-    await expect(opened.load("i")).rejects.toThrow("was closed");
+    await expect(opened.load("i")).rejects.toMatchObject({ name: "StorageUnusable", code: "unavailable" });
   });
 
   test("its tables have the columns that the descriptions of the tables have", async () => {

@@ -7,6 +7,20 @@ const STOPPING = ["engine/stopping.test.ts"];
 
 export const ENGINE_BREAKS: readonly Break[] = [
   {
+    property: "half of the looks stay with the watches unseen for longest",
+    file: "src/engine/watch-queue.ts",
+    text: "this.#isUrgentNext = !this.#isUrgentNext;",
+    replacement: "this.#isUrgentNext = true;",
+    tests: ["payments/private/look-budget.test.ts"],
+  },
+  {
+    property: "looks are spread over the round",
+    file: "src/engine/look-pacer.ts",
+    text: "isHurried || !this.isSpread ? 0 : ",
+    replacement: "this.#isWaiting ? 0 : 0 * ",
+    tests: ["payments/private/look-budget.test.ts"],
+  },
+  {
     property: "what goes on after a stop asks the storage nothing",
     file: "src/engine/storage-gate.ts",
     text: "if (this.#isShut && now.host === 0) ",

@@ -34,7 +34,10 @@ beforeAll(async () => {
 
 /** Plans the next step of the address, whose payout has landed, with nodes that tell these heights. */
 async function settled(nodes: Partial<Ledger>, closeAbove: number | null): Promise<unknown> {
-  const service = world.another({ ledger: { ...world.ledger, ...nodes } });
+  await using service = world.another({
+    storage: idle(world.storage),
+    ledger: { ...world.ledger, ...nodes },
+  });
   await service.start();
   const plan = service.workflows
     .find(({ name }) => name === "deposit-address")
@@ -45,9 +48,12 @@ async function settled(nodes: Partial<Ledger>, closeAbove: number | null): Promi
   const fee = String(units((await world.shown(order)).fee ?? "", 6));
   const known = { fee, mayRefund: true };
   const params: SettlementParams = { ...known, closeAbove };
-  const planned = plan(params, run);
-  // What has stopped asks the storage nothing any more.
-  return Promise.resolve(planned).finally(() => service.stop());
+  return await plan(params, run);
+}
+
+/** A storage in which a service that runs finds nothing to do. */
+function idle(storage: PaymentStorage): PaymentStorage {
+  return { ...storage, claim: async () => [], watches: async () => [] };
 }
 
 /** Two versions more of the payout, the newest first, which live to these heights and are so old. */
@@ -197,7 +203,10 @@ async function signedSweep(
       };
     },
   };
-  const service = world.another({ storage, ledger: { ...world.ledger, ...nodes } });
+  await using service = world.another({
+    storage: idle(storage),
+    ledger: { ...world.ledger, ...nodes },
+  });
   const sign = service.workflows.find(({ name }) => name === "payment")?.effects.get("sign");
   if (typeof sign !== "function") throw new Error("payments are signed");
   await service.start();
@@ -206,7 +215,6 @@ async function signedSweep(
   try {
     return await sign({ paymentId: row.id, attempt: 1 }, run);
   } finally {
-    await service.stop();
     await world.storage.commit([
       { writes: [{ table: "payments", id: row.id, set: { plan: writePlan(NOTHING), status: "failed" } }] },
     ]);
