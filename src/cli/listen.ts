@@ -8,7 +8,7 @@ import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
 import { systemClock } from "../runtime.ts";
 import { ForwardHandler } from "./forward-webhook.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
-import type { Print } from "./print.ts";
+import type { Print } from "./command.ts";
 import { createClient, type PaymentClient } from "../client/create-client.ts";
 import { NoAnswer } from "../client/no-answer.ts";
 import { setupIn } from "./dev-data.ts";

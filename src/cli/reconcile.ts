@@ -5,7 +5,7 @@ import type { PurseReconciliation } from "../payments/reconcile/purses.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { WalletReconciliation, WalletFinding } from "../payments/reconcile/wallet.ts";
 import type { OperatorService } from "./open-service.ts";
-import type { Print } from "./print.ts";
+import type { Print } from "./command.ts";
 
 /** Prints the findings, and resolves with whether all findings are explained. */
 export async function reconcile(

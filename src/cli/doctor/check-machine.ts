@@ -1,12 +1,11 @@
-/** Checks this machine and a database file: Node, the SQLite driver, the file, and the room beside it. */
+/** Checks this machine: Node, the SQLite driver, and the room on the disk of a database. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stat, statfs } from "node:fs/promises";
 import { fine, wrong, type Finding, warning } from "./finding.ts";
-import { loadDriver, type SqliteDatabase } from "../../../storage/sqlite/driver.ts";
+import { loadDriver } from "../../../storage/sqlite/driver.ts";
 import { explained } from "../../../storage/sqlite/explain.ts";
-import { StorageUnusable, type StorageUnusableCode } from "../../../storage/storage-unusable.ts";
-import { openReadOnly } from "../../../storage/sqlite/open-read-only.ts";
+import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 
 /** `version` without the `v`; `range` as in package.json: the least version that fits. */
 export function checkNode(version: string, range: string): Finding {
@@ -56,55 +55,6 @@ export async function checkDriver(isNeeded: boolean): Promise<Finding> {
     const complain = isMissing && !isNeeded ? warning : wrong;
     return complain("sqlite driver", { found: "better-sqlite3 does not load", todo });
   }
-}
-
-const SCHEMA_CODES: ReadonlySet<StorageUnusableCode> = new Set(["newer_schema", "old_schema"]);
-
-/** One finding when the database does not open, else one for each check. */
-export async function checkDatabase(file: string): Promise<readonly Finding[]> {
-  try {
-    const { handle, close } = await openReadOnly(file);
-    try {
-      return [
-        fine("database", `${file} opens and is paystate's`),
-        fine("schema", "is one that this version works with"),
-        checkIntegrity(handle),
-        checkLog(handle),
-      ];
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    if (!(error instanceof StorageUnusable)) throw error;
-    const { code, message } = error;
-    if (SCHEMA_CODES.has(code)) {
-      const opened = fine("database", `${file} opens and is paystate's`);
-      return [opened, wrong("schema", { found: "is not that of this version", todo: message })];
-    }
-    return [wrong("database", { found: `${file} cannot be used`, todo: message })];
-  }
-}
-
-/** Every page, but not whether indexes and rows agree, which takes much longer. */
-function checkIntegrity(handle: SqliteDatabase): Finding {
-  const rows = handle.pragma("quick_check(1)") as readonly { readonly quick_check: string }[];
-  const said = rows[0]?.quick_check ?? "no answer";
-  if (said === "ok") return fine("integrity", "SQLite's quick check finds nothing");
-  return wrong("integrity", {
-    found: `the file is damaged: ${said}`,
-    todo: "stop the service, keep the file, restore a backup, then run `paystate reconcile`",
-  });
-}
-
-/** The service sets the mode at each start, so a different mode was set by another program. */
-function checkLog(handle: SqliteDatabase): Finding {
-  const [row] = handle.pragma("journal_mode") as readonly { readonly journal_mode: string }[];
-  const mode = row?.journal_mode ?? "unknown";
-  if (mode === "wal") return fine("write-ahead log", "is on");
-  return warning("write-ahead log", {
-    found: `the journal mode is ${mode}`,
-    todo: "start the service: it turns the write-ahead log on; if it stays off, is the disk a network share?",
-  });
 }
 
 const MIB = 1024 * 1024;

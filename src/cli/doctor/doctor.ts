@@ -1,9 +1,8 @@
 /** `paystate doctor`: what this machine, a database file and a service look like, a line for each check. */
 import { openService, type OperatorService, type ServiceOptions } from "../open-service.ts";
 import { databaseFile, type DatabaseOptions } from "../open-database.ts";
-import type { Print } from "../print.ts";
+import { type Print, UsageError } from "../command.ts";
 import { table } from "../table.ts";
-import { UsageError } from "../usage-error.ts";
 import {
   checkChain,
   checkClock,
@@ -14,14 +13,8 @@ import {
   checkWitnesses,
   checkWork,
 } from "./check-service.ts";
-import {
-  checkDatabase,
-  checkDisk,
-  readDiskSpace,
-  checkDriver,
-  checkNode,
-  neededNode,
-} from "./check-machine.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkDisk, readDiskSpace, checkDriver, checkNode, neededNode } from "./check-machine.ts";
 import { wrong, type Finding } from "./finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */

@@ -6,9 +6,8 @@ import { systemClock } from "../../runtime.ts";
 import type { EngineStorage } from "../../../storage/storage.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
-import type { Command, Print } from "../print.ts";
-import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
-import { UsageError } from "../usage-error.ts";
+import { type Command, type Print, UsageError } from "../command.ts";
+import { noArgument, oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
 import { historyPage, instancePage, instancesPage, overdueOf, troublesOf } from "./pages.ts";
 import { plainJson } from "./plain-json.ts";
 import {
@@ -56,7 +55,7 @@ const ps: Command = async (args, print) => {
     watch: { type: "boolean", default: false },
   });
   if (values.watch && values.json) throw new UsageError("ps --watch prints for people: leave out --json");
-  if (positionals[0] !== undefined) throw new UsageError(`ps takes no argument "${positionals[0]}"`);
+  noArgument("ps", positionals);
   const { status = values.failing ? "all" : "active", workflow, state, after } = values;
   oneOf("--status", status, STATUSES);
   const query: InstanceQuery = {

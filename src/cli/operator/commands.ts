@@ -1,18 +1,10 @@
 /** The operator's commands by their names: each reads its arguments, calls `service.operator`, and prints the answer. */
-import type { Command } from "../print.ts";
+import { type Command, UsageError } from "../command.ts";
 import { limits, pause, paused, restore, resume, suspend } from "./admit.ts";
 import { approve, attention, resolve, recover, release, settle } from "./decide.ts";
-import { readArguments, wholeNumber } from "../read-arguments.ts";
+import { noArgument, readArguments, wholeNumber } from "../read-arguments.ts";
 import { auditPage } from "./pages.ts";
-import {
-  noArgument,
-  SERVICE_OPTIONS,
-  shown,
-  withOperator,
-  ACTING_OPTIONS,
-  actedBy,
-} from "./with-operator.ts";
-import { UsageError } from "../usage-error.ts";
+import { SERVICE_OPTIONS, shown, withOperator, ACTING_OPTIONS, actedBy } from "./with-operator.ts";
 
 const LIMITS = { least: 1, most: 1_000 };
 

@@ -1,8 +1,7 @@
 /** The operator's decisions on matters, deposit addresses and transactions, and where recovered money goes. */
 import type { ResolveCommand } from "../../payments/operator/resolve/command.ts";
-import type { Command } from "../print.ts";
-import { oneOf, readArguments } from "../read-arguments.ts";
-import { UsageError } from "../usage-error.ts";
+import { type Command, UsageError } from "../command.ts";
+import { noArgument, oneOf, onlyArgument, readArguments } from "../read-arguments.ts";
 import {
   attentionPage,
   resolutionPage,
@@ -12,15 +11,7 @@ import {
   settledPaymentPage,
   recoveryPage,
 } from "./pages.ts";
-import {
-  ACTING_OPTIONS,
-  actedBy,
-  noArgument,
-  onlyArgument,
-  SERVICE_OPTIONS,
-  shown,
-  withOperator,
-} from "./with-operator.ts";
+import { ACTING_OPTIONS, actedBy, SERVICE_OPTIONS, shown, withOperator } from "./with-operator.ts";
 import type { ActContext } from "../../payments/act-context.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { readRecoveryFile } from "../../payments/operator/recovery/journal-file.ts";

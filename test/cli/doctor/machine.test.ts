@@ -3,8 +3,8 @@ import { copyFile, mkdir, open, readdir, readFile, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
+import { checkDatabase } from "../../../src/cli/doctor/check-database.ts";
 import {
-  checkDatabase,
   checkDisk,
   readDiskSpace,
   checkDriver,

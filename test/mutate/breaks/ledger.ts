@@ -222,7 +222,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "a priority fee is bounded against what nodes answer",
-    file: "src/solana/routing/unit-price.ts",
+    file: "src/solana/routing/build-transaction.ts",
     text: "price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE",
     replacement: "price",
     tests: ["solana/routing/unit-price.test.ts"],
@@ -264,7 +264,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "one endpoint that tells a high price makes no payment dearer",
-    file: "src/solana/routing/unit-price.ts",
+    file: "src/solana/routing/build-transaction.ts",
     text: "Math.min(...told.map(quartileOf))",
     replacement: "Math.max(...told.map(quartileOf))",
     tests: ["solana/routing/unit-price.test.ts"],

@@ -6,7 +6,7 @@ import { isoTime } from "../../iso-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 import { accountOfGate, type Direction, type IntakeRules, type Limit } from "../../intake/rules.ts";
 
 /** The wanted limits. Amounts are decimal strings in whole units of the asset. */

@@ -9,7 +9,7 @@ import type { LoweredWitnessRule } from "../../intake/rules.ts";
 import { storageTime } from "../../storage-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateParts } from "./gate-parts.ts";
+import type { GateParts } from "./gate-rule-storage.ts";
 
 /** The lowered number of witnesses, and its duration. */
 export interface LowerWitnessesRequest {

@@ -4,7 +4,7 @@ import { isoTime } from "../../iso-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 import { accountOfGate, type Pause, type PauseScope } from "../../intake/rules.ts";
 
 /** Scope of a pause: transactions that match every given field; without fields, all transactions. */

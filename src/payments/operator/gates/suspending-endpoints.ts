@@ -8,7 +8,7 @@ import type { PaymentStorage } from "../../payment-storage.ts";
 import { storageTime } from "../../storage-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateParts } from "./gate-parts.ts";
+import type { GateParts } from "./gate-rule-storage.ts";
 
 /** The endpoint to suspend, and the duration. */
 export interface SuspendEndpointRequest {

@@ -3,7 +3,7 @@ import { isoTime } from "../../iso-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, type GateParts } from "./gate-parts.ts";
+import { accountIdField, type GateParts } from "./gate-rule-storage.ts";
 import { accountOfGate } from "../../intake/rules.ts";
 
 /** A suspended account. */

@@ -1,9 +1,9 @@
-/** GET /v1/account. */
+/** The endpoint of the account behind a key. */
 import { z } from "zod";
-import type { AccountBody } from "../../../payments/accounts/read-account.ts";
-import { endpoint, fresh } from "../../contract/endpoint.ts";
-import { named } from "../../contract/named-schema.ts";
-import { text } from "../../contract/small-schemas.ts";
+import type { AccountBody } from "../../payments/accounts/read-account.ts";
+import { endpoint, fresh } from "../contract/endpoint.ts";
+import { named } from "../contract/named-schema.ts";
+import { text } from "../contract/small-schemas.ts";
 
 const limit = named(
   "Limit",
@@ -27,6 +27,7 @@ const account = named(
   }),
 ) satisfies z.ZodType<AccountBody>;
 
+/** GET /v1/account. */
 export const getAccount = endpoint({
   method: "GET",
   path: "/v1/account",

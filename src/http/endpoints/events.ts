@@ -1,11 +1,13 @@
-/** Events as webhooks get them, and the list of them. */
+/** Endpoints of events, as webhooks get them: all, and those of one transaction. */
 import { z } from "zod";
-import type { EventBody } from "../../../payments/webhooks/list-events.ts";
-import type { Page } from "../../../payments/page.ts";
-import { sampleNotice } from "../../../payments/webhooks/sample-notice.ts";
-import { EVENT_ID, SETTLED_AT, SETTLED_SECONDS, TRANSACTION_ID } from "../../contract/examples.ts";
-import { named } from "../../contract/named-schema.ts";
-import { amount, pageOf, text, time } from "../../contract/small-schemas.ts";
+import type { EventBody } from "../../payments/webhooks/list-events.ts";
+import type { Page } from "../../payments/page.ts";
+import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
+import { EVENT_ID, SETTLED_AT, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
+import { named } from "../contract/named-schema.ts";
+import { amount, pageOf, text, time } from "../contract/small-schemas.ts";
+import { eventsQuery } from "../../payments/requests.ts";
+import { endpoint, fresh } from "../contract/endpoint.ts";
 
 const EVENTS = [
   "transaction.pending",
@@ -58,13 +60,13 @@ const event = named(
 ) satisfies z.ZodType<EventBody>;
 
 /** A page of events. */
-export const events = named("EventPage", pageOf(event)) satisfies z.ZodType<Page<EventBody>>;
+const events = named("EventPage", pageOf(event)) satisfies z.ZodType<Page<EventBody>>;
 
 /** An example of `transaction.completed`. */
 const EXAMPLE_NOTICE = sampleNotice("transaction.completed", TRANSACTION_ID, SETTLED_SECONDS * 1_000);
 
 /** A page with one event. */
-export const EXAMPLE_EVENTS = {
+const EXAMPLE_EVENTS = {
   data: [
     {
       eventId: EVENT_ID,
@@ -76,3 +78,36 @@ export const EXAMPLE_EVENTS = {
   ],
   hasMore: false,
 };
+
+/** GET /v1/events. */
+export const listEvents = endpoint({
+  method: "GET",
+  path: "/v1/events",
+  operationId: "listEvents",
+  tag: "Events",
+  scope: "transactions:read",
+  limit: "reads",
+  summary: "What webhooks were told, newest first.",
+  description:
+    "For owners who lost deliveries. The list grows at its new end only: read with `order=asc` and `startingAfter` the last id, nothing is missed.",
+  query: eventsQuery,
+  answer: { status: 200, schema: events, examples: { page: EXAMPLE_EVENTS } },
+  errors: [],
+  serve: async ({ service, caller, query }) => fresh(await service.events(caller, query)),
+});
+
+/** GET /v1/transactions/{transactionId}/events. */
+export const listTransactionEvents = endpoint({
+  method: "GET",
+  path: "/v1/transactions/{transactionId}/events",
+  operationId: "listTransactionEvents",
+  tag: "Events",
+  scope: "transactions:read",
+  limit: "reads",
+  summary: "What webhooks were told of a transaction, newest first.",
+  query: eventsQuery,
+  answer: { status: 200, schema: events, examples: { page: EXAMPLE_EVENTS } },
+  errors: ["TRANSACTION_NOT_FOUND"],
+  serve: async ({ service, caller, path: { transactionId }, query }) =>
+    fresh(await service.transactionEvents(caller, transactionId, query)),
+});
