@@ -193,8 +193,8 @@ export interface ClaimedTask extends TaskRecord {
 }
 
 /**
- * A lease taken in the commit that arms the task, with the token 1. Of tasks with limits only a message gets it, where no
- * other of its key is still to be done: see `parked` of the result.
+ * A lease taken in the commit that arms the task, with the token 1. A task with limits gets it where no other of its first
+ * key is still to be done: see `parked` of the result.
  */
 export interface ArmLease {
   readonly holder: string;

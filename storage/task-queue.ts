@@ -124,20 +124,15 @@ export class TaskQueue {
     this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
   }
 
-  /**
-   * False where its lease is not given: of tasks with limits only a message gets it, where no other of its key is still to be
-   * done.
-   */
+  /** False where its lease is not given, since others of its first key are still to be done. */
   arm(task: TaskRecord, lease: ArmLease | undefined): boolean {
-    const parked = storedTask(task, undefined);
-    const { firstKey } = parked;
+    const firstKey = task.limits[0]?.key;
     // A key without tasks has room.
-    const isAlone = firstKey === null || !this.#rows.hasAny(firstKey);
-    const mayLease = isAlone && (firstKey === null || task.kind === "message");
-    const row = mayLease ? storedTask(task, lease) : parked;
+    const isAlone = firstKey === undefined || !this.#rows.hasAny(firstKey);
+    const row = storedTask(task, isAlone ? lease : undefined);
     this.#rows.insert(isAlone ? admitted(row) : row);
     if (!isAlone) this.#touch(row);
-    return mayLease;
+    return isAlone;
   }
 
   /** Admits what has room now, under each first key in which a task has come or gone. */

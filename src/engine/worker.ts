@@ -107,8 +107,7 @@ export class Worker {
   }
 
   /**
-   * Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its place
-   * to a due task.
+   * Keeps places for as many due tasks as this process takes at once; the task `ending` leaves its place to a due task.
    */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
