@@ -1,7 +1,7 @@
 /** What goes through everything: its rate, which has to be the same beside any number of orders. */
 import { rmSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { checkDatabase } from "../../src/cli/doctor/check-machine.ts";
+import { checkDatabase } from "../../src/cli/doctor/check-database.ts";
 import { backupSqlite } from "../../storage/sqlite.ts";
 import { timed, type Report } from "./figures.ts";
 import type { Opened } from "./scale-operations.ts";
