@@ -142,7 +142,7 @@ describe("locks", () => {
       expect(await storage.load("i")).toBeNull();
       await storage.close();
     }
-    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(5);
+    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(6);
     other.close();
   });
 

@@ -10,6 +10,7 @@ import { stamps } from "./0002-stamps.ts";
 import { leases } from "./0003-leases.ts";
 import { limits } from "./0004-limits.ts";
 import { delays } from "./0005-delays.ts";
+import { fullPages } from "./0006-full-pages.ts";
 import type { SchemaDialect } from "./dialect.ts";
 import { assertNeeds } from "./needs.ts";
 
@@ -19,6 +20,7 @@ const migrations = {
   "0003-leases": leases,
   "0004-limits": limits,
   "0005-delays": delays,
+  "0006-full-pages-beside-0005": fullPages,
 };
 
 /** The migration of databases with the tables of payments beside those of the engine, none of which was released. */
