@@ -14,7 +14,12 @@ import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import type { StatementReader } from "./sql/statement.ts";
 import { TaskQueue } from "./task-queue.ts";
 
-export { backupSqlite, type SqliteBackup } from "./sqlite/backup.ts";
+export {
+  backupSqlite,
+  type SqliteBackup,
+  type SqliteBackupOptions,
+  type SqliteBackupProgress,
+} from "./sqlite/backup.ts";
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 

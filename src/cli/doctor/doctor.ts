@@ -2,6 +2,7 @@
 import { openService, type OperatorService, type ServiceOptions } from "../open-service.ts";
 import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import type { Print } from "../print.ts";
+import { ProgressBar } from "../progress-bar.ts";
 import { table } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 import { checkChain } from "./check-chain.ts";
@@ -14,6 +15,7 @@ import { checkEndpoints } from "./check-endpoints.ts";
 import { checkMasterSecrets } from "./check-master-secrets.ts";
 import { checkNode, neededNode } from "./check-node.ts";
 import { checkPurses } from "./check-purses.ts";
+import { checkPages, checkSamples } from "./check-samples.ts";
 import { checkWitnesses } from "./check-witnesses.ts";
 import { checkWork } from "./check-work.ts";
 import { wrong, type Finding } from "./finding.ts";
@@ -21,6 +23,8 @@ import { wrong, type Finding } from "./finding.ts";
 /** Options of the doctor: the database, the service, and the format of the answer. */
 interface DoctorOptions extends DatabaseOptions, ServiceOptions {
   readonly json: boolean;
+  /** Reads each page of the database, and not samples. */
+  readonly full: boolean;
 }
 
 /** Prints a line for each check, and resolves with whether none is wrong. */
@@ -54,8 +58,18 @@ async function examineFile(wanted: DoctorOptions): Promise<readonly Finding[]> {
       wanted,
       "name your service with --service, and its database is asked through it",
     );
-    return [...(await checkDatabase(file)), checkDisk(await readDiskSpace(file))];
+    return [...(await checkDatabase(file, integrityOf(wanted))), checkDisk(await readDiskSpace(file))];
   });
+}
+
+function integrityOf({ full }: DoctorOptions): Parameters<typeof checkDatabase>[1] {
+  if (!full) return checkSamples;
+  const bar = new ProgressBar(process.stdout);
+  return (handle) => {
+    const finding = checkPages(handle, (done, tables) => bar.show("of the tables", done / tables));
+    bar.clear();
+    return finding;
+  };
 }
 
 async function examineService(place: ServiceOptions): Promise<readonly Finding[]> {
