@@ -13,6 +13,7 @@ import { listTransactions } from "../payments/transactions/list-transactions.ts"
 import { showTransaction } from "../payments/transactions/show-transaction.ts";
 import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
 import { listEvents, listTransactionEvents } from "../payments/webhooks/list-events.ts";
+import { recallingStorage } from "../payments/webhooks/recalling-storage.ts";
 import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
 import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
@@ -131,14 +132,14 @@ function lifeOf(
 
 /** The view and acts of an inspector. */
 function inspectedOf(
-  { context, engine, workflows, chain, calls }: ServiceParts,
+  { context, engine, workflows, webhooks, chain, calls }: ServiceParts,
   service: ServiceActsParts["service"] & HealthSource,
 ): InspectedService {
   const { storage, assets, clock } = context;
   const recent = new HealthCache(service, clock);
   return {
     workflows,
-    storage,
+    storage: recallingStorage(storage, webhooks.deliveries),
     isProduction: () => chain.keyEnvironments.includes("live"),
     onCommit: (listener) => engine.subscribe(listener),
     acting: new ServiceActs({ ...context, engine, service, workflows }),

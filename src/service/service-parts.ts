@@ -222,6 +222,7 @@ function retentionOf(
     archive: archive ?? null,
     archiveDeadlineMs,
     ownAddresses: ownAddresses(charts),
+    deliveries: charts.webhooks.deliveries,
   });
 }
 

@@ -43,6 +43,9 @@ export const valueName = {
   after: (field: string): string => `after ${field}`,
 };
 
+/** The name of a field's value in one of several rows. */
+const ofRow = (field: string, at: number): string => `${field} ${at}`;
+
 export const valueOf = (name: string): string => `{${name}}`;
 
 /**
@@ -197,6 +200,28 @@ export class GivenTable {
     const values = encodeRow(table, record as object);
     const bound = { statement: { text }, values };
     return { bound, rows: 1, ...(atMost && { room: this.#room(values, atMost) }) };
+  }
+
+  /**
+   * Inserts these rows, and answers the keys of those that could be: the others were refused.
+   * @throws TypeError when a row is wrong for the table.
+   */
+  insertAll(records: readonly object[]): BoundStatement<AnyRow> {
+    const { table } = this;
+    const columns = columnsOf(table);
+    const text = this.#once(`insert ${records.length}`, () => {
+      const rows = records.map(
+        (_, at) => `(${columns.map((column) => valueOf(ofRow(column, at))).join(", ")})`,
+      );
+      const into = `insert into ${quoted(table.name)} (${listed(columns)}) values ${rows.join(", ")}`;
+      return `${into} on conflict do nothing returning ${quoted(table.key)}`;
+    });
+    const values: Record<string, SqlValue> = {};
+    for (const [at, record] of records.entries()) {
+      const encoded = Object.entries(encodeRow(table, record));
+      for (const [column, value] of encoded) values[ofRow(column, at)] = value;
+    }
+    return { statement: { text }, values };
   }
 
   #room(row: AnyRow, atMost: GroupLimit): GroupLimitCheck {

@@ -109,6 +109,7 @@ export function installing(
     ...totals.before,
     ...new Set(dropped.map((index) => `drop index if exists ${quoted(index.name)}`)),
     ...altered,
+    ...(plan === "keep" ? [] : settling(table, dialect)),
     ...made.map((index) => creating(index, quoted(name))),
     ...totals.after,
   ];
@@ -138,8 +139,11 @@ export function nextBuild(
 export function creation(table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, columns, key } = table;
   const indexes = indexesOf(table, dialect).map((index) => creating(index, quoted(name)));
-  return [dialect.sequencedTable(name, { columns, key: [key] }), ...indexes];
+  return [dialect.sequencedTable(name, { columns, key: [key] }), ...settling(table, dialect), ...indexes];
 }
+
+const settling = ({ name, settled }: AnyTable, dialect: SchemaDialect): readonly string[] =>
+  settled ? dialect.settled(name) : [];
 
 /** The changes of a migration to the columns. */
 function altering(

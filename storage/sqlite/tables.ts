@@ -5,7 +5,7 @@ import { totalIn } from "../sql/group-totals.ts";
 import { foundOf, installedStatements, installing, type TableStatus } from "../sql/install-statements.ts";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import type { StatementReader } from "../sql/statement.ts";
-import type { AnyWrite } from "../storage.ts";
+import type { AnyInsert, AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { Connection } from "./connection.ts";
 import { isTaken } from "./explain.ts";
@@ -56,6 +56,62 @@ export function isWritten(connection: Connection, given: GivenTables, write: Any
     return connection.run(statement, values) === rows;
   } catch (error) {
     if (isTaken(error)) return false;
+    throw error;
+  }
+}
+
+/** SQLite takes 32,766 values a statement. */
+const MAX_VALUES = 32_000;
+const MAX_ROWS = 256;
+
+/**
+ * Within a commit: the place of the first insert that is refused, or -1. A statement inserts 256 rows, 128, 64 and so on,
+ * so that there are few to be prepared.
+ */
+export function firstRefused(
+  connection: Connection,
+  given: GivenTables,
+  inserts: readonly AnyInsert[],
+): number {
+  const [first] = inserts;
+  if (first === undefined) return -1;
+  const columns = Object.keys(given.of(first.table).table.columns).length;
+  for (let at = 0; at < inserts.length;) {
+    const rows = inserts.slice(at, at + rowsAtOnce(inserts.length - at, columns));
+    const refused =
+      rows.length === 1 ? refusedAlone(connection, given, rows) : refusedOf(connection, given, rows);
+    if (refused !== -1) return at + refused;
+    at += rows.length;
+  }
+  return -1;
+}
+
+function rowsAtOnce(left: number, columns: number): number {
+  const most = Math.min(left, MAX_ROWS, Math.max(1, Math.floor(MAX_VALUES / columns)));
+  return 2 ** Math.floor(Math.log2(most));
+}
+
+const refusedAlone = (connection: Connection, given: GivenTables, inserts: readonly AnyInsert[]): number =>
+  inserts.findIndex((insert) => !isWritten(connection, given, insert));
+
+function refusedOf(connection: Connection, given: GivenTables, inserts: readonly AnyInsert[]): number {
+  const [first] = inserts;
+  if (first === undefined) return -1;
+  const table = given.of(first.table);
+  const { key } = table.table;
+  const records = inserts.map(({ insert }) => insert as Readonly<Record<string, unknown>>);
+  // Of two rows with one key it could not be told which one is there.
+  if (new Set(records.map((record) => record[key])).size < records.length) {
+    return refusedAlone(connection, given, inserts);
+  }
+  const { statement, values } = table.insertAll(records);
+  try {
+    const written = new Set(connection.all(statement, values).map((row) => row[key]));
+    return written.size === records.length
+      ? -1
+      : records.findIndex((record) => !written.has(record[key] as string));
+  } catch (error) {
+    if (isTaken(error)) return refusedAlone(connection, given, inserts);
     throw error;
   }
 }

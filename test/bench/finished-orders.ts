@@ -9,6 +9,7 @@ import { fieldsOf, type Field } from "../../storage/row.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { ranTasks } from "../../src/engine/ran-tasks.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
+import { passed } from "../payments/retention/passing.ts";
 import { webhookWorld, type WebhookWorld } from "../payments/webhooks/webhook-world.ts";
 
 /** A stored value, as SQLite has it. */
@@ -50,6 +51,7 @@ const CANCELLED_EVERY = 10;
 const BROADCAST_DELAY_MS = 2_000;
 const SLOTS_UNTIL_BYTES_EXPIRE = 300;
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const FUNDS = { lamports: 1_000_000_000n, usdc: 50_000_000n };
 
 /** Wallet sends of an account with one webhook, all of them over; one is cancelled, and some have a reference. */
@@ -64,6 +66,10 @@ export async function finishedOrders(): Promise<FinishedOrders> {
     // Until then the chain might still take what was cancelled.
     world.fixture.chain.advance(SLOTS_UNTIL_BYTES_EXPIRE);
     await world.fixture.pass(MINUTE_MS);
+    // What is let go by default is gone.
+    world.fixture.clock.advance(2 * HOUR_MS);
+    const { service, clock } = world.fixture;
+    await passed(clock, async () => (await service.health()).retention?.lastPassAt);
     return readOrders(join(world.folder, "payments.db"), ids, world.caller.accountId);
   } finally {
     await world.close();

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkDatabase } from "../../src/cli/doctor/check-database.ts";
+import { checkPages, checkSamples } from "../../src/cli/doctor/check-samples.ts";
 import { backupSqlite } from "../../storage/sqlite.ts";
 import { timed, type Report } from "./figures.ts";
 import type { Opened } from "./scale-operations.ts";
@@ -24,7 +25,8 @@ export async function passesThroughAll(report: Report, opened: Opened): Promise<
     const copy = `${file}.copy`;
     await told("backup", () => backupSqlite(file, copy));
     rmSync(copy);
-    await told("doctor --full", () => checkDatabase(file));
+    await told("doctor --full", () => checkDatabase(file, (handle) => checkPages(handle, () => {})));
+    await told("doctor", () => checkDatabase(file, checkSamples));
   }
   await told("reconcile", () => world.fixture.service.reconcile());
   const { seconds, result } = await timed(() => removeOld(opened));

@@ -143,7 +143,7 @@ describe("locks", () => {
       expect(await storage.load("i")).toBeNull();
       await storage.close();
     }
-    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(6);
+    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(7);
     other.close();
   });
 

@@ -206,7 +206,7 @@ function wasThere({ createdAt }: WebhookRecord, notice: NoticeRecord): boolean {
 }
 
 /** Notices in the order of the contract; two of one commit share their time. */
-function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
+export function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
   const rank = ({ event }: NoticeRecord): number => NOTICE_EVENTS.indexOf(event as NoticeEvent);
   return notices.toSorted((one, other) => rank(one) - rank(other));
 }

@@ -48,6 +48,8 @@ export interface SchemaDialect extends TriggerDialect {
   readonly table: (name: string, parts: TableParts) => string;
   /** Creates one with a column `seq` that grows with every row, and a unique key. */
   readonly sequencedTable: (name: string, parts: TableParts) => string;
+  /** Leaves no room for changed rows in the pages that a table fills from now on. */
+  readonly settled: (name: string) => readonly string[];
   /** Makes a table anew, out of its own rows or others; its indexes are gone. */
   readonly remade: (name: string, parts: RemadeTable) => readonly string[];
   /** Sixteen digits that nobody can guess. */
@@ -114,6 +116,7 @@ export const sqliteSchema: SchemaDialect = {
   sequencedTable: (name, { columns, key }) =>
     `create table ${quoted(name)} (${columnsIn(columns, sqliteTypes)}, seq integer primary key,
       ${constraint(`${name}_key`, "unique", key)}) strict`,
+  settled: () => [],
   remade: (name, parts) => remade(sqliteSchema, name, parts),
   chance: "lower(hex(randomblob(8)))",
   parentOf: (snapshot) =>
@@ -166,6 +169,7 @@ export const postgresSchema: SchemaDialect = {
   sequencedTable: (name, { columns, key }) =>
     `create table ${quoted(name)} (${columnsIn(columns, postgresTypes)}, seq bigint generated always as identity,
       ${constraint(`_${name}_seq`, "primary key", ["seq"])}, ${constraint(`_${name}_key`, "unique", key)}) ${KEPT_SMALL}`,
+  settled: (name) => [`alter table ${quoted(name)} set (fillfactor = 100)`],
   remade: (name, parts) => [
     ...remade(postgresSchema, name, parts),
     // The names of indexes belong to the schema.

@@ -224,25 +224,28 @@ const reads: readonly StorageContractCase[] = [
     await put(storage, { writes: [notice("n", 4), { table: "notices", id: "z", set: { body: "{}" } }] });
     assert.deepEqual(ids(await storage.notices("transaction")), ["z", "m", "a", "n"]);
   }),
-  promise("deliveries come oldest first, their attempts by number", async ({ storage }) => {
-    const delivery = (id: string, createdAt: number): PaymentWrite => ({
-      table: "deliveries",
-      insert: { ...fullRows.deliveries, id, createdAt },
-    });
-    const attempt = (number: number): PaymentWrite => ({
-      table: "deliveryAttempts",
-      insert: { ...fullRows.deliveryAttempts, id: `delivery:${number}`, number },
-    });
-    await put(storage, {
-      writes: [delivery("b", 2), delivery("c", 1), delivery("a", 2), ...[10, 2, 1].map(attempt)],
-    });
-    assert.deepEqual(ids(await storage.deliveries("transaction")), ["c", "a", "b"]);
-    assert.deepEqual(ids(await storage.deliveryAttempts("delivery")), [
-      "delivery:1",
-      "delivery:2",
-      "delivery:10",
-    ]);
-  }),
+  promise(
+    "deliveries come in the order in which they were made, their attempts by number",
+    async ({ storage }) => {
+      const delivery = (id: string, createdAt: number): PaymentWrite => ({
+        table: "deliveries",
+        insert: { ...fullRows.deliveries, id, createdAt },
+      });
+      const attempt = (number: number): PaymentWrite => ({
+        table: "deliveryAttempts",
+        insert: { ...fullRows.deliveryAttempts, id: `delivery:${number}`, number },
+      });
+      await put(storage, {
+        writes: [delivery("b", 2), delivery("c", 1), delivery("a", 2), ...[10, 2, 1].map(attempt)],
+      });
+      assert.deepEqual(ids(await storage.deliveries("transaction")), ["b", "c", "a"]);
+      assert.deepEqual(ids(await storage.deliveryAttempts("delivery")), [
+        "delivery:1",
+        "delivery:2",
+        "delivery:10",
+      ]);
+    },
+  ),
 ];
 
 const volumeOf = (id: string, at: number, amount: bigint, scope = "s"): PaymentTables["volumes"] => ({

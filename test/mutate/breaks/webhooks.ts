@@ -3,6 +3,20 @@ import type { Break } from "../break.ts";
 
 export const WEBHOOK_BREAKS: readonly Break[] = [
   {
+    property: "a run goes only where the rows of its delivery tell it whole",
+    file: "src/payments/retention/delivered-runs.ts",
+    text: "recalled !== null && tells(recalled, run)",
+    replacement: "recalled !== null || run.id !== ''",
+    tests: ["payments/retention/delivered-runs.test.ts"],
+  },
+  {
+    property: "the run of a delivery stays while its transaction may tell more",
+    file: "src/payments/retention/delivered-runs.ts",
+    text: ' || status !== "completed") return "later";',
+    replacement: ') return "later";',
+    tests: ["payments/retention/delivered-runs.test.ts"],
+  },
+  {
     property: "a webhook of a process whose clock is ahead misses nothing",
     file: "src/payments/webhooks/announce.ts",
     text: "const MAX_CLOCK_SKEW_MS = 60_000;",
